@@ -1,0 +1,111 @@
+// Environment -> typed configuration, read once by the mains. One table is the type, the check and docs/configuration.md.
+import type { KeySecrets } from './accounts/keys.ts'
+
+interface Variable<Value> {
+  description: string
+  /** What stands in for an unset variable; without it the variable is required. */
+  default?: string
+  /** May stay unset, and is then undefined. */
+  optional?: boolean
+  /** Returns the value, or throws an Error that says what is expected. */
+  parse(text: string): Value
+}
+
+const variable = <Value>(definition: Variable<Value>) => definition
+
+export const variables = {
+  DATABASE_URL: variable({
+    description: 'PostgreSQL: accounts, sites, keys.',
+    default: 'postgres://postgres@127.0.0.1:5432/footfall',
+    parse: url('postgres:', 'postgresql:'),
+  }),
+  CLICKHOUSE_URL: variable({
+    description: 'ClickHouse over HTTP: events. User, password and, as the path, the database.',
+    default: 'http://footfall:footfall@127.0.0.1:8123/footfall',
+    parse: url('http:', 'https:'),
+  }),
+  REDIS_URL: variable({
+    description:
+      'Redis: rate limits shared by all API processes. Unset, a process counts by itself: right for one process.',
+    optional: true,
+    parse: url('redis:', 'rediss:'),
+  }),
+  KEY_SECRETS: variable({
+    description:
+      'Secrets that key hashes are made with, as version:secret with at least 32 characters each, the current one first: `2:…,1:…`. Losing them loses every key.',
+    parse: keySecrets,
+  }),
+  HOST: variable({ description: 'Address the API listens on.', default: '127.0.0.1', parse: (text) => text }),
+  PORT: variable({ description: 'Port the API listens on.', default: '8080', parse: port }),
+  METRICS_HOST: variable({
+    description: 'Address of /metrics, apart from the public port.',
+    default: '127.0.0.1',
+    parse: (text) => text,
+  }),
+  METRICS_PORT: variable({ description: 'Port of /metrics.', default: '9090', parse: port }),
+  LOG_LEVEL: variable({
+    description: 'trace, debug, info, warn, error or silent.',
+    default: 'info',
+    parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'),
+  }),
+}
+
+type Values = typeof variables
+
+export type Config = {
+  [Name in keyof Values]:
+    | ReturnType<Values[Name]['parse']>
+    | (Values[Name] extends { optional: true } ? undefined : never)
+}
+
+/** Throws one Error that names every variable that is missing or wrong. */
+export function readConfig(environment: Record<string, string | undefined>): Config {
+  const faults: string[] = []
+  const entries = Object.entries<Variable<unknown>>(variables).map(
+    ([name, { description, parse, optional, ...rest }]) => {
+      const text = environment[name] || rest.default
+      try {
+        if (text !== undefined) return [name, parse(text)]
+        if (!optional) throw new Error(`is required: ${description}`)
+      } catch (error) {
+        faults.push(`${name} ${(error as Error).message}`)
+      }
+      return [name, undefined]
+    },
+  )
+  if (faults.length > 0) throw new Error(`The configuration is not usable:\n  ${faults.join('\n  ')}`)
+  return Object.fromEntries(entries) as Config
+}
+
+function url(...protocols: string[]) {
+  return (text: string): string => {
+    if (!protocols.includes(URL.parse(text)?.protocol ?? '')) {
+      throw new Error(
+        `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+      )
+    }
+    return text
+  }
+}
+
+function port(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new Error('must be a port number, 0 to 65535')
+  return Number(text)
+}
+
+function oneOf<Word extends string>(...words: Word[]) {
+  return (text: string): Word => {
+    if (!words.includes(text as Word)) throw new Error(`must be one of ${words.join(', ')}`)
+    return text as Word
+  }
+}
+
+function keySecrets(text: string): KeySecrets {
+  const secrets = text.split(',').map((part) => {
+    const [, version, secret] = /^(\d+):(.{32,})$/.exec(part.trim()) ?? []
+    if (!version || !secret) throw new Error('must be version:secret pairs with secrets of at least 32 characters')
+    return { version: Number(version), secret: Buffer.from(secret) }
+  })
+  if (new Set(secrets.map(({ version }) => version)).size < secrets.length) throw new Error('names a version twice')
+  return secrets as unknown as KeySecrets
+}
