@@ -1,0 +1,110 @@
+// Keys and sites as the gate sees them: from memory, yet never older than a second while PostgreSQL answers.
+//
+// A cached entry is not aged out: PostgreSQL raises one counter with every change (migrations/postgres/0002_changes.sql),
+// its notice drops what the change concerns, and polling the counter finds whatever notice was missed. While the counter
+// cannot be read, entries stay good for 15 minutes: an outage is no reason to refuse a key (decision D-69).
+import { hash } from 'node:crypto'
+import type { Postgres } from '../stores/postgres.ts'
+import { type ApiKey, findKey, type KeySecrets } from './keys.ts'
+import { findSite, type Site } from './sites.ts'
+
+const pollMs = 500
+const unconfirmedMs = 15 * 60_000
+const mostEntries = 100_000
+
+export interface Directory {
+  /** Unknown keys are not remembered: a made-up one never comes twice. */
+  key(text: string): Promise<ApiKey | undefined>
+  /** Unknown sites are remembered like known ones, so that both cost the same (docs/contract.md 7, no oracle). */
+  site(id: string): Promise<Site | undefined>
+  /** Drops what is remembered of a key, site or account: for the process that has just changed it. */
+  forget(id: string): void
+  close(): Promise<void>
+}
+
+interface Entry {
+  value: ApiKey | Site | undefined
+  /** Whose changes drop it. */
+  subjects: readonly string[]
+  loadedAt: number
+}
+
+export function openDirectory(postgres: Postgres, secrets: KeySecrets, onTrouble: (error: Error) => void): Directory {
+  const entries = new Map<string, Entry>()
+  const loading = new Map<string, Promise<Entry>>()
+  let version: bigint | undefined
+  let confirmedAt = Number.NEGATIVE_INFINITY
+  let generation = 0
+
+  function forget(subject: string): void {
+    generation++
+    for (const [name, { subjects }] of entries) if (subjects.includes(subject)) entries.delete(name)
+  }
+
+  function forgetAll(): void {
+    generation++
+    entries.clear()
+  }
+
+  async function look(name: string, load: () => Promise<Omit<Entry, 'loadedAt'>>): Promise<Entry['value']> {
+    const entry = entries.get(name)
+    if (entry && performance.now() - Math.max(entry.loadedAt, confirmedAt) < unconfirmedMs) {
+      entries.delete(name) // and in again at the end: the first of a Map is the least recently used
+      entries.set(name, entry)
+      return entry.value
+    }
+    const pending = loading.get(name) ?? start(name, load).finally(() => loading.delete(name))
+    loading.set(name, pending)
+    return (await pending).value
+  }
+
+  async function start(name: string, load: () => Promise<Omit<Entry, 'loadedAt'>>): Promise<Entry> {
+    const loadedAt = performance.now()
+    const begun = generation
+    const entry = { ...(await load()), loadedAt }
+    // What changed while we read may have been read before it changed: answer with it, but do not keep it.
+    if (generation === begun && entry.subjects.length > 0) {
+      entries.set(name, entry)
+      if (entries.size > mostEntries) entries.delete(entries.keys().next().value as string)
+    }
+    return entry
+  }
+
+  async function poll(): Promise<void> {
+    const asked = performance.now()
+    const [row] = await postgres<{ version: bigint }[]>`SELECT version FROM control_version`
+    const current = BigInt(row?.version ?? 0n)
+    if (version === undefined || current > version) {
+      forgetAll()
+      version = current
+    }
+    confirmedAt = asked
+  }
+
+  function hear(notice: string): void {
+    const [heard, subject] = notice.split(' ') as [string, string]
+    // Notices come in the order of commits, so a gap means that some were lost.
+    if (version !== undefined && BigInt(heard) > version + 1n) forgetAll()
+    else forget(subject)
+    if (version !== undefined && BigInt(heard) > version) version = BigInt(heard)
+  }
+
+  const listening = postgres.listen('footfall_changes', hear, () => void poll().catch(onTrouble))
+  listening.catch(onTrouble)
+  const timer = setInterval(() => void poll().catch(onTrouble), pollMs)
+
+  return {
+    key: (text) =>
+      look(hash('sha256', text), async () => {
+        const key = await findKey(postgres, secrets, text)
+        return { value: key, subjects: key ? [key.id, key.accountId] : [] }
+      }) as Promise<ApiKey | undefined>,
+    site: (id) =>
+      look(id, async () => ({ value: await findSite(postgres, id), subjects: [id] })) as Promise<Site | undefined>,
+    forget,
+    async close() {
+      clearInterval(timer)
+      await listening.then(({ unlisten }) => unlisten()).catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import type { Postgres } from '../stores/postgres.ts'
+import { newId } from './ids.ts'
+import { hashKeyText, keyPrefix, newKeyText } from './key-text.ts'
+import type { Plan } from './plans.ts'
+
+/** The secrets that key hashes are made with, the current one first; older ones keep their keys working. */
+export type KeySecrets = readonly [KeySecret, ...KeySecret[]]
+
+interface KeySecret {
+  version: number
+  secret: Buffer
+}
+
+/** What the gate needs to know of a key, its account's plan included. */
+export interface ApiKey {
+  id: string
+  accountId: string
+  /** The one site a site key reads; null for an account key. */
+  siteId: string | null
+  disabled: boolean
+  /** UTC milliseconds, or null for never. */
+  expiresAt: number | null
+  plan: Plan
+}
+
+export interface NewKey {
+  accountId: string
+  siteId?: string
+  name: string
+  expiresAt?: Date
+}
+
+/** The text is returned here and never again: only its keyed hash is stored (docs/contract.md 5). */
+export async function createKey(
+  postgres: Postgres,
+  secrets: KeySecrets,
+  { accountId, siteId, name, expiresAt }: NewKey,
+): Promise<{ id: string; text: string }> {
+  const id = newId('key')
+  const text = newKeyText(siteId ? 'site' : 'account')
+  const [{ version, secret }] = secrets
+  await postgres`
+    INSERT INTO api_keys (id, account_id, site_id, name, prefix, hash, secret_version, expires_at)
+    VALUES (${id}, ${accountId}, ${siteId ?? null}, ${name}, ${keyPrefix(text)}, ${hashKeyText(text, secret)},
+            ${version}, ${expiresAt ?? null})`
+  return { id, text }
+}
+
+export async function findKey(postgres: Postgres, secrets: KeySecrets, text: string): Promise<ApiKey | undefined> {
+  const hashes = secrets.map(({ secret }) => hashKeyText(text, secret))
+  const [row] = await postgres<
+    { id: string; account_id: string; site_id: string | null; disabled: boolean; expires_at: Date | null; plan: Plan }[]
+  >`
+    SELECT api_keys.id, account_id, site_id, disabled, expires_at, plan
+    FROM api_keys JOIN accounts ON accounts.id = account_id
+    WHERE hash IN ${postgres(hashes)}`
+  return (
+    row && {
+      id: row.id,
+      accountId: row.account_id,
+      siteId: row.site_id,
+      disabled: row.disabled,
+      expiresAt: row.expires_at?.getTime() ?? null,
+      plan: row.plan,
+    }
+  )
+}
+
+export const setKeyDisabled = (postgres: Postgres, id: string, disabled: boolean) =>
+  postgres`UPDATE api_keys SET disabled = ${disabled} WHERE id = ${id}`
+
+export const setKeyExpiry = (postgres: Postgres, id: string, expiresAt: Date | null) =>
+  postgres`UPDATE api_keys SET expires_at = ${expiresAt} WHERE id = ${id}`
+
+export const deleteKey = (postgres: Postgres, id: string) => postgres`DELETE FROM api_keys WHERE id = ${id}`

@@ -1,0 +1,61 @@
+import type { Postgres } from '../stores/postgres.ts'
+import type { CountryCode } from '../traffic/country.ts'
+import { newId } from './ids.ts'
+
+export interface Site {
+  id: string
+  accountId: string
+  domain: string
+  /** IANA name; decides the day of new events and the windows of questions (decision D-1). */
+  timeZone: string
+  hostnames: string[]
+  /** Taken out of every answer, for the past too (docs/contract.md 1). */
+  excludedCountries: CountryCode[]
+}
+
+export interface NewSite {
+  accountId: string
+  domain: string
+  timeZone?: string
+  hostnames?: string[]
+  excludedCountries?: CountryCode[]
+}
+
+export async function createSite(postgres: Postgres, site: NewSite): Promise<string> {
+  const id = newId('site')
+  await postgres`
+    INSERT INTO sites (id, account_id, domain, time_zone, hostnames, excluded_countries)
+    VALUES (${id}, ${site.accountId}, ${site.domain}, ${site.timeZone ?? 'UTC'},
+            ${site.hostnames ?? [site.domain]}, ${site.excludedCountries ?? []})`
+  return id
+}
+
+export async function findSite(postgres: Postgres, id: string): Promise<Site | undefined> {
+  const [row] = await postgres<
+    {
+      id: string
+      account_id: string
+      domain: string
+      time_zone: string
+      hostnames: string[]
+      excluded_countries: CountryCode[]
+    }[]
+  >`
+    SELECT id, account_id, domain, time_zone, hostnames, excluded_countries FROM sites WHERE id = ${id}`
+  return (
+    row && {
+      id: row.id,
+      accountId: row.account_id,
+      domain: row.domain,
+      timeZone: row.time_zone,
+      hostnames: row.hostnames,
+      excludedCountries: row.excluded_countries,
+    }
+  )
+}
+
+export const setExcludedCountries = (postgres: Postgres, id: string, countries: readonly CountryCode[]) =>
+  postgres`UPDATE sites SET excluded_countries = ${countries as CountryCode[]} WHERE id = ${id}`
+
+export const setTimeZone = (postgres: Postgres, id: string, timeZone: string) =>
+  postgres`UPDATE sites SET time_zone = ${timeZone} WHERE id = ${id}`
