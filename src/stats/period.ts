@@ -1,0 +1,116 @@
+// Which days and instants a question covers (docs/contract.md 4.1, decisions D-9 and D-32 to D-37). Calendar arithmetic in the site's
+// zone, never multiples of 86,400 s: a day may have 23 or 25 hours and is one day.
+import { ApiError } from '../errors.ts'
+
+/** A half-open window [start, end) and the calendar days it touches; without days (last before first) it is empty. */
+export interface Period {
+  start: Temporal.ZonedDateTime
+  end: Temporal.ZonedDateTime
+  firstDay: Temporal.PlainDate
+  lastDay: Temporal.PlainDate
+}
+
+export const rollingDays = { '7d': 7, '30d': 30, '90d': 90 } as const
+
+export const rangeNames = ['24h', '7d', '30d', '90d', '12m', 'custom'] as const
+
+export type RangeName = (typeof rangeNames)[number]
+
+export type Range =
+  | { name: Exclude<RangeName, 'custom'> }
+  | { name: 'custom'; firstDay: Temporal.PlainDate; lastDay: Temporal.PlainDate }
+
+export interface Periods {
+  current: Period
+  /** The same window shifted back by wall clock, so that a part of a day is compared with the same part of a day. */
+  previous: Period
+}
+
+export function periodsOf(range: Range, now: Temporal.ZonedDateTime): Periods {
+  const today = now.toPlainDate()
+  switch (range.name) {
+    case '24h': {
+      const start = now.subtract({ hours: 24 })
+      return { current: touched(start, now), previous: touched(start.subtract({ hours: 24 }), start) }
+    }
+    case '7d':
+    case '30d':
+    case '90d': {
+      const days = rollingDays[range.name]
+      return untilNow(today.subtract({ days: days - 1 }), now, { days })
+    }
+    case '12m':
+      return untilNow(today.subtract({ months: 12 }).add({ days: 1 }), now, { months: 12 })
+    case 'custom':
+      return custom(range.firstDay, range.lastDay, now)
+  }
+}
+
+/** From the start of a day until now; today is its last day even in its first instant. */
+function untilNow(firstDay: Temporal.PlainDate, now: Temporal.ZonedDateTime, back: Temporal.DurationLike): Periods {
+  const lastDay = now.toPlainDate()
+  const current = { start: startOf(firstDay, now.timeZoneId), end: now, firstDay, lastDay }
+  return { current, previous: shifted(current, back) }
+}
+
+function custom(firstDay: Temporal.PlainDate, lastDay: Temporal.PlainDate, now: Temporal.ZonedDateTime): Periods {
+  const start = startOf(firstDay, now.timeZoneId)
+  const stop = startOf(lastDay.add({ days: 1 }), now.timeZoneId)
+  const end = earlier(stop, now)
+  if (!isBefore(start, end)) {
+    const empty = { start, end: start, firstDay, lastDay: firstDay.subtract({ days: 1 }) }
+    return { current: empty, previous: empty }
+  }
+  const current = { ...touched(start, end), firstDay }
+  if (Temporal.PlainDate.compare(current.lastDay, firstDay.add({ years: 100 })) >= 0) {
+    throw new ApiError('invalid_date', 'A custom range may be at most 100 years long.')
+  }
+  return { current, previous: shifted(current, { days: dayCount(current) }) }
+}
+
+function touched(start: Temporal.ZonedDateTime, end: Temporal.ZonedDateTime): Period {
+  return { start, end, firstDay: start.toPlainDate(), lastDay: end.subtract({ nanoseconds: 1 }).toPlainDate() }
+}
+
+function shifted({ start, end, firstDay, lastDay }: Period, back: Temporal.DurationLike): Period {
+  const zone = start.timeZoneId
+  const first = firstDay.subtract(back)
+  const last = lastDay.subtract(back)
+  const nextDay = startOf(last.add({ days: 1 }), zone)
+  const wallClock = isBefore(end, startOf(lastDay.add({ days: 1 }), zone)) ? end.subtract(back) : nextDay
+  // Where a zone skipped a whole day, the wall clock of that day lands on the next one: the windows still never overlap.
+  return {
+    start: startOf(first, zone),
+    end: earlier(wallClock, earlier(nextDay, start)),
+    firstDay: first,
+    lastDay: last,
+  }
+}
+
+const startOf = (day: Temporal.PlainDate, zone: string) => day.toZonedDateTime(zone)
+
+const isBefore = (one: Temporal.ZonedDateTime, other: Temporal.ZonedDateTime) =>
+  Temporal.ZonedDateTime.compare(one, other) < 0
+
+const earlier = (one: Temporal.ZonedDateTime, other: Temporal.ZonedDateTime) => (isBefore(one, other) ? one : other)
+
+export const dayCount = ({ firstDay, lastDay }: Period): number => firstDay.until(lastDay).days + 1
+
+export function* daysOf({ firstDay, lastDay }: Period): Generator<string> {
+  for (let day = firstDay; Temporal.PlainDate.compare(day, lastDay) <= 0; day = day.add({ days: 1 }))
+    yield day.toString()
+}
+
+/** The instant a partial first day begins at, or null when the period covers that day from its first instant. */
+export const partialStart = ({ start }: Period): number | null =>
+  isBefore(start.startOfDay(), start) ? start.epochMilliseconds : null
+
+/** The instant a partial last day ends at, or null when the period covers that day to its last instant. */
+export const partialEnd = ({ end, lastDay }: Period): number | null =>
+  isBefore(end, startOf(lastDay.add({ days: 1 }), end.timeZoneId)) ? end.epochMilliseconds : null
+
+/** An ISO 8601 interval with the site's offsets, for the Stats-Period headers (decision D-29). */
+export const intervalOf = ({ start, end }: Period): string => `${iso(start)}/${iso(end)}`
+
+const iso = (time: Temporal.ZonedDateTime) =>
+  time.toString({ timeZoneName: 'never', smallestUnit: time.millisecond === 0 ? 'second' : 'millisecond' })

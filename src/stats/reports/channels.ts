@@ -1,0 +1,45 @@
+import Type from 'typebox'
+import { sql } from '../../stores/clickhouse-sql.ts'
+import { channels as labels } from '../../traffic/channel.ts'
+import { hitFacts } from '../facts.ts'
+import type { Report } from '../report.ts'
+import { halfUp } from '../rounding.ts'
+import { visitors } from '../shapes.ts'
+
+interface Row {
+  channel: string
+  visitors: number
+  total: number
+}
+
+export const channels: Report = {
+  summary: 'Visitors by traffic channel',
+  limited: false,
+  data: Type.Array(
+    Type.Object({
+      channel: Type.String({ enum: [...labels] }),
+      visitors,
+      percentage: Type.Integer({
+        minimum: 0,
+        maximum: 100,
+        description:
+          'Share of all visitors. A visitor may arrive by two channels in a day, so shares can exceed 100 together.',
+      }),
+    }),
+  ),
+  async read(clickhouse, query, signal) {
+    const rows = await clickhouse.rows<Row>(
+      sql`
+        SELECT value AS channel, sum(visitors) AS visitors, (SELECT sum(visitors) FROM ${hitFacts(query, 'day')}) AS total
+        FROM ${hitFacts(query, 'channel')}
+        GROUP BY value
+        ORDER BY visitors DESC, channel`,
+      signal,
+    )
+    return rows.map(({ channel, visitors, total }) => ({
+      channel,
+      visitors,
+      percentage: halfUp(visitors * 100, total),
+    }))
+  },
+}

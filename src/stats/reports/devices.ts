@@ -1,0 +1,22 @@
+import Type from 'typebox'
+import { sql, uint } from '../../stores/clickhouse-sql.ts'
+import { devices as labels } from '../../traffic/device.ts'
+import { hitFacts } from '../facts.ts'
+import type { Report } from '../report.ts'
+import { visitors } from '../shapes.ts'
+
+export const devices: Report = {
+  summary: 'Visitors by device type',
+  limited: true,
+  data: Type.Array(Type.Object({ name: Type.String({ enum: [...labels] }), visitors })),
+  read: (clickhouse, query, signal) =>
+    clickhouse.rows(
+      sql`
+        SELECT value AS name, sum(visitors) AS visitors
+        FROM ${hitFacts(query, 'device')}
+        GROUP BY value
+        ORDER BY visitors DESC, name
+        LIMIT ${uint(query.limit)}`,
+      signal,
+    ),
+}

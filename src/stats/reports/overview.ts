@@ -1,0 +1,78 @@
+import Type from 'typebox'
+import { type Sql, sql } from '../../stores/clickhouse-sql.ts'
+import { totalFacts } from '../facts.ts'
+import type { Period } from '../period.ts'
+import type { StatsQuery } from '../query.ts'
+import type { Report } from '../report.ts'
+import { halfUp, percentChange } from '../rounding.ts'
+import { count, visitors } from '../shapes.ts'
+
+const metrics = Type.Object({
+  visitors,
+  pageviews: count('Pageviews.'),
+  sessions: count('Sessions that started in the period.'),
+  bounce_rate: Type.Integer({
+    minimum: 0,
+    maximum: 100,
+    description: 'Percent of sessions with one pageview and no custom event.',
+  }),
+  avg_duration: count('Mean session duration in seconds; a session of one event counts as 0.'),
+})
+
+type Metrics = Type.Static<typeof metrics>
+
+const percentage = Type.Union([Type.Number(), Type.Null()], {
+  description:
+    'Percentage change, one decimal, computed from the two printed numbers; null when the previous one is 0.',
+})
+
+const metricNames = Object.keys(metrics.properties) as (keyof Metrics)[]
+
+export const overview: Report = {
+  summary: 'Totals of the period, compared with the period before it',
+  limited: false,
+  data: Type.Object({
+    current: metrics,
+    previous: metrics,
+    change: Type.Object(Object.fromEntries(metricNames.map((name) => [name, percentage]))),
+  }),
+  async read(clickhouse, query, signal) {
+    const rows = await clickhouse.rows<Totals>(
+      sql`${totals(query, sql`'current'`, query.current)} UNION ALL ${totals(query, sql`'previous'`, query.previous)}`,
+      signal,
+    )
+    const current = metricsOf(rows.find(({ period }) => period === 'current'))
+    const previous = metricsOf(rows.find(({ period }) => period === 'previous'))
+    return {
+      current,
+      previous,
+      change: Object.fromEntries(metricNames.map((name) => [name, percentChange(current[name], previous[name])])),
+    }
+  },
+}
+
+interface Totals {
+  period: 'current' | 'previous'
+  visitors: number
+  pageviews: number
+  sessions: number
+  bounces: number
+  duration: number
+}
+
+const totals = (query: StatsQuery, name: Sql, period: Period): Sql => sql`
+  SELECT ${name} AS period, sum(visitors) AS visitors, sum(views) AS pageviews, sum(sessions) AS sessions,
+    sum(bounces) AS bounces, sum(duration) AS duration
+  FROM ${totalFacts(query, period)}`
+
+const metricsOf = (totals: Totals | undefined): Metrics => {
+  if (!totals) throw new Error('The engine answered without a row of totals')
+  const { visitors, pageviews, sessions, bounces, duration } = totals
+  return {
+    visitors,
+    pageviews,
+    sessions,
+    bounce_rate: halfUp(bounces * 100, sessions),
+    avg_duration: halfUp(duration, sessions * 1000),
+  }
+}

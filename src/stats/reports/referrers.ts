@@ -1,0 +1,27 @@
+import Type from 'typebox'
+import { sql, uint } from '../../stores/clickhouse-sql.ts'
+import { hitFacts } from '../facts.ts'
+import type { Report } from '../report.ts'
+import { views, visitors } from '../shapes.ts'
+
+export const referrers: Report = {
+  summary: 'The hosts visitors came from, by views',
+  limited: true,
+  data: Type.Array(
+    Type.Object({
+      referrer: Type.String({ description: 'Host in lower case, without www. and port.' }),
+      views,
+      visitors,
+    }),
+  ),
+  read: (clickhouse, query, signal) =>
+    clickhouse.rows(
+      sql`
+        SELECT value AS referrer, sum(views) AS views, sum(visitors) AS visitors
+        FROM ${hitFacts(query, 'referrer')}
+        GROUP BY value
+        ORDER BY views DESC, visitors DESC, referrer
+        LIMIT ${uint(query.limit)}`,
+      signal,
+    ),
+}
