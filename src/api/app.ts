@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
+import { ApiError, errorBody } from '../errors.ts'
+import type { Metrics } from './metrics.ts'
+import { type StatsServices, statsRoutes } from './stats-routes.ts'
+
+export interface ApiServices extends StatsServices {
+  log: FastifyBaseLogger
+  metrics: Metrics
+}
+
+/** On every response there is, refusals of the HTTP parser included (docs/contract.md 1, decision D-59). */
+const everywhere = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers':
+    'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, ETag, Stats-Period, Stats-Previous-Period, Stats-Warning',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+const allowedMethods = 'GET, HEAD, OPTIONS'
+
+export function buildApp({ log, metrics, ...services }: ApiServices): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: log,
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: () => randomUUID(),
+    exposeHeadRoutes: true,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    http: {
+      // A request without Host is refused by us, in the envelope, not by Node outside it.
+      requireHostHeader: false,
+      maxHeaderSize: 8_192,
+      headersTimeout: 5_000,
+      requestTimeout: 10_000,
+      connectionsCheckingInterval: 1_000,
+    },
+    clientErrorHandler: (_error, socket) => refuseUnparsed(socket),
+    frameworkErrors: (error, request, reply) => {
+      reply.headers({ ...everywhere, 'X-Request-Id': request.id })
+      refuse(reply, new ApiError('invalid_parameter', `The request cannot be read: ${error.message}`))
+    },
+  })
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ ...everywhere, 'X-Request-Id': request.id })
+    if (request.method === 'OPTIONS') return preflight(reply)
+    if (request.is404) throw unknownRoute(app, request.url, reply)
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    metrics.answered(request.routeOptions.url ?? 'unknown', reply.statusCode, reply.elapsedTime)
+    log.debug({ requestId: request.id, route: request.routeOptions.url, status: reply.statusCode }, 'answered')
+  })
+  app.setErrorHandler((error, request, reply) => {
+    if (error instanceof ApiError) return refuse(reply, error)
+    // A bug or a broken neighbour: logged once with the request's id; its message stays inside.
+    log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed')
+    reply.header('Retry-After', 1)
+    return refuse(reply, new ApiError('internal_error'))
+  })
+  app.setNotFoundHandler(() => {
+    throw new ApiError('not_found') // never reached: unknownRoute refuses before a body could be read
+  })
+
+  app.get('/livez', async () => ({ status: 'alive' }))
+  app.get('/readyz', async () => ({ status: 'ready' }))
+  app.register(async (scope) => statsRoutes(scope, services), { prefix: '/api/v1/stats' })
+
+  // What Node would answer by itself, outside the envelope.
+  app.server.on('checkExpectation', (_request, response) => refuseUnparsed(response.socket))
+  app.server.on('connect', (_request, socket) => refuseUnparsed(socket as Socket))
+  return app
+}
+
+function refuse(reply: FastifyReply, error: ApiError): FastifyReply {
+  reply.code(error.status).header('Cache-Control', 'no-store')
+  if (error.status === 401) reply.header('WWW-Authenticate', 'Bearer')
+  return reply.send(errorBody(error))
+}
+
+function unknownRoute(app: FastifyInstance, url: string, reply: FastifyReply): ApiError {
+  const path = url.split('?', 1)[0] as string
+  if (!app.hasRoute({ method: 'GET', url: path })) return new ApiError('not_found')
+  reply.header('Allow', allowedMethods)
+  return new ApiError('method_not_allowed')
+}
+
+/** Without key and uncounted; `*` would not cover Authorization, so it is named (decision D-60). */
+function preflight(reply: FastifyReply): FastifyReply {
+  return reply
+    .code(204)
+    .headers({
+      'Access-Control-Allow-Methods': allowedMethods,
+      'Access-Control-Allow-Headers': 'Authorization, If-None-Match',
+      'Access-Control-Max-Age': '86400',
+      Allow: allowedMethods,
+    })
+    .send()
+}
+
+/** What the HTTP parser refuses gets the envelope too, written by hand: there is no request to reply to (decision D-58). */
+function refuseUnparsed(socket: Socket | null): void {
+  if (!socket?.writable) return void socket?.destroy()
+  const error = new ApiError('invalid_parameter', 'The request is not valid HTTP, or its headers are too large.')
+  const body = JSON.stringify(errorBody(error))
+  const headers = {
+    ...everywhere,
+    'X-Request-Id': randomUUID(),
+    'Cache-Control': 'no-store',
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Length': Buffer.byteLength(body),
+    Connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`, () =>
+    socket.destroy(),
+  )
+}

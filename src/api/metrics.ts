@@ -1,0 +1,35 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+export type Metrics = ReturnType<typeof createMetrics>
+
+/** What /metrics shows. Labels are names of our own (routes, dependencies), never anything a request could choose. */
+export function createMetrics() {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  const seconds = new Histogram({
+    name: 'footfall_request_seconds',
+    help: 'Time from the first byte of a request to the last of its answer.',
+    labelNames: ['route', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    registers: [registry],
+  })
+  const up = new Gauge({
+    name: 'footfall_dependency_up',
+    help: '1 while a dependency answers, 0 while it does not.',
+    labelNames: ['dependency'],
+    registers: [registry],
+  })
+  const degraded = new Counter({
+    name: 'footfall_ratelimit_degraded_total',
+    help: 'Requests counted by this process alone because Redis did not answer.',
+    registers: [registry],
+  })
+  return {
+    registry,
+    answered: (route: string, status: number, milliseconds: number) =>
+      seconds.observe({ route, status }, milliseconds / 1000),
+    dependency: (name: 'postgres' | 'redis' | 'clickhouse', isUp: boolean) =>
+      up.set({ dependency: name }, isUp ? 1 : 0),
+    countedLocally: () => degraded.inc(),
+  }
+}

@@ -1,0 +1,114 @@
+// Requests an hour, counted per key in a fixed window that starts with the key's first request (docs/contract.md 8.1,
+// decisions D-43 to D-47). A request over the limit is refused before it is counted, so a 429 never moves anything.
+import { type Redis, script } from '../stores/redis.ts'
+
+export const windowMs = 3_600_000
+
+export interface Spending {
+  allowed: boolean
+  limit: number
+  remaining: number
+  /** Unix seconds; the same number through the whole window. */
+  reset: number
+}
+
+export interface Limiter {
+  spend(keyId: string, limit: number): Promise<Spending>
+}
+
+interface Window {
+  count: number
+  /** UTC milliseconds. */
+  endsAt: number
+}
+
+/** Counts in this process: all that a single API process needs. */
+export function memoryLimiter(now: () => number): Limiter {
+  const windows = new Map<string, Window>()
+  return { spend: async (keyId, limit) => spendLocally(windows, keyId, limit, now()) }
+}
+
+function spendLocally(windows: Map<string, Window>, keyId: string, limit: number, now: number): Spending {
+  let window = windows.get(keyId)
+  if (!window || now >= window.endsAt) {
+    window = { count: 0, endsAt: now + windowMs }
+    open(windows, keyId, window, now)
+  }
+  const allowed = window.count < limit
+  if (allowed) window.count++
+  return spending(allowed, limit, window)
+}
+
+/** Windows are kept in the order in which they end; a new one clears away those that have ended, so memory follows the keys in use. */
+function open(windows: Map<string, Window>, keyId: string, window: Window, now: number): void {
+  windows.delete(keyId)
+  windows.set(keyId, window)
+  for (const [id, { endsAt }] of windows) {
+    if (endsAt > now) return
+    windows.delete(id)
+  }
+}
+
+const spending = (allowed: boolean, limit: number, { count, endsAt }: Window): Spending => ({
+  allowed,
+  limit,
+  remaining: Math.max(0, limit - count),
+  reset: Math.ceil(endsAt / 1000),
+})
+
+// One round trip, exact over any number of processes. The window's end is set by Redis's own clock and read back, so all
+// processes print the same reset whatever their clocks say. What the caller last saw of the window comes along: a Redis that
+// lost it (restarted empty, failed over) continues from there instead of from zero.
+const spendScript = script(`
+  local limit, seen, seen_end = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+  local time = redis.call('TIME')
+  local now = time[1] * 1000 + math.floor(time[2] / 1000)
+  local count = tonumber(redis.call('GET', KEYS[1]) or '0')
+  local window_end = redis.call('PEXPIRETIME', KEYS[1])
+  if seen_end > now and (seen > count or seen_end < window_end) then
+    count = math.max(seen, count)
+    redis.call('SET', KEYS[1], count, 'PXAT', window_end > 0 and math.min(window_end, seen_end) or seen_end)
+  end
+  local allowed = 0
+  if count < limit then
+    allowed = 1
+    count = redis.call('INCR', KEYS[1])
+    if count == 1 then redis.call('PEXPIREAT', KEYS[1], now + ${windowMs}) end
+  end
+  return { allowed, count, redis.call('PEXPIRETIME', KEYS[1]) }
+`)
+
+export interface RedisLimiterOptions {
+  redis: Redis
+  /** Keeps installations (and tests) that share a Redis apart. */
+  prefix: string
+  now: () => number
+  onDegraded: (error: Error) => void
+}
+
+/** Counts in Redis for all processes; without it, on from what this process last saw (decision D-70). */
+export function redisLimiter({ redis, prefix, now, onDegraded }: RedisLimiterOptions): Limiter {
+  const mirror = new Map<string, Window>()
+  return {
+    async spend(keyId, limit) {
+      const seen = mirror.get(keyId) ?? { count: 0, endsAt: 0 }
+      try {
+        const values = [limit, seen.count, seen.endsAt].map(String)
+        const [allowed, count, endsAt] = (await redis.run(spendScript, [`${prefix}${keyId}`], values)) as [
+          number,
+          number,
+          number,
+        ]
+        // Another call may have learned of a higher count, or of a later window, while this one was under way.
+        const known = mirror.get(keyId)
+        if (known?.endsAt === endsAt) known.count = Math.max(known.count, count)
+        else if (!known || known.endsAt <= now()) open(mirror, keyId, { count, endsAt }, now())
+        else mirror.set(keyId, { count, endsAt })
+        return spending(allowed === 1, limit, { count, endsAt })
+      } catch (error) {
+        onDegraded(error as Error)
+        return spendLocally(mirror, keyId, limit, now())
+      }
+    },
+  }
+}
