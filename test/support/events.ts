@@ -1,0 +1,49 @@
+// Builders that default everything: a test writes only what it is about.
+import { randomUUID } from 'node:crypto'
+import type { TrafficEvent } from '../../src/traffic/event.ts'
+
+/** An event of a test: visitors and sessions have names, times are ISO 8601; a visitor's events are one session unless it says otherwise. */
+export type Hit = Partial<Omit<TrafficEvent, 'siteId' | 'time' | 'visitorId' | 'sessionId'>> & {
+  at: string
+  visitor?: string
+  session?: string
+}
+
+export const pageview = (hit: Hit): Hit => ({ name: 'pageview', ...hit })
+
+export const custom = (name: string, hit: Hit): Hit => ({ name, ...hit })
+
+/** Stamps the day as the site's zone has it now: what recording does. */
+export function eventOf(
+  { at, visitor = 'someone', session = visitor, ...hit }: Hit,
+  siteId: string,
+  zone: string,
+): TrafficEvent {
+  const time = Temporal.Instant.from(at)
+  const day = hit.day ?? time.toZonedDateTimeISO(zone).toPlainDate().toString()
+  return {
+    name: 'pageview',
+    hostname: 'example.com',
+    pathname: '/',
+    title: '',
+    referrer: '',
+    channel: 'Direct',
+    utmSource: '',
+    country: 'DE',
+    device: 'Desktop',
+    eventId: randomUUID(),
+    ...hit,
+    siteId,
+    day,
+    time: time.epochMilliseconds,
+    visitorId: idOf(`${day} ${visitor}`),
+    sessionId: idOf(`${day} ${visitor} ${session}`),
+  }
+}
+
+/** FNV-1a, 64 bits: equal names are equal ids. */
+function idOf(name: string): string {
+  let id = 0xcbf29ce484222325n
+  for (const byte of Buffer.from(name)) id = BigInt.asUintN(64, (id ^ BigInt(byte)) * 0x100000001b3n)
+  return id.toString()
+}

@@ -1,0 +1,91 @@
+// Real stores for tests. `test/run.ts` starts ClickHouse and migrates a database once for all files and hands them over by
+// environment; a file that is run alone starts its own.
+import { randomBytes } from 'node:crypto'
+import { after } from 'node:test'
+import { startClickHouse } from '../../dev/clickhouse/server.ts'
+import type { KeySecrets } from '../../src/accounts/keys.ts'
+import { type ClickHouse, openClickHouse } from '../../src/stores/clickhouse.ts'
+import { migrate } from '../../src/stores/migrate.ts'
+import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
+
+export const databaseUrl = process.env.DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
+export const redisUrl = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379'
+
+export const keySecrets: KeySecrets = [{ version: 1, secret: Buffer.from('a secret for tests, 32 characters') }]
+
+export interface StoreAddresses {
+  postgres: string
+  clickhouse: string
+  redis: string
+  redisPrefix: string
+}
+
+export interface Stores {
+  postgres: Postgres
+  clickhouse: ClickHouse
+  addresses: StoreAddresses
+}
+
+/** Makes a database of its own in each store, migrated, and removes them again. */
+export async function createStores(): Promise<{ addresses: StoreAddresses; remove(): Promise<void> }> {
+  const name = `footfall_test_${randomBytes(6).toString('hex')}`
+  const server = await startClickHouse()
+  const admin = openPostgres(databaseUrl)
+  await admin.unsafe(`CREATE DATABASE ${name}`)
+  const addresses = {
+    postgres: withPath(databaseUrl, name),
+    clickhouse: `${server.url}/${name}`,
+    redis: redisUrl,
+    redisPrefix: `${name}:`,
+  }
+  const root = openClickHouse(server.url)
+  await root.command(`CREATE DATABASE ${name}`)
+  await root.close()
+  const stores = connect(addresses)
+  await migrate(stores)
+  await disconnect(stores)
+  return {
+    addresses,
+    async remove() {
+      await server.stop()
+      await admin.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)
+      await admin.end()
+    },
+  }
+}
+
+/** The stores of this test file. */
+export const openStores = once(async (): Promise<Stores> => {
+  const given = process.env.FOOTFALL_TEST_STORES
+  const created = given ? undefined : await createStores()
+  const stores = connect(created?.addresses ?? (JSON.parse(given as string) as StoreAddresses))
+  after(async () => {
+    await disconnect(stores)
+    await created?.remove()
+  })
+  return stores
+})
+
+export const connect = (addresses: StoreAddresses): Stores => ({
+  postgres: openPostgres(addresses.postgres),
+  clickhouse: openClickHouse(addresses.clickhouse),
+  addresses,
+})
+
+export async function disconnect({ postgres, clickhouse }: Stores): Promise<void> {
+  await Promise.all([postgres.end({ timeout: 1 }), clickhouse.close()])
+}
+
+function withPath(url: string, name: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${name}`
+  return changed.href
+}
+
+function once<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
