@@ -4,9 +4,9 @@
 // its notice drops what the change concerns, and polling the counter finds whatever notice was missed. While the counter
 // cannot be read, entries stay good for 15 minutes: an outage is no reason to refuse a key (decision D-69).
 import { hash } from 'node:crypto'
-import type { Postgres } from '../stores/postgres.ts'
-import { type ApiKey, findKey, type KeySecrets } from './keys.ts'
-import { findSite, type Site } from './sites.ts'
+import { boundReads, type Postgres } from '../stores/postgres.ts'
+import { type ApiKey, type KeySecrets, keyOf, selectKey } from './keys.ts'
+import { type Site, selectSite, siteOf } from './sites.ts'
 
 const pollMs = 500
 const unconfirmedMs = 15 * 60_000
@@ -29,7 +29,12 @@ interface Entry {
   loadedAt: number
 }
 
-export function openDirectory(postgres: Postgres, secrets: KeySecrets, onTrouble: (error: Error) => void): Directory {
+export function openDirectory(
+  postgres: Postgres,
+  secrets: KeySecrets,
+  onChange: (isUp: boolean, cause?: Error) => void = () => {},
+): Directory {
+  const bounded = boundReads(postgres, onChange)
   const entries = new Map<string, Entry>()
   const loading = new Map<string, Promise<Entry>>()
   let version: bigint | undefined
@@ -72,8 +77,8 @@ export function openDirectory(postgres: Postgres, secrets: KeySecrets, onTrouble
 
   async function poll(): Promise<void> {
     const asked = performance.now()
-    const [row] = await postgres<{ version: bigint }[]>`SELECT version FROM control_version`
-    const current = BigInt(row?.version ?? 0n)
+    const [row] = await bounded.read(postgres<{ version: string }[]>`SELECT version FROM control_version`)
+    const current = BigInt(row?.version ?? 0)
     if (version === undefined || current > version) {
       forgetAll()
       version = current
@@ -89,21 +94,27 @@ export function openDirectory(postgres: Postgres, secrets: KeySecrets, onTrouble
     if (version !== undefined && BigInt(heard) > version) version = BigInt(heard)
   }
 
-  const listening = postgres.listen('footfall_changes', hear, () => void poll().catch(onTrouble))
-  listening.catch(onTrouble)
-  const timer = setInterval(() => void poll().catch(onTrouble), pollMs)
+  // What fails here is told by the breaker, once; the next poll tries again.
+  const pollQuietly = () => void poll().catch(() => {})
+  const listening = postgres.listen('footfall_changes', hear, pollQuietly)
+  listening.catch(() => {})
+  const timer = setInterval(pollQuietly, pollMs)
 
   return {
     key: (text) =>
       look(hash('sha256', text), async () => {
-        const key = await findKey(postgres, secrets, text)
-        return { value: key, subjects: key ? [key.id, key.accountId] : [] }
+        const [row] = await bounded.read(selectKey(postgres, secrets, text))
+        return row ? { value: keyOf(row), subjects: [row.id, row.account_id] } : { value: undefined, subjects: [] }
       }) as Promise<ApiKey | undefined>,
     site: (id) =>
-      look(id, async () => ({ value: await findSite(postgres, id), subjects: [id] })) as Promise<Site | undefined>,
+      look(id, async () => {
+        const [row] = await bounded.read(selectSite(postgres, id))
+        return { value: row && siteOf(row), subjects: [id] }
+      }) as Promise<Site | undefined>,
     forget,
     async close() {
       clearInterval(timer)
+      bounded.close()
       await listening.then(({ unlisten }) => unlisten()).catch(() => {})
     },
   }

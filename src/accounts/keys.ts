@@ -1,3 +1,4 @@
+import type { PendingQuery } from 'postgres'
 import type { Postgres } from '../stores/postgres.ts'
 import { newId } from './ids.ts'
 import { hashKeyText, keyPrefix, newKeyText } from './key-text.ts'
@@ -46,25 +47,29 @@ export async function createKey(
   return { id, text }
 }
 
-export async function findKey(postgres: Postgres, secrets: KeySecrets, text: string): Promise<ApiKey | undefined> {
-  const hashes = secrets.map(({ secret }) => hashKeyText(text, secret))
-  const [row] = await postgres<
-    { id: string; account_id: string; site_id: string | null; disabled: boolean; expires_at: Date | null; plan: Plan }[]
-  >`
+interface KeyRow {
+  id: string
+  account_id: string
+  site_id: string | null
+  disabled: boolean
+  expires_at: Date | null
+  plan: Plan
+}
+
+export const selectKey = (postgres: Postgres, secrets: KeySecrets, text: string): PendingQuery<KeyRow[]> =>
+  postgres<KeyRow[]>`
     SELECT api_keys.id, account_id, site_id, disabled, expires_at, plan
     FROM api_keys JOIN accounts ON accounts.id = account_id
-    WHERE hash IN ${postgres(hashes)}`
-  return (
-    row && {
-      id: row.id,
-      accountId: row.account_id,
-      siteId: row.site_id,
-      disabled: row.disabled,
-      expiresAt: row.expires_at?.getTime() ?? null,
-      plan: row.plan,
-    }
-  )
-}
+    WHERE hash IN ${postgres(secrets.map(({ secret }) => hashKeyText(text, secret)))}`
+
+export const keyOf = (row: KeyRow): ApiKey => ({
+  id: row.id,
+  accountId: row.account_id,
+  siteId: row.site_id,
+  disabled: row.disabled,
+  expiresAt: row.expires_at?.getTime() ?? null,
+  plan: row.plan,
+})
 
 export const setKeyDisabled = (postgres: Postgres, id: string, disabled: boolean) =>
   postgres`UPDATE api_keys SET disabled = ${disabled} WHERE id = ${id}`

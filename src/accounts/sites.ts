@@ -1,3 +1,4 @@
+import type { PendingQuery } from 'postgres'
 import type { Postgres } from '../stores/postgres.ts'
 import type { CountryCode } from '../traffic/country.ts'
 import { newId } from './ids.ts'
@@ -30,29 +31,27 @@ export async function createSite(postgres: Postgres, site: NewSite): Promise<str
   return id
 }
 
-export async function findSite(postgres: Postgres, id: string): Promise<Site | undefined> {
-  const [row] = await postgres<
-    {
-      id: string
-      account_id: string
-      domain: string
-      time_zone: string
-      hostnames: string[]
-      excluded_countries: CountryCode[]
-    }[]
-  >`
-    SELECT id, account_id, domain, time_zone, hostnames, excluded_countries FROM sites WHERE id = ${id}`
-  return (
-    row && {
-      id: row.id,
-      accountId: row.account_id,
-      domain: row.domain,
-      timeZone: row.time_zone,
-      hostnames: row.hostnames,
-      excludedCountries: row.excluded_countries,
-    }
-  )
+interface SiteRow {
+  id: string
+  account_id: string
+  domain: string
+  time_zone: string
+  hostnames: string[]
+  excluded_countries: CountryCode[]
 }
+
+export const selectSite = (postgres: Postgres, id: string): PendingQuery<SiteRow[]> =>
+  postgres<SiteRow[]>`
+    SELECT id, account_id, domain, time_zone, hostnames, excluded_countries FROM sites WHERE id = ${id}`
+
+export const siteOf = (row: SiteRow): Site => ({
+  id: row.id,
+  accountId: row.account_id,
+  domain: row.domain,
+  timeZone: row.time_zone,
+  hostnames: row.hostnames,
+  excludedCountries: row.excluded_countries,
+})
 
 export const setExcludedCountries = (postgres: Postgres, id: string, countries: readonly CountryCode[]) =>
   postgres`UPDATE sites SET excluded_countries = ${countries as CountryCode[]} WHERE id = ${id}`

@@ -3,10 +3,15 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
 import { ApiError, errorBody } from '../errors.ts'
+import type { ClickHouse } from '../stores/clickhouse.ts'
+import type { Gatekeepers } from './access.ts'
+import { rememberAnswers } from './last-answers.ts'
 import type { Metrics } from './metrics.ts'
-import { type StatsServices, statsRoutes } from './stats-routes.ts'
+import { statsRoutes } from './stats-routes.ts'
+import { createTurns } from './turns.ts'
 
-export interface ApiServices extends StatsServices {
+export interface ApiServices extends Gatekeepers {
+  clickhouse: ClickHouse
   log: FastifyBaseLogger
   metrics: Metrics
 }
@@ -66,7 +71,8 @@ export function buildApp({ log, metrics, ...services }: ApiServices): FastifyIns
 
   app.get('/livez', async () => ({ status: 'alive' }))
   app.get('/readyz', async () => ({ status: 'ready' }))
-  app.register(async (scope) => statsRoutes(scope, services), { prefix: '/api/v1/stats' })
+  const stats = { ...services, turns: createTurns(), lastAnswers: rememberAnswers() }
+  app.register(async (scope) => statsRoutes(scope, stats), { prefix: '/api/v1/stats' })
 
   // What Node would answer by itself, outside the envelope.
   app.server.on('checkExpectation', (_request, response) => refuseUnparsed(response.socket))

@@ -14,15 +14,20 @@ const log = pino({ level: config.LOG_LEVEL })
 const metrics = createMetrics()
 const now = () => Date.now()
 
+/** One line and one metric for each change of a neighbour's state, none for each request that meets it. */
+const watch = (name: 'PostgreSQL' | 'ClickHouse' | 'Redis') => {
+  metrics.dependency(name, true)
+  return (isUp: boolean, cause?: Error) => {
+    metrics.dependency(name, isUp)
+    if (isUp) log.info(`${name} answers again`)
+    else log.error({ err: cause }, `${name} does not answer`)
+  }
+}
+
 const postgres = openPostgres(config.DATABASE_URL)
-const clickhouse = openClickHouse(config.CLICKHOUSE_URL)
-const redis =
-  config.REDIS_URL === undefined
-    ? undefined
-    : openRedis(config.REDIS_URL, (error) => log.warn({ err: error }, 'Redis does not answer'))
-const directory = openDirectory(postgres, config.KEY_SECRETS, (error) =>
-  log.warn({ err: error }, 'PostgreSQL does not answer'),
-)
+const clickhouse = openClickHouse(config.CLICKHOUSE_URL, watch('ClickHouse'))
+const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, watch('Redis'))
+const directory = openDirectory(postgres, config.KEY_SECRETS, watch('PostgreSQL'))
 const limiter = redis
   ? redisLimiter({ redis, prefix: 'footfall:limit:', now, onDegraded: metrics.countedLocally })
   : memoryLimiter(now)

@@ -4,12 +4,16 @@ import Type from 'typebox'
 import type { ApiKey } from '../accounts/keys.ts'
 import type { Site } from '../accounts/sites.ts'
 import { intervalOf, periodsOf, type Range } from '../stats/period.ts'
+import type { StatsQuery } from '../stats/query.ts'
 import type { Report } from '../stats/report.ts'
 import { reports } from '../stats/reports.ts'
+import { Unavailable } from '../stores/breaker.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { authenticate, type Gatekeepers, resolveSite } from './access.ts'
+import type { Answer, LastAnswers } from './last-answers.ts'
 import { type Parameters, readParameters, warningsOf } from './parameters.ts'
 import { type QueryString, readQueryString } from './query-string.ts'
+import type { Turns } from './turns.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -22,7 +26,12 @@ declare module 'fastify' {
 
 export interface StatsServices extends Gatekeepers {
   clickhouse: ClickHouse
+  turns: Turns
+  lastAnswers: LastAnswers
 }
+
+/** Everything a request waits for together; the signal of the request aborts the rest. */
+const requestDeadlineMs = 5_000
 
 /** The scope of /api/v1/stats: its hooks are the gate, so a route added inside cannot miss it. */
 export function statsRoutes(app: FastifyInstance, services: StatsServices): void {
@@ -34,10 +43,9 @@ export function statsRoutes(app: FastifyInstance, services: StatsServices): void
     request.site = await resolveSite(request.key, request.parameters, services.directory)
   })
   for (const [name, report] of Object.entries<Report>(reports)) {
-    app.get(
-      `/${name}`,
-      { schema: { summary: report.summary, response: { 200: envelope(report) } } },
-      (request, reply) => answer(name, report, services, request, reply),
+    const schema = { summary: report.summary, response: { 200: envelope(report) } }
+    app.get(`/${name}`, { schema, handlerTimeout: requestDeadlineMs }, (request, reply) =>
+      answer(name, report, services, request, reply),
     )
   }
 }
@@ -45,43 +53,59 @@ export function statsRoutes(app: FastifyInstance, services: StatsServices): void
 async function answer(
   name: string,
   report: Report,
-  { clickhouse, now }: StatsServices,
-  { site, parameters: sent, headers }: FastifyRequest,
+  { clickhouse, now, turns, lastAnswers }: StatsServices,
+  request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const { site, key, parameters: sent, headers, signal } = request
   const parameters = readParameters(sent, site.timeZone)
   const generatedAt = Temporal.Instant.fromEpochMilliseconds(now())
   const periods = periodsOf(rangeOf(parameters), generatedAt.toZonedDateTimeISO(site.timeZone))
-  const data = await report.read(clickhouse, {
+  const query: StatsQuery = {
     siteId: site.id,
     ...periods,
     filters: parameters.filters,
     excludedCountries: site.excludedCountries,
     limit: parameters.limit,
-  })
-
-  reply.headers({
-    'Cache-Control': 'private, no-cache',
-    Vary: 'Authorization, Accept-Encoding',
-    'Stats-Period': intervalOf(periods.current),
-  })
-  if (name === 'overview') reply.header('Stats-Previous-Period', intervalOf(periods.previous))
+  }
+  reply.headers({ 'Cache-Control': 'private, no-cache', Vary: 'Authorization, Accept-Encoding' })
   const warnings = warningsOf(sent, parameters, report.limited)
   if (warnings.length > 0) reply.header('Stats-Warning', warnings.join('; '))
 
-  const serialize = reply.compileSerializationSchema(report.data as unknown as Record<string, unknown>)
-  const text = serialize(data as Record<string, unknown>)
-  const tag = etagOf(name, site.id, parameters, text)
-  reply.header('ETag', tag)
-  if (matches(headers['if-none-match'], tag)) return reply.code(304).send()
+  // Everything that decides the answer but the time: who asks is not in it, the site and its exclusions are.
+  const question = JSON.stringify([name, site.id, site.timeZone, site.excludedCountries, parameters])
+  try {
+    const data = await turns.take(key.id, signal, () => report.read(clickhouse, query, signal))
+    const serialize = reply.compileSerializationSchema(report.data as unknown as Record<string, unknown>)
+    const text = serialize(data as Record<string, unknown>)
+    const meta = JSON.stringify({
+      site_id: site.id,
+      range: parameters.range,
+      ...(report.limited && { limit: parameters.limit }),
+      generated_at: generatedAt.toString({ smallestUnit: 'millisecond' }),
+    })
+    const fresh: Answer = {
+      body: `{"data":${text},"meta":${meta}}`,
+      etag: etagOf(question, text),
+      headers: {
+        'Stats-Period': intervalOf(periods.current),
+        ...(name === 'overview' && { 'Stats-Previous-Period': intervalOf(periods.previous) }),
+      },
+      generatedAt: generatedAt.epochMilliseconds,
+    }
+    lastAnswers.keep(question, fresh)
+    return send(reply, headers['if-none-match'], fresh)
+  } catch (error) {
+    const last = error instanceof Unavailable ? lastAnswers.find(question, now()) : undefined
+    if (!last) throw error
+    return send(reply, headers['if-none-match'], last)
+  }
+}
 
-  const meta = JSON.stringify({
-    site_id: site.id,
-    range: parameters.range,
-    ...(report.limited && { limit: parameters.limit }),
-    generated_at: generatedAt.toString({ smallestUnit: 'millisecond' }),
-  })
-  return reply.type('application/json; charset=utf-8').send(`{"data":${text},"meta":${meta}}`)
+function send(reply: FastifyReply, known: string | undefined, { body, etag, headers }: Answer): FastifyReply {
+  reply.headers({ ...headers, ETag: etag })
+  if (matches(known, etag)) return reply.code(304).send()
+  return reply.type('application/json; charset=utf-8').send(body)
 }
 
 const rangeOf = ({ range, start, end }: Parameters): Range =>
@@ -90,8 +114,8 @@ const rangeOf = ({ range, start, end }: Parameters): Range =>
     : { name: range }
 
 /** Over everything but generated_at: the same numbers for the same question are the same answer (decision D-61). */
-const etagOf = (name: string, siteId: string, parameters: Parameters, data: string): string =>
-  `W/"${hash('sha256', `${name} ${siteId} ${JSON.stringify(parameters)} ${data}`, 'base64url').slice(0, 27)}"`
+const etagOf = (question: string, data: string): string =>
+  `W/"${hash('sha256', `${question} ${data}`, 'base64url').slice(0, 27)}"`
 
 const matches = (header: string | undefined, tag: string): boolean =>
   header !== undefined &&

@@ -1,5 +1,7 @@
-import { type ClickHouseClient, createClient } from '@clickhouse/client'
+import { ClickHouseError, createClient } from '@clickhouse/client'
+import { createBreaker } from './breaker.ts'
 import { render, type Sql } from './clickhouse-sql.ts'
+import { within } from './deadline.ts'
 
 export interface ClickHouse {
   /** Runs a statement and returns its rows. 64-bit integers arrive as numbers: counts fit, ids must be selected as strings. */
@@ -11,33 +13,84 @@ export interface ClickHouse {
   close(): Promise<void>
 }
 
+const readSeconds = 2
+const readMs = 2_300 // later than the engine's own limit, so that the engine says what happened whenever it can
+const writeMs = 30_000
+const probeMs = 250
+
+// Errors by which the engine says that it is not well, rather than that something is wrong with the question.
+const engineUnwell = new Set([
+  '159', // TIMEOUT_EXCEEDED
+  '194', // REQUIRED_PASSWORD
+  '202', // TOO_MANY_SIMULTANEOUS_QUERIES
+  '231', // TOO_MANY_UNEXPECTED_DATA_PARTS
+  '516', // AUTHENTICATION_FAILED
+  '695', // ASYNC_LOAD_WAIT_FAILED
+  '722', // ASYNC_LOAD_FAILED
+])
+
 /** `url` names host, user, password and, as its path, the database. */
-export function openClickHouse(url: string): ClickHouse {
-  const client: ClickHouseClient = createClient({
+export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Error) => void = () => {}): ClickHouse {
+  const common = {
     url,
-    request_timeout: 30_000,
     max_open_connections: 16,
-    log: { level: 127 /* off: what fails is thrown, and logged once by whoever handles it */ },
+    log: { level: 127 as const }, // off: what fails is thrown, and logged once by whoever handles it
+  }
+  const reader = createClient({
+    ...common,
+    request_timeout: readMs,
     clickhouse_settings: {
+      max_execution_time: readSeconds,
       // An error must never arrive after a 200 has begun.
       wait_end_of_query: 1,
       // A report of one site reads little; one thread each serves 1.1-1.3 times more of them a second.
       max_threads: 1,
+      // A client that goes away takes its query with it.
+      cancel_http_readonly_queries_on_client_close: 1,
     },
   })
-  return {
-    async rows<Row>(statement: Sql, signal?: AbortSignal) {
-      const { text, parameters } = render(statement)
-      const result = await client.query({
+  const writer = createClient({ ...common, request_timeout: writeMs })
+  const breaker = createBreaker({
+    name: 'ClickHouse',
+    probe: () =>
+      within(
+        probeMs,
+        'ClickHouse',
+        reader.query({ query: 'SELECT 1' }).then((result) => result.text()),
+      ),
+    isFault: (error) =>
+      !(error instanceof Aborted) && (!(error instanceof ClickHouseError) || engineUnwell.has(error.code)),
+    onChange,
+  })
+
+  async function ask<Row>(statement: Sql, signal?: AbortSignal): Promise<Row[]> {
+    const { text, parameters } = render(statement)
+    try {
+      const result = await reader.query({
         query: text,
         query_params: parameters,
         format: 'JSONEachRow',
         ...(signal && { abort_signal: signal }),
       })
-      return result.json<Row>()
-    },
+      return await result.json<Row>()
+    } catch (error) {
+      throw signal?.aborted ? new Aborted('The request was given up', { cause: error }) : error
+    }
+  }
+
+  return {
+    rows: (statement, signal) =>
+      breaker.run(async () => {
+        try {
+          return await ask(statement, signal)
+        } catch (error) {
+          // A connection that broke says nothing about the engine yet: a read may safely be asked again, once.
+          if (!isConnectionError(error)) throw error
+          return await ask(statement, signal)
+        }
+      }),
     async insert(table, rows, token) {
-      await client.insert({
+      await writer.insert({
         table,
         values: rows,
         format: 'JSONEachRow',
@@ -45,8 +98,17 @@ export function openClickHouse(url: string): ClickHouse {
       })
     },
     async command(text) {
-      await client.command({ query: text })
+      await writer.command({ query: text })
     },
-    close: () => client.close(),
+    async close() {
+      breaker.close()
+      await Promise.all([reader.close(), writer.close()])
+    },
   }
 }
+
+class Aborted extends Error {}
+
+const isConnectionError = (error: unknown): boolean =>
+  !(error instanceof Aborted) &&
+  ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ENOTFOUND'].includes((error as NodeJS.ErrnoException).code ?? '')

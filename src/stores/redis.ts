@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto'
 import { createClient } from '@redis/client'
+import { createBreaker } from './breaker.ts'
+import { within } from './deadline.ts'
 
-/** The bound on one command, by our own clock: the driver's does not cover a command that was already sent. */
+/** The driver's own timeout does not cover a command that was already sent. */
 const commandMs = 100
 
 export interface Redis {
@@ -18,38 +20,35 @@ export interface Script {
 export const script = (source: string): Script => ({ source, sha: createHash('sha1').update(source).digest('hex') })
 
 /** Connects in the background and reconnects by itself; until then every command fails at once. */
-export function openRedis(url: string, onTrouble: (error: Error) => void): Redis {
+export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) => void): Redis {
   const client = createClient({
     url,
     disableOfflineQueue: true,
-    socket: { connectTimeout: 200, reconnectStrategy: (attempt) => Math.min(50 * 2 ** attempt, 2_000) },
+    socket: { connectTimeout: 200, reconnectStrategy: (attempt) => Math.min(50 * 2 ** attempt, 500) },
   })
-  client.on('error', onTrouble)
-  client.connect().catch(onTrouble)
+  client.on('error', () => {}) // every command fails while it lasts, and the breaker tells of it once
+  client.connect().catch(() => {})
+  const breaker = createBreaker({
+    name: 'Redis',
+    probe: () => within(commandMs, 'Redis', client.ping()),
+    isFault: () => true,
+    onChange,
+  })
 
   return {
-    async run({ source, sha }, keys, values) {
+    run({ source, sha }, keys, values) {
       const options = { keys, arguments: values }
-      const evaluate = () =>
-        client.evalSha(sha, options).catch((error: Error) => {
+      return breaker.run(() => {
+        const reply = client.evalSha(sha, options).catch((error: Error) => {
           if (!error.message.startsWith('NOSCRIPT')) throw error
           return client.eval(source, options)
         })
-      return (await within(commandMs, evaluate())) as number[]
+        return within(commandMs, 'Redis', reply) as Promise<number[]>
+      })
     },
     async close() {
+      breaker.close()
       client.destroy()
     },
-  }
-}
-
-async function within<T>(milliseconds: number, command: Promise<T>): Promise<T> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`Redis did not answer within ${milliseconds} ms`)), milliseconds)
-  command.catch(() => {}) // when it fails after we stopped waiting
-  try {
-    return await Promise.race([command, late])
-  } finally {
-    clearTimeout(timer)
   }
 }
