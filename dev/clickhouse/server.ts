@@ -87,7 +87,7 @@ async function untilItAnswers(engine: ChildProcess, port: number, folder: string
 }
 
 /** Below 32768, so that the kernel never hands the port to an outgoing connection in between. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000)
     const probe = createServer()

@@ -9,7 +9,7 @@ import { buildApp } from './app.ts'
 import { createMetrics } from './metrics.ts'
 import { memoryLimiter, redisLimiter } from './rate-limit.ts'
 
-const config = readConfig(process.env)
+const config = configOrExit()
 const log = pino({ level: config.LOG_LEVEL })
 const metrics = createMetrics()
 const now = () => Date.now()
@@ -48,4 +48,13 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     await Promise.all([directory.close(), clickhouse.close(), redis?.close()])
     await postgres.end({ timeout: 1 })
   })
+}
+
+function configOrExit() {
+  try {
+    return readConfig(process.env)
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\nSee docs/configuration.md.\n`)
+    process.exit(1)
+  }
 }

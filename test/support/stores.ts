@@ -11,7 +11,7 @@ import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
 export const databaseUrl = process.env.DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 export const redisUrl = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379'
 
-export const keySecrets: KeySecrets = [{ version: 1, secret: Buffer.from('a secret for tests, 32 characters') }]
+export const keySecrets: KeySecrets = [{ version: 1, secret: Buffer.from('a-secret-for-tests-of-32-characters') }]
 
 export interface StoreAddresses {
   postgres: string

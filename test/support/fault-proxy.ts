@@ -1,0 +1,72 @@
+// A TCP proxy that misbehaves on demand: what a network does to a connection, without touching the server behind it.
+import { once } from 'node:events'
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
+
+export interface Fault {
+  /** Holds back every chunk from the server this long. */
+  latencyMs?: number
+  /** Accepts connections and bytes and passes nothing on. */
+  blackHole?: boolean
+  /** Resets new connections, and old ones at once. */
+  reset?: boolean
+  /** Cuts a connection after so many bytes from the server. */
+  cutAfterBytes?: number
+  /** Passes answers on in pieces of this size. */
+  sliceBytes?: number
+}
+
+export interface FaultProxy {
+  port: number
+  /** Replaces the current fault; `{}` is a healthy network. */
+  setFault(fault: Fault): void
+  close(): Promise<void>
+}
+
+export async function startFaultProxy(target: { host?: string; port: number }): Promise<FaultProxy> {
+  let fault: Fault = {}
+  const open = new Set<Socket>()
+
+  const server = createServer((client) => {
+    track(client)
+    if (fault.reset) return void client.resetAndDestroy()
+    const upstream = createConnection({ host: target.host ?? '127.0.0.1', port: target.port })
+    track(upstream)
+    let sent = 0
+    client.on('data', (chunk) => {
+      if (!fault.blackHole) upstream.write(chunk)
+    })
+    upstream.on('data', async (chunk: Buffer) => {
+      if (fault.blackHole) return
+      if (fault.latencyMs) await new Promise((resolve) => setTimeout(resolve, fault.latencyMs))
+      const room = (fault.cutAfterBytes ?? Number.POSITIVE_INFINITY) - sent
+      const piece = chunk.subarray(0, Math.max(0, room))
+      sent += piece.length
+      const step = fault.sliceBytes ?? (piece.length || 1)
+      for (let from = 0; from < piece.length; from += step) client.write(piece.subarray(from, from + step))
+      if (piece.length < chunk.length) client.resetAndDestroy()
+    })
+    client.on('close', () => upstream.destroy())
+    upstream.on('close', () => (fault.blackHole ? undefined : client.end()))
+  })
+
+  function track(socket: Socket): void {
+    open.add(socket)
+    socket.setNoDelay(true)
+    socket.on('error', () => {})
+    socket.on('close', () => open.delete(socket))
+  }
+
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    setFault(next) {
+      fault = next
+      if (next.reset) for (const socket of open) socket.resetAndDestroy()
+    },
+    async close() {
+      for (const socket of open) socket.destroy()
+      server.close()
+    },
+  }
+}

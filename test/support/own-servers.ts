@@ -1,0 +1,129 @@
+// Servers that a test may break: its own Redis and PostgreSQL, on their own ports and folders. The shared ones stay healthy.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, globSync, mkdtempSync, rmSync } from 'node:fs'
+import { createConnection } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePort } from '../../dev/clickhouse/server.ts'
+
+export interface OwnServer {
+  url: string
+  port: number
+  folder: string
+  /** The process and its children. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL' | 'SIGTERM'): void
+  /** kill -9 and wait. */
+  kill(): Promise<void>
+  /** Starts it again on the same port and folder. */
+  start(): Promise<void>
+  remove(): Promise<void>
+}
+
+export async function startOwnRedis(...options: string[]): Promise<OwnServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-redis-'))
+  const port = await freePort()
+  const fixed = ['--port', `${port}`, '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no']
+  return ownServer(`redis://127.0.0.1:${port}`, port, folder, () => spawn('redis-server', [...fixed, ...options]))
+}
+
+export async function startOwnPostgres(...options: string[]): Promise<OwnServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-postgres-'))
+  const binaries = globSync('/usr/lib/postgresql/*/bin').sort().at(-1)
+  if (!binaries) throw new Error('PostgreSQL is not installed: apt-get install postgresql')
+  // PostgreSQL refuses to run as root.
+  const user = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {}
+  chmodSync(folder, 0o700)
+  if (user.uid !== undefined) chownSync(folder, user.uid, user.gid as number)
+  const data = join(folder, 'data')
+  execFileSync(join(binaries, 'initdb'), ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync'], {
+    ...user,
+    cwd: folder,
+    stdio: 'ignore',
+  })
+  const port = await freePort()
+  const settings = [
+    `port=${port}`,
+    'listen_addresses=127.0.0.1',
+    `unix_socket_directories=${folder}`,
+    'fsync=off',
+    ...options,
+  ]
+  return ownServer(`postgres://postgres@127.0.0.1:${port}/postgres`, port, folder, () =>
+    spawn(join(binaries, 'postgres'), ['-D', data, ...settings.flatMap((setting) => ['-c', setting])], {
+      ...user,
+      cwd: folder,
+    }),
+  )
+}
+
+async function ownServer(url: string, port: number, folder: string, launch: () => ChildProcess): Promise<OwnServer> {
+  let child: ChildProcess
+  async function start() {
+    child = launch()
+    child.stdout?.resume()
+    child.stderr?.resume()
+    await untilItListens(port, child)
+  }
+  async function kill() {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const ended = once(child, 'exit')
+    signal('SIGCONT')
+    signal('SIGKILL')
+    await ended
+  }
+  function signal(name: NodeJS.Signals) {
+    for (const pid of [child.pid as number, ...childrenOf(child.pid as number)]) {
+      try {
+        process.kill(pid, name)
+      } catch {
+        // it has ended already
+      }
+    }
+  }
+  await start()
+  const removeAtExit = () => child.kill('SIGKILL')
+  process.once('exit', removeAtExit)
+  return {
+    url,
+    port,
+    folder,
+    signal,
+    kill,
+    start,
+    async remove() {
+      await kill()
+      process.off('exit', removeAtExit)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    return execFileSync('pgrep', ['-P', `${pid}`], { encoding: 'utf8' })
+      .split('\n')
+      .filter(Boolean)
+      .map(Number)
+  } catch {
+    return [] // pgrep exits 1 when there are none
+  }
+}
+
+async function untilItListens(port: number, child: ChildProcess): Promise<void> {
+  for (let attempt = 0; attempt < 500; attempt++) {
+    if (child.exitCode !== null)
+      throw new Error(`The server on port ${port} ended with ${child.exitCode} as it started`)
+    const socket = createConnection({ port, host: '127.0.0.1' })
+    const listens = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      once(socket, 'error').then(() => false),
+    ]).catch(() => false)
+    socket.destroy()
+    if (listens) return
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  throw new Error(`Nothing listens on port ${port} after 10 s`)
+}
+
+const idOf = (flag: '-u' | '-g') => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }))
