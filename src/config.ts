@@ -77,6 +77,16 @@ export function readConfig(environment: Record<string, string | undefined>): Con
   return Object.fromEntries(entries) as Config
 }
 
+/** For the mains: what is wrong is said without a stack trace, and nothing starts. */
+export function readConfigOrExit(): Config {
+  try {
+    return readConfig(process.env)
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\nSee docs/configuration.md.\n`)
+    process.exit(1)
+  }
+}
+
 function url(...protocols: string[]) {
   return (text: string): string => {
     if (!protocols.includes(URL.parse(text)?.protocol ?? '')) {

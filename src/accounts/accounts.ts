@@ -2,11 +2,34 @@ import type { Postgres } from '../stores/postgres.ts'
 import { newId } from './ids.ts'
 import type { Plan } from './plans.ts'
 
+export interface Account {
+  id: string
+  name: string
+  plan: Plan
+  sites: number
+  createdAt: Date
+}
+
 export async function createAccount(postgres: Postgres, { name, plan }: { name: string; plan: Plan }): Promise<string> {
   const id = newId('acct')
   await postgres`INSERT INTO accounts (id, name, plan) VALUES (${id}, ${name}, ${plan})`
   return id
 }
 
-export const setPlan = (postgres: Postgres, id: string, plan: Plan) =>
-  postgres`UPDATE accounts SET plan = ${plan} WHERE id = ${id}`
+export const listAccounts = (postgres: Postgres): Promise<Account[]> => postgres<Account[]>`
+  SELECT id, name, plan, created_at AS "createdAt",
+         (SELECT count(*)::int FROM sites WHERE account_id = accounts.id) AS sites
+  FROM accounts ORDER BY created_at, id`
+
+/** Returns whether there was such an account. */
+export async function setPlan(postgres: Postgres, id: string, plan: Plan): Promise<boolean> {
+  const { count } = await postgres`UPDATE accounts SET plan = ${plan} WHERE id = ${id}`
+  return count > 0
+}
+
+/** Only an account without sites: theirs are more than rows here (traffic/erasure.ts). */
+export async function deleteAccount(postgres: Postgres, id: string): Promise<boolean> {
+  const { count } = await postgres`
+    DELETE FROM accounts WHERE id = ${id} AND NOT EXISTS (SELECT FROM sites WHERE account_id = ${id})`
+  return count > 0
+}

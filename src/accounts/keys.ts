@@ -71,6 +71,50 @@ export const keyOf = (row: KeyRow): ApiKey => ({
   plan: row.plan,
 })
 
+/** What is shown of a key: never its text, which nobody has. */
+export interface KeyListing {
+  id: string
+  name: string
+  prefix: string
+  accountId: string
+  /** The site of a site key; null for an account key. */
+  domain: string | null
+  secretVersion: number
+  disabled: boolean
+  expiresAt: Date | null
+  lastUsedAt: Date | null
+  createdAt: Date
+}
+
+export const listKeys = (postgres: Postgres): Promise<KeyListing[]> => postgres<KeyListing[]>`
+  SELECT api_keys.id, name, prefix, api_keys.account_id AS "accountId", domain, secret_version AS "secretVersion", disabled,
+         expires_at AS "expiresAt", last_used_at AS "lastUsedAt", api_keys.created_at AS "createdAt"
+  FROM api_keys LEFT JOIN sites ON sites.id = site_id
+  ORDER BY api_keys.created_at, api_keys.id`
+
+/**
+ * A new key for what an old one reads; the old one goes on for some hours, so that nothing has to change at once, unless it was
+ * to expire sooner anyway.
+ */
+export async function rotateKey(
+  postgres: Postgres,
+  secrets: KeySecrets,
+  id: string,
+  oldExpiresAt: Date,
+): Promise<{ id: string; text: string } | undefined> {
+  return postgres.begin(async (transaction) => {
+    const [old] = await transaction<{ account_id: string; site_id: string | null; name: string }[]>`
+      UPDATE api_keys SET expires_at = least(expires_at, ${oldExpiresAt}) WHERE id = ${id}
+      RETURNING account_id, site_id, name`
+    if (!old) return undefined
+    return createKey(transaction as unknown as Postgres, secrets, {
+      accountId: old.account_id,
+      name: old.name,
+      ...(old.site_id && { siteId: old.site_id }),
+    })
+  })
+}
+
 export const setKeyDisabled = (postgres: Postgres, id: string, disabled: boolean) =>
   postgres`UPDATE api_keys SET disabled = ${disabled} WHERE id = ${id}`
 

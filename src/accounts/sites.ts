@@ -40,9 +40,10 @@ interface SiteRow {
   excluded_countries: CountryCode[]
 }
 
+const columns = (postgres: Postgres) => postgres`id, account_id, domain, time_zone, hostnames, excluded_countries`
+
 export const selectSite = (postgres: Postgres, id: string): PendingQuery<SiteRow[]> =>
-  postgres<SiteRow[]>`
-    SELECT id, account_id, domain, time_zone, hostnames, excluded_countries FROM sites WHERE id = ${id}`
+  postgres<SiteRow[]>`SELECT ${columns(postgres)} FROM sites WHERE id = ${id}`
 
 export const siteOf = (row: SiteRow): Site => ({
   id: row.id,
@@ -53,8 +54,22 @@ export const siteOf = (row: SiteRow): Site => ({
   excludedCountries: row.excluded_countries,
 })
 
+export async function listSites(postgres: Postgres): Promise<Site[]> {
+  const rows = await postgres<SiteRow[]>`SELECT ${columns(postgres)} FROM sites ORDER BY domain`
+  return rows.map(siteOf)
+}
+
+/** By id or by domain: people know the one, programs the other. */
+export async function findSite(postgres: Postgres, reference: string): Promise<Site | undefined> {
+  const [row] = await postgres<SiteRow[]>`
+    SELECT ${columns(postgres)} FROM sites WHERE id = ${reference} OR domain = ${reference.toLowerCase()}`
+  return row && siteOf(row)
+}
+
 export const setExcludedCountries = (postgres: Postgres, id: string, countries: readonly CountryCode[]) =>
   postgres`UPDATE sites SET excluded_countries = ${countries as CountryCode[]} WHERE id = ${id}`
 
 export const setTimeZone = (postgres: Postgres, id: string, timeZone: string) =>
   postgres`UPDATE sites SET time_zone = ${timeZone} WHERE id = ${id}`
+
+export const deleteSite = (postgres: Postgres, id: string) => postgres`DELETE FROM sites WHERE id = ${id}`

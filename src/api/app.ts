@@ -3,15 +3,16 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
 import { ApiError, errorBody } from '../errors.ts'
-import type { ClickHouse } from '../stores/clickhouse.ts'
+import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import type { Gatekeepers } from './access.ts'
 import { rememberAnswers } from './last-answers.ts'
 import type { Metrics } from './metrics.ts'
+import { referenceRoutes } from './reference-routes.ts'
 import { statsRoutes } from './stats-routes.ts'
 import { createTurns } from './turns.ts'
 
 export interface ApiServices extends Gatekeepers {
-  clickhouse: ClickHouse
+  clickhouse: ClickHouseReader
   log: FastifyBaseLogger
   metrics: Metrics
 }
@@ -73,6 +74,7 @@ export function buildApp({ log, metrics, ...services }: ApiServices): FastifyIns
   app.get('/readyz', async () => ({ status: 'ready' }))
   const stats = { ...services, turns: createTurns(), lastAnswers: rememberAnswers() }
   app.register(async (scope) => statsRoutes(scope, stats), { prefix: '/api/v1/stats' })
+  app.register(async (scope) => referenceRoutes(scope), { prefix: '/api/v1' })
 
   // What Node would answer by itself, outside the envelope.
   app.server.on('checkExpectation', (_request, response) => refuseUnparsed(response.socket))

@@ -19,7 +19,7 @@ export const parameterNames = [
   'site_id',
 ] as const
 
-type ParameterName = (typeof parameterNames)[number]
+export type ParameterName = (typeof parameterNames)[number]
 
 const unsupported = ['browser', 'os', 'channel']
 const mostParameters = 32

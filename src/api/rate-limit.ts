@@ -58,28 +58,25 @@ const spending = (allowed: boolean, limit: number, { count, endsAt }: Window): S
 
 // One round trip, exact over any number of processes. The window's end is set by Redis's own clock and read back, so all
 // processes print the same reset whatever their clocks say. What the caller last saw of the window comes along: a Redis that
-// lost it (restarted empty, failed over) continues from there instead of from zero.
+// lost it (restarted empty, failed over) continues from there instead of from zero. The end is compared here, not left to the
+// key's expiry alone, which comes a millisecond late and would never come for a key that somebody made permanent. A refused
+// request writes nothing.
 const spendScript = script(`
   local limit, seen, seen_end = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
   local time = redis.call('TIME')
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
-  local count = tonumber(redis.call('GET', KEYS[1]) or '0')
-  local window_end = redis.call('PEXPIRETIME', KEYS[1])
-  if seen_end > now and (seen > count or seen_end < window_end) then
-    count = math.max(seen, count)
-    redis.call('SET', KEYS[1], count, 'PXAT', window_end > 0 and math.min(window_end, seen_end) or seen_end)
-  end
-  local allowed = 0
-  if count < limit then
-    allowed = 1
-    count = redis.call('INCR', KEYS[1])
-    if count == 1 then redis.call('PEXPIREAT', KEYS[1], now + ${windowMs}) end
-  end
-  return { allowed, count, redis.call('PEXPIRETIME', KEYS[1]) }
+  local held, held_end = tonumber(redis.call('GET', KEYS[1])), redis.call('PEXPIRETIME', KEYS[1])
+  local count, window_end = held, held_end
+  if held_end <= now then count, window_end = 0, now + ${windowMs} end
+  if seen_end > now then count, window_end = math.max(count, seen), math.min(window_end, seen_end) end
+  local allowed = count < limit
+  if allowed then count = count + 1 end
+  if count ~= held or window_end ~= held_end then redis.call('SET', KEYS[1], count, 'PXAT', window_end) end
+  return { allowed and 1 or 0, count, window_end }
 `)
 
 export interface RedisLimiterOptions {
-  redis: Redis
+  redis: Pick<Redis, 'run'>
   /** Keeps installations (and tests) that share a Redis apart. */
   prefix: string
   now: () => number

@@ -8,7 +8,7 @@ import type { StatsQuery } from '../stats/query.ts'
 import type { Report } from '../stats/report.ts'
 import { reports } from '../stats/reports.ts'
 import { Unavailable } from '../stores/breaker.ts'
-import type { ClickHouse } from '../stores/clickhouse.ts'
+import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import { authenticate, type Gatekeepers, resolveSite } from './access.ts'
 import type { Answer, LastAnswers } from './last-answers.ts'
 import { type Parameters, readParameters, warningsOf } from './parameters.ts'
@@ -25,7 +25,7 @@ declare module 'fastify' {
 }
 
 export interface StatsServices extends Gatekeepers {
-  clickhouse: ClickHouse
+  clickhouse: ClickHouseReader
   turns: Turns
   lastAnswers: LastAnswers
 }
@@ -122,7 +122,7 @@ const matches = (header: string | undefined, tag: string): boolean =>
   (header.trim() === '*' || header.split(',').some((one) => one.trim().replace(/^(W\/)?/, 'W/') === tag))
 
 /** docs/contract.md 2.1 and 2.2. */
-const envelope = (report: Report) =>
+export const envelope = (report: Report) =>
   Type.Object({
     data: report.data,
     meta: Type.Object({

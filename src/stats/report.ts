@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox'
-import type { ClickHouse } from '../stores/clickhouse.ts'
+import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import type { StatsQuery } from './query.ts'
 
 /** One endpoint: what it answers, in which shape, and the statement that finds it. */
@@ -9,5 +9,5 @@ export interface Report {
   data: TSchema
   /** Whether `limit` applies and is repeated in `meta` (docs/contract.md 8.2). */
   limited: boolean
-  read(clickhouse: ClickHouse, query: StatsQuery, signal?: AbortSignal): Promise<unknown>
+  read(clickhouse: ClickHouseReader, query: StatsQuery, signal?: AbortSignal): Promise<unknown>
 }

@@ -13,7 +13,7 @@ export interface Sql {
 interface Parameter {
   readonly [parameter]: true
   readonly type: string
-  readonly value: string | number | readonly string[]
+  readonly value: string | number | readonly string[] | readonly number[]
 }
 
 export function sql(strings: TemplateStringsArray, ...holes: (Sql | Parameter)[]): Sql {
@@ -30,6 +30,7 @@ const typed = (type: string, value: Parameter['value']): Parameter => ({ [parame
 export const text = (value: string) => typed('String', value)
 export const texts = (values: readonly string[]) => typed('Array(String)', values)
 export const uint = (value: number) => typed('UInt64', value)
+export const uints = (values: readonly number[]) => typed('Array(UInt64)', values)
 /** `YYYY-MM-DD`. */
 export const date = (day: string) => typed('Date', day)
 /** UTC milliseconds since the epoch. */

@@ -36,3 +36,23 @@ export function boundReads(sql: Postgres, onChange: (isUp: boolean, cause?: Erro
   })
   return { ...breaker, read: (query) => breaker.run(() => bounded(query)) }
 }
+
+/** Makes the database that the address names, if it is missing: asked of the server's own `postgres` database. */
+export async function createPostgresDatabase(url: string): Promise<void> {
+  const name = new URL(url).pathname.slice(1) || 'postgres'
+  const sql = openPostgres(url)
+  try {
+    await sql`SELECT 1`
+    return
+  } catch (error) {
+    if ((error as { code?: string }).code !== '3D000') throw error
+  } finally {
+    await sql.end({ timeout: 1 })
+  }
+  const server = openPostgres(Object.assign(new URL(url), { pathname: '/postgres' }).href)
+  try {
+    await server`CREATE DATABASE ${server(name)}`
+  } finally {
+    await server.end({ timeout: 1 })
+  }
+}

@@ -3,12 +3,18 @@ import { createClient } from '@redis/client'
 import { createBreaker } from './breaker.ts'
 import { within } from './deadline.ts'
 
-/** The driver's own timeout does not cover a command that was already sent. */
+/** The driver's own timeouts cover neither a command that was already sent nor a connection that was already made. */
 const commandMs = 100
+const connectMs = 200
+
+/** So many unanswered probes in a row replace the connection: about every 1.4 s. */
+const probesPerConnection = 4
 
 export interface Redis {
   /** Runs a script once. It is never retried: one that timed out may still have run. */
   run(script: Script, keys: string[], values: string[]): Promise<number[]>
+  /** Waits for the connection, once, and says what it leads to. */
+  inspect(): Promise<{ version: string }>
   close(): Promise<void>
 }
 
@@ -19,36 +25,70 @@ export interface Script {
 
 export const script = (source: string): Script => ({ source, sha: createHash('sha1').update(source).digest('hex') })
 
+// PING would be answered by a Redis that is out of memory, read-only or forbids scripts, and is of no use to us.
+const writeSomething = script(`return redis.call('SET', KEYS[1], 1, 'PX', 1000)`)
+const probeKey = 'footfall:limit:probe'
+
 /** Connects in the background and reconnects by itself; until then every command fails at once. */
 export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) => void): Redis {
-  const client = createClient({
-    url,
-    disableOfflineQueue: true,
-    socket: { connectTimeout: 200, reconnectStrategy: (attempt) => Math.min(50 * 2 ** attempt, 500) },
-  })
-  client.on('error', () => {}) // every command fails while it lasts, and the breaker tells of it once
-  client.connect().catch(() => {})
+  let isClosed = false
+  let client = newClient(url)
+  // A process that has just started waits for its first connection instead of counting its first requests by itself.
+  const begun = within(connectMs, 'Redis', client.connect()).catch(() => {})
+
+  function evaluate({ source, sha }: Script, keys: string[], values: string[]): Promise<number[]> {
+    const current = client
+    const options = { keys, arguments: values }
+    const reply = current.evalSha(sha, options).catch((error: Error) => {
+      if (!error.message.startsWith('NOSCRIPT')) throw error
+      return current.eval(source, options)
+    })
+    return within(commandMs, 'Redis', reply) as Promise<number[]>
+  }
+
+  let unanswered = 0
   const breaker = createBreaker({
     name: 'Redis',
-    probe: () => within(commandMs, 'Redis', client.ping()),
     isFault: () => true,
     onChange,
+    async probe() {
+      try {
+        await evaluate(writeSomething, [probeKey], [])
+        unanswered = 0
+      } catch (error) {
+        // A network can lose a connection without a word to either side, and a failover can leave it at the old primary: TCP
+        // and the driver would keep it for a quarter of an hour and for ever.
+        if (++unanswered % probesPerConnection === 0 && !isClosed) {
+          client.destroy()
+          client = newClient(url)
+          client.connect().catch(() => {})
+        }
+        throw error
+      }
+    },
   })
 
   return {
-    run({ source, sha }, keys, values) {
-      const options = { keys, arguments: values }
-      return breaker.run(() => {
-        const reply = client.evalSha(sha, options).catch((error: Error) => {
-          if (!error.message.startsWith('NOSCRIPT')) throw error
-          return client.eval(source, options)
-        })
-        return within(commandMs, 'Redis', reply) as Promise<number[]>
-      })
+    run: (asked, keys, values) => begun.then(() => breaker.run(() => evaluate(asked, keys, values))),
+    async inspect() {
+      await begun
+      const about = await within(commandMs, 'Redis', client.info('server'))
+      return { version: /^redis_version:(\S+)/m.exec(about)?.[1] ?? 'unknown' }
     },
     async close() {
+      isClosed = true
       breaker.close()
       client.destroy()
     },
   }
+}
+
+function newClient(url: string) {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    socket: { connectTimeout: connectMs, reconnectStrategy: (attempt) => Math.min(50 * 2 ** attempt, 500) },
+  })
+  client.on('error', () => {}) // every command fails while it lasts, and the breaker tells of it once
+  return client
 }

@@ -1,12 +1,12 @@
 // Real stores for tests. `test/run.ts` starts ClickHouse and migrates a database once for all files and hands them over by
 // environment; a file that is run alone starts its own.
 import { randomBytes } from 'node:crypto'
-import { after } from 'node:test'
 import { startClickHouse } from '../../dev/clickhouse/server.ts'
 import type { KeySecrets } from '../../src/accounts/keys.ts'
 import { type ClickHouse, openClickHouse } from '../../src/stores/clickhouse.ts'
 import { migrate } from '../../src/stores/migrate.ts'
 import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
+import { atEnd } from './at-end.ts'
 
 export const databaseUrl = process.env.DATABASE_URL ?? 'postgres://postgres@127.0.0.1:5432/postgres'
 export const redisUrl = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379'
@@ -59,7 +59,7 @@ export const openStores = once(async (): Promise<Stores> => {
   const given = process.env.FOOTFALL_TEST_STORES
   const created = given ? undefined : await createStores()
   const stores = connect(created?.addresses ?? (JSON.parse(given as string) as StoreAddresses))
-  after(async () => {
+  atEnd(async () => {
     await disconnect(stores)
     await created?.remove()
   })

@@ -2,7 +2,7 @@
 // side by side, so a leak between sites fails some test.
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { after, type TestContext } from 'node:test'
+import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { createAccount, setPlan } from '../../src/accounts/accounts.ts'
 import { openDirectory } from '../../src/accounts/directory.ts'
@@ -16,6 +16,7 @@ import { openRedis } from '../../src/stores/redis.ts'
 import type { CountryCode } from '../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../src/traffic/event.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
+import { atEnd } from './at-end.ts'
 import { eventOf, type Hit } from './events.ts'
 import { keySecrets, openStores, type Stores } from './stores.ts'
 
@@ -150,7 +151,7 @@ let redis: ReturnType<typeof openRedis> | undefined
 function sharedRedis(url: string) {
   if (!redis) {
     redis = openRedis(url, () => {})
-    after(() => redis?.close())
+    atEnd(() => redis?.close())
   }
   return redis
 }

@@ -1,0 +1,11 @@
+import type { ClickHouse } from '../stores/clickhouse.ts'
+import { sql, text } from '../stores/clickhouse-sql.ts'
+
+/** Every table that holds something of a site. A table added here is erased, backed up and restored with the rest. */
+export const siteTables = ['events', 'titles'] as const
+
+/** Removes all that is stored of a site's traffic, for good. */
+export async function eraseSite(clickhouse: ClickHouse, siteId: string): Promise<void> {
+  await clickhouse.run(sql`DELETE FROM events WHERE site_id = ${text(siteId)}`)
+  await clickhouse.run(sql`DELETE FROM titles WHERE site_id = ${text(siteId)}`)
+}
