@@ -1,0 +1,89 @@
+import { createAccount, deleteAccount, listAccounts, setPlan } from '../accounts/accounts.ts'
+import { isPlan, type Plan, plans } from '../accounts/plans.ts'
+import { type Command, CommandError, positionals, text } from './command.ts'
+
+const planNames = Object.keys(plans)
+
+const create: Command = {
+  summary: 'Make an account, which owns sites and keys',
+  usage: '<name> [--plan <plan>]',
+  options: { plan: { type: 'string' } },
+  optionHelp: { plan: `${planNames.join(', ')}; Agency unless told otherwise` },
+  examples: ['footfall account create "Example Ltd"'],
+  async run(input, { postgres }) {
+    const [name] = positionals(input, ['name']) as [string]
+    const plan = planOf(text(input, 'plan') ?? 'Agency')
+    const id = await createAccount(postgres, { name, plan })
+    return {
+      data: { id, name, plan },
+      show: (terminal) =>
+        `Made account ${terminal.bold(id)} (${name}, ${plan}).\nNext: footfall site create <domain> --account ${id}`,
+    }
+  },
+}
+
+const list: Command = {
+  summary: 'Show all accounts',
+  usage: '',
+  async run(input, { postgres }) {
+    positionals(input, [])
+    const accounts = await listAccounts(postgres)
+    return {
+      data: accounts,
+      show: (terminal) =>
+        accounts.length === 0
+          ? 'There are no accounts yet. Next: footfall account create <name>'
+          : terminal.table(
+              ['ID', 'NAME', 'PLAN', 'SITES', 'CREATED'],
+              accounts.map(({ id, name, plan, sites, createdAt }) => [
+                id,
+                name,
+                plan,
+                String(sites),
+                createdAt.toISOString().slice(0, 10),
+              ]),
+            ),
+    }
+  },
+}
+
+const plan: Command = {
+  summary: 'Change the plan of an account, at once and in every process',
+  usage: '<account-id> <plan>',
+  async run(input, { postgres }) {
+    const [id, wanted] = positionals(input, ['account-id', 'plan']) as [string, string]
+    const newPlan = planOf(wanted)
+    if (!(await setPlan(postgres, id, newPlan))) throw unknownAccount(id)
+    const limit = plans[newPlan]
+    return {
+      data: { id, plan: newPlan, requestsPerHour: limit?.requestsPerHour ?? 0 },
+      show: () =>
+        `${id} is on ${newPlan} now: ${limit ? `${limit.requestsPerHour} requests an hour for each key` : 'no API access'}.`,
+    }
+  },
+}
+
+const remove: Command = {
+  summary: 'Delete an account that has no sites',
+  usage: '<account-id>',
+  async run(input, { postgres }) {
+    const [id] = positionals(input, ['account-id']) as [string]
+    const known = (await listAccounts(postgres)).find((account) => account.id === id)
+    if (!known) throw unknownAccount(id)
+    if (!(await deleteAccount(postgres, id))) {
+      throw new CommandError(`${id} still has ${known.sites} sites.`, 'Delete them first: footfall site delete <site>')
+    }
+    return { data: { id, deleted: true }, show: () => `Deleted ${id} (${known.name}).` }
+  },
+}
+
+function planOf(name: string): Plan {
+  const plan = planNames.find((one) => one.toLowerCase() === name.toLowerCase())
+  if (!plan || !isPlan(plan)) throw new CommandError(`There is no plan ${name}.`, `Plans are ${planNames.join(', ')}.`)
+  return plan
+}
+
+const unknownAccount = (id: string) =>
+  new CommandError(`There is no account ${id}.`, 'See them all with: footfall account list')
+
+export const account = { create, list, plan, delete: remove }

@@ -1,0 +1,157 @@
+// A backup is a folder: `manifest.json`, one JSON Lines file a PostgreSQL table, and the traffic as ClickHouse's own Native
+// format, compressed, one file a table. Portable: any version that has the migrations named in it can restore it.
+import { once } from 'node:events'
+import { createReadStream, createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { createGunzip, createGzip } from 'node:zlib'
+import { sql } from '../stores/clickhouse-sql.ts'
+import { pendingMigrations } from '../stores/migrate.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import { siteTables } from '../traffic/erasure.ts'
+import { type Command, CommandError, type Context, positionals } from './command.ts'
+import { showProgress } from './terminal.ts'
+
+/** In the order in which they may be filled again. */
+const controlTables = ['accounts', 'sites', 'api_keys'] as const
+
+interface Manifest {
+  format: 1
+  takenAt: string
+  migrations: string[]
+  rows: Record<string, number>
+}
+
+export const backup: Command = {
+  summary: 'Write accounts, sites, keys and all traffic into a new folder',
+  usage: '<folder>',
+  examples: ['footfall backup /var/backups/footfall-2026-11-15'],
+  async run(input, context) {
+    const [folder] = positionals(input, ['folder']) as [string]
+    if (existsSync(folder))
+      throw new CommandError(`${folder} is there already.`, 'Name a folder that does not exist yet.')
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const rows: Record<string, number> = {}
+    for (const table of controlTables)
+      rows[table] = await writeControlTable(context.postgres, table, join(folder, `${table}.jsonl`))
+    const progress = showProgress(context.progressTo, 'Backing up')
+    for (const [index, table] of siteTables.entries()) {
+      progress.update(index, siteTables.length)
+      rows[table] = await countRows(context, table)
+      const stream = await context.clickhouse.download(table)
+      await pipeline(
+        stream,
+        createGzip({ level: 1 }),
+        createWriteStream(join(folder, `${table}.native.gz`), { flags: 'wx' }),
+      )
+    }
+    progress.update(siteTables.length, siteTables.length)
+    progress.end()
+    const manifest: Manifest = {
+      format: 1,
+      takenAt: new Date().toISOString(),
+      migrations: await appliedMigrations(context.postgres),
+      rows,
+    }
+    // Last: a folder without it is no backup.
+    writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2))
+    return {
+      data: { folder, ...manifest },
+      show: (terminal) =>
+        `${terminal.facts(Object.entries(rows).map(([table, count]) => [table, count.toLocaleString('en')]))}\n\nWritten to ${folder}. Key hashes are in it, key secrets are not: keep KEY_SECRETS too.`,
+    }
+  },
+}
+
+export const restore: Command = {
+  summary: 'Fill empty databases from a backup',
+  usage: '<folder>',
+  async run(input, context) {
+    const [folder] = positionals(input, ['folder']) as [string]
+    const manifest = readManifest(folder)
+    await refuseUnlessReady(context, manifest)
+    const rows: Record<string, number> = {}
+    const progress = showProgress(context.progressTo, 'Restoring')
+    for (const [index, table] of siteTables.entries()) {
+      progress.update(index, siteTables.length)
+      const stream = createReadStream(join(folder, `${table}.native.gz`)).pipe(createGunzip())
+      await context.clickhouse.upload(table, stream)
+      rows[table] = await countRows(context, table)
+    }
+    progress.update(siteTables.length, siteTables.length)
+    progress.end()
+    // Keys last: nobody may read a half-restored site.
+    for (const table of controlTables)
+      rows[table] = await readControlTable(context.postgres, table, join(folder, `${table}.jsonl`))
+    const wrong = Object.entries(manifest.rows).filter(([table, count]) => table !== 'titles' && rows[table] !== count)
+    if (wrong.length > 0) {
+      throw new CommandError(
+        `The restored tables differ from the backup: ${wrong.map(([table, count]) => `${table} ${rows[table]} of ${count}`).join(', ')}.`,
+        'Empty both databases and try again; if it stays so, the backup is damaged.',
+      )
+    }
+    return {
+      data: { folder, rows },
+      show: (terminal) =>
+        `${terminal.facts(Object.entries(rows).map(([table, count]) => [table, count.toLocaleString('en')]))}\n\nRestored from ${manifest.takenAt}.`,
+    }
+  },
+}
+
+function readManifest(folder: string): Manifest {
+  const path = join(folder, 'manifest.json')
+  if (!existsSync(path))
+    throw new CommandError(`${folder} is not a finished backup.`, 'It needs a manifest.json, which is written last.')
+  return JSON.parse(readFileSync(path, 'utf8')) as Manifest
+}
+
+async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<void> {
+  const pending = await pendingMigrations(context.postgres)
+  if (pending.length > 0) throw new CommandError('The databases are not up to date.', 'Run: footfall migrate')
+  const applied = await appliedMigrations(context.postgres)
+  const unknown = manifest.migrations.filter((name) => !applied.includes(name))
+  if (unknown.length > 0) {
+    throw new CommandError(`The backup is of a newer version (${unknown.join(', ')}).`, 'Upgrade Footfall first.')
+  }
+  const [{ accounts }] = await context.postgres<[{ accounts: number }]>`SELECT count(*)::int AS accounts FROM accounts`
+  if (accounts > 0 || (await countRows(context, 'events')) > 0) {
+    throw new CommandError(
+      'The databases are not empty.',
+      'Restore into new ones: set DATABASE_URL and CLICKHOUSE_URL, then footfall migrate.',
+    )
+  }
+}
+
+const appliedMigrations = async (postgres: Postgres): Promise<string[]> =>
+  (await postgres<{ name: string }[]>`SELECT name FROM migrations ORDER BY name`).map(({ name }) => name)
+
+async function countRows({ clickhouse }: Context, table: (typeof siteTables)[number]): Promise<number> {
+  const counts = { events: sql`SELECT count() AS rows FROM events`, titles: sql`SELECT count() AS rows FROM titles` }
+  const [row] = await clickhouse.rows<{ rows: number }>(counts[table])
+  return row?.rows ?? 0
+}
+
+async function writeControlTable(postgres: Postgres, table: string, path: string): Promise<number> {
+  const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
+  let rows = 0
+  // PostgreSQL writes and reads the rows itself, so that no type is lost on the way.
+  await postgres<{ row: string }[]>`SELECT to_jsonb(t)::text AS row FROM ${postgres(table)} t`.cursor(
+    1000,
+    async (page) => {
+      for (const { row } of page) if (!file.write(`${row}\n`)) await once(file, 'drain')
+      rows += page.length
+    },
+  )
+  file.end()
+  await once(file, 'finish')
+  return rows
+}
+
+async function readControlTable(postgres: Postgres, table: string, path: string): Promise<number> {
+  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean)
+  for (let from = 0; from < lines.length; from += 1000) {
+    const rows = `[${lines.slice(from, from + 1000).join(',')}]`
+    await postgres`INSERT INTO ${postgres(table)} SELECT * FROM jsonb_populate_recordset(NULL::${postgres(table)}, ${rows}::text::jsonb)`
+  }
+  return lines.length
+}

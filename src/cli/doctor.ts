@@ -1,0 +1,157 @@
+import { readConfig } from '../config.ts'
+import { sql } from '../stores/clickhouse-sql.ts'
+import { pendingMigrations } from '../stores/migrate.ts'
+import { openRedis } from '../stores/redis.ts'
+import { type Command, type Context, positionals } from './command.ts'
+import { explain } from './trouble.ts'
+
+type State = 'ok' | 'warning' | 'failed'
+
+interface Finding {
+  check: string
+  state: State
+  found: string
+  /** What to do next, where something is to be done. */
+  advice?: string
+}
+
+const clockToleranceMs = 1_000
+const leastDaysOfDisk = 30
+
+export const doctor: Command = {
+  summary: 'Check configuration, connections, versions, clocks, migrations and disk',
+  usage: '',
+  async run(input, context) {
+    positionals(input, [])
+    const findings: Finding[] = []
+    for (const [check, examine] of Object.entries(checks)) {
+      findings.push({ check, ...(await examine(context).catch(failure)) })
+      if (check === 'Configuration' && findings[0]?.state === 'failed') break
+    }
+    const failed = findings.some(({ state }) => state === 'failed')
+    return {
+      data: findings,
+      exitCode: failed ? 1 : 0,
+      show: (terminal) => {
+        const marks = { ok: terminal.good('✓'), warning: terminal.warn('!'), failed: terminal.bad('✗') }
+        return findings
+          .map(({ check, state, found, advice }) =>
+            [`${marks[state]} ${terminal.bold(check)}  ${found}`, ...(advice ? [`    ${advice}`] : [])].join('\n'),
+          )
+          .join('\n')
+      },
+    }
+  },
+}
+
+type Examination = Omit<Finding, 'check'>
+
+const ok = (found: string): Examination => ({ state: 'ok', found })
+
+function failure(error: Error): Examination {
+  if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') {
+    const advice = 'Check that it runs, and its address: DATABASE_URL, CLICKHOUSE_URL.'
+    return { state: 'failed', found: `does not answer (${error.message})`, advice }
+  }
+  const { message, hint } = explain(error)
+  return { state: 'failed', found: message, advice: hint }
+}
+
+const checks: Record<string, (context: Context) => Promise<Examination>> = {
+  async Configuration() {
+    const config = readConfig(process.env)
+    return ok(`${config.KEY_SECRETS.length} key secret${config.KEY_SECRETS.length > 1 ? 's' : ''}, port ${config.PORT}`)
+  },
+
+  async PostgreSQL({ postgres }) {
+    const [{ version }] = await postgres<[{ version: string }]>`SELECT current_setting('server_version') AS version`
+    return version < '14'
+      ? { state: 'failed', found: `version ${version}`, advice: 'Footfall needs PostgreSQL 14 or newer.' }
+      : ok(`version ${version}`)
+  },
+
+  async ClickHouse({ clickhouse }) {
+    const [row] = await clickhouse.rows<{ version: string }>(sql`SELECT version() AS version`)
+    const version = row?.version ?? 'unknown'
+    return Number.parseFloat(version) < 25
+      ? { state: 'failed', found: `version ${version}`, advice: 'Footfall needs ClickHouse 25 or newer.' }
+      : ok(`version ${version}`)
+  },
+
+  async Redis({ config }) {
+    if (config.REDIS_URL === undefined) return ok('not configured: right for a single API process')
+    const redis = openRedis(config.REDIS_URL, () => {})
+    try {
+      const { version } = await redis.inspect()
+      return Number.parseInt(version, 10) < 7
+        ? { state: 'failed', found: `version ${version}`, advice: 'Footfall needs Redis 7 or newer, or Valkey.' }
+        : ok(`version ${version}`)
+    } catch (error) {
+      const advice = 'Check REDIS_URL. Until it answers, each API process counts by itself.'
+      return { state: 'failed', found: `does not answer (${(error as Error).message})`, advice }
+    } finally {
+      await redis.close()
+    }
+  },
+
+  async Migrations({ postgres }) {
+    const pending = await pendingMigrations(postgres)
+    return pending.length === 0
+      ? ok('both databases are up to date')
+      : { state: 'failed', found: `${pending.length} to apply: ${pending.join(', ')}`, advice: 'Run: footfall migrate' }
+  },
+
+  async Clocks({ postgres, clickhouse }) {
+    const skews = await Promise.all([
+      skewOf('PostgreSQL', async () => {
+        const [{ now }] = await postgres<[{ now: string }]>`SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`
+        return Number(now)
+      }),
+      skewOf('ClickHouse', async () => {
+        const [row] = await clickhouse.rows<{ now: number }>(sql`SELECT toUnixTimestamp64Milli(now64(3)) AS now`)
+        return row?.now ?? 0
+      }),
+    ])
+    const off = skews.filter(({ ms }) => Math.abs(ms) > clockToleranceMs)
+    return off.length === 0
+      ? ok(`within ${Math.max(...skews.map(({ ms }) => Math.abs(Math.round(ms))))} ms of each other`)
+      : {
+          state: 'warning',
+          found: off.map(({ name, ms }) => `${name} is ${Math.round(ms)} ms off`).join(', '),
+          advice: 'Let every machine follow a time server (chrony, systemd-timesyncd).',
+        }
+  },
+
+  async Disk({ clickhouse }) {
+    const [row] = await clickhouse.rows<{ free: number; bytes: number; daily: number }>(sql`
+      SELECT
+        (SELECT min(unreserved_space) FROM system.disks) AS free,
+        (SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND database = currentDatabase()) AS bytes,
+        (SELECT sum(bytes_on_disk) / greatest(sum(rows), 1) FROM system.parts
+         WHERE active AND database = currentDatabase() AND table = 'events')
+        * (SELECT count() FROM events WHERE day BETWEEN today() - 7 AND today() - 1) / 7 AS daily`)
+    const { free = 0, bytes = 0, daily = 0 } = row ?? {}
+    const days = daily > 0 ? Math.floor(free / daily) : Number.POSITIVE_INFINITY
+    const found = `${size(bytes)} used, ${size(free)} free, ${
+      Number.isFinite(days)
+        ? `about ${days.toLocaleString('en')} days at last week's ${size(daily)} a day`
+        : 'no traffic last week'
+    }`
+    return days < leastDaysOfDisk
+      ? { state: 'warning', found, advice: 'Add space to the disk of ClickHouse, or set a retention.' }
+      : ok(found)
+  },
+}
+
+/** How far a server's clock is from ours, as seen from the middle of a round trip. */
+async function skewOf(name: string, ask: () => Promise<number>): Promise<{ name: string; ms: number }> {
+  const before = Date.now()
+  const theirs = await ask()
+  return { name, ms: theirs - (before + Date.now()) / 2 }
+}
+
+function size(bytes: number): string {
+  const units = ['B', 'kB', 'MB', 'GB', 'TB']
+  const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3))
+  return `${(bytes / 1000 ** step).toFixed(step === 0 ? 0 : 1)} ${units[step]}`
+}

@@ -1,0 +1,66 @@
+import type { Command } from './command.ts'
+import type { Terminal } from './terminal.ts'
+
+type Commands = Record<string, Command | Record<string, Command>>
+
+export function overallHelp(commands: Commands, terminal: Terminal): string {
+  const lines = Object.entries(commands).flatMap(([name, entry]) =>
+    typeof entry.run === 'function'
+      ? [[name, (entry as Command).summary]]
+      : Object.entries(entry as Record<string, Command>).map(([sub, command]) => [`${name} ${sub}`, command.summary]),
+  ) as [string, string][]
+  return [
+    `${terminal.bold('footfall')}: statistics of your sites, for your programs`,
+    '',
+    list(lines, terminal),
+    '',
+    'Each takes --help, and --json for programs. Settings come from the environment: docs/configuration.md.',
+  ].join('\n')
+}
+
+export function groupHelp(name: string, group: Record<string, Command>, terminal: Terminal): string {
+  const lines = Object.entries(group).map(
+    ([sub, { summary }]) => [`footfall ${name} ${sub}`, summary] as [string, string],
+  )
+  return `${list(lines, terminal)}\n\nEach takes --help, and --json for programs.`
+}
+
+export function commandHelp(name: string, command: Command, terminal: Terminal): string {
+  const options = Object.keys(command.options ?? {}).map(
+    (option) => [`--${option}`, command.optionHelp?.[option] ?? ''] as [string, string],
+  )
+  return [
+    command.summary,
+    '',
+    `  ${terminal.bold(`footfall ${name} ${command.usage}`.trimEnd())}`,
+    '',
+    list([...options, ['--json', 'print the outcome for programs']], terminal),
+    ...(command.examples?.length ? ['', 'For example:', ...command.examples.map((example) => `  ${example}`)] : []),
+  ].join('\n')
+}
+
+/** Two columns; a summary that does not fit its line goes below its name. */
+function list(lines: readonly (readonly [string, string])[], terminal: Terminal): string {
+  const longest = Math.max(...lines.map(([name]) => name.length))
+  const room = terminal.width - longest - 4
+  return lines
+    .flatMap(([name, summary]) => {
+      const [first = '', ...rest] = wrap(summary, Math.max(20, room))
+      return [`  ${name.padEnd(longest)}  ${first}`.trimEnd(), ...rest.map((line) => ' '.repeat(longest + 4) + line)]
+    })
+    .join('\n')
+}
+
+function wrap(text: string, width: number): string[] {
+  const lines: string[] = []
+  let line = ''
+  for (const word of text.split(' ')) {
+    if (line && line.length + 1 + word.length > width) {
+      lines.push(line)
+      line = word
+    } else {
+      line = line ? `${line} ${word}` : word
+    }
+  }
+  return [...lines, line]
+}

@@ -1,0 +1,84 @@
+#!/usr/bin/env node
+import { existsSync } from 'node:fs'
+import { loadEnvFile } from 'node:process'
+import { parseArgs } from 'node:util'
+import { type Config, readConfig } from '../config.ts'
+import { type ClickHouse, openClickHouse } from '../stores/clickhouse.ts'
+import { openPostgres, type Postgres } from '../stores/postgres.ts'
+import { type Command, CommandError, type Context, type Input } from './command.ts'
+import { commands } from './commands.ts'
+import { commandHelp, groupHelp, overallHelp } from './help.ts'
+import { createTerminal } from './terminal.ts'
+import { explain } from './trouble.ts'
+
+// Settings kept beside an installation; what the environment says goes first.
+if (existsSync('.env')) loadEnvFile()
+
+const terminal = createTerminal(process.stdout, process.env)
+const opened: (() => Promise<unknown>)[] = []
+
+/** Connections and configuration are made when a command first needs them: help and `secret create` need neither. */
+const context: Context = {
+  terminal,
+  progressTo: process.stderr,
+  get config(): Config {
+    return readConfig(process.env)
+  },
+  get postgres(): Postgres {
+    const postgres = openPostgres(context.config.DATABASE_URL)
+    opened.push(() => postgres.end({ timeout: 1 }))
+    Object.defineProperty(context, 'postgres', { value: postgres })
+    return postgres
+  },
+  get clickhouse(): ClickHouse {
+    const clickhouse = openClickHouse(context.config.CLICKHOUSE_URL)
+    opened.push(() => clickhouse.close())
+    Object.defineProperty(context, 'clickhouse', { value: clickhouse })
+    return clickhouse
+  },
+}
+
+process.exitCode = await main(process.argv.slice(2)).catch((error: Error) => {
+  const { message, hint } = explain(error)
+  process.stderr.write(`footfall: ${message}\n${hint ? `  ${hint}\n` : ''}`)
+  return 1
+})
+await Promise.all(opened.map((close) => close()))
+
+async function main(words: string[]): Promise<number> {
+  const [first, second] = words
+  if (first === undefined || ['help', '--help', '-h'].includes(first)) return say(overallHelp(commands, terminal))
+  const entry = commands[first]
+  if (!entry) throw new CommandError(`There is no command ${first}.`, 'See them all with: footfall help')
+  if (isCommand(entry)) return perform(first, entry, words.slice(1))
+  if (second === undefined || ['help', '--help', '-h'].includes(second)) return say(groupHelp(first, entry, terminal))
+  const command = entry[second]
+  if (!command) throw new CommandError(`There is no command ${first} ${second}.`, `See: footfall ${first} help`)
+  return perform(`${first} ${second}`, command, words.slice(2))
+}
+
+async function perform(name: string, command: Command, words: string[]): Promise<number> {
+  const { values, positionals } = parse(name, command, words)
+  if (values.help) return say(commandHelp(name, command, terminal))
+  const output = await command.run({ positionals, options: values as Input['options'] }, context)
+  say(values.json ? JSON.stringify(output.data) : output.show(terminal))
+  return output.exitCode ?? 0
+}
+
+function parse(name: string, command: Command, args: string[]) {
+  const options = { ...command.options, json: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } as const
+  try {
+    return parseArgs({ args, options, allowPositionals: true })
+  } catch (error) {
+    throw new CommandError((error as Error).message, `See: footfall ${name} --help`)
+  }
+}
+
+function say(text: string): 0 {
+  process.stdout.write(`${text}\n`)
+  return 0
+}
+
+function isCommand(entry: Command | Record<string, Command>): entry is Command {
+  return typeof entry.run === 'function'
+}

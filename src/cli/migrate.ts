@@ -1,0 +1,22 @@
+import { createClickHouseDatabase } from '../stores/clickhouse.ts'
+import { migrate as applyMigrations } from '../stores/migrate.ts'
+import { createPostgresDatabase } from '../stores/postgres.ts'
+import { type Command, positionals } from './command.ts'
+
+export const migrate: Command = {
+  summary: 'Create both databases if they are missing, and bring them up to date',
+  usage: '',
+  async run(input, context) {
+    positionals(input, [])
+    await createPostgresDatabase(context.config.DATABASE_URL)
+    await createClickHouseDatabase(context.config.CLICKHOUSE_URL)
+    const applied = await applyMigrations(context)
+    return {
+      data: { applied },
+      show: (terminal) =>
+        applied.length === 0
+          ? 'Nothing to do: both databases are up to date.'
+          : applied.map((name) => `${terminal.good('applied')} ${name}`).join('\n'),
+    }
+  },
+}

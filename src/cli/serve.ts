@@ -1,0 +1,22 @@
+import { pino } from 'pino'
+import { startApi } from '../api/service.ts'
+import { migrate } from '../stores/migrate.ts'
+import { type Command, positionals } from './command.ts'
+
+export const serve: Command = {
+  summary: 'Run Footfall: everything in one process, right for a small box',
+  usage: '[--no-migrate]',
+  options: { 'no-migrate': { type: 'boolean' } },
+  optionHelp: { 'no-migrate': 'do not bring the databases up to date first' },
+  async run(input, context) {
+    positionals(input, [])
+    if (!input.options['no-migrate']) await migrate(context)
+    const { config } = context
+    const api = await startApi(config, pino({ level: config.LOG_LEVEL }))
+    await new Promise((resolve) => {
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve)
+    })
+    await api.stop()
+    return { data: { stopped: true }, show: () => 'Stopped.' }
+  },
+}

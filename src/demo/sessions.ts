@@ -1,0 +1,151 @@
+// One row a session: when, who, from where, how long. Every choice comes from a hash of the seed, the session or visitor, and what
+// is being chosen.
+import { type Sql, sql, text, texts, uint, uints } from '../stores/clickhouse-sql.ts'
+import { indexOf, longTailed, pick, stepwise, uniform } from './draws.ts'
+import { tailHostTable } from './pages.ts'
+import { apartMs, longestMs, type PlannedDay } from './plan.ts'
+import { type DayKind, momentSteps, moments } from './rhythm.ts'
+import { pageOf, type Tables } from './shape.ts'
+import { longTail } from './words.ts'
+
+export interface SessionOptions {
+  seed: number
+  /** Makes ids those of one site: two sites of one seed have the same traffic, but no id in common. */
+  salt: number
+  tables: Tables
+  /** Counted over the whole site. */
+  firstSession: number
+  sessions: number
+  /** The days these sessions lie in. */
+  days: readonly PlannedDay[]
+}
+
+// Half have one page; the others two and, two times out of three, one more again and again.
+const onePagePercent = 50
+const oneMoreOfThree = 2
+const mostPages = 20
+/** Of a hundred sessions with one page, and with more, how many have custom events. */
+const customPercent = { onePage: 3, morePages: 10 }
+/** Of twenty sessions with custom events, five have a second one, and one of these a third. */
+const secondOfTwenty = 5
+const thirdOfTwenty = 1
+
+/** What this amounts to, so that a number of events can be planned as a number of sessions. */
+export const eventsPerSession = (() => {
+  const onePage = onePagePercent / 100
+  const oneMore = oneMoreOfThree / 3
+  const further = (oneMore * (1 - oneMore ** (mostPages - 2))) / (1 - oneMore)
+  const pageviews = onePage + (1 - onePage) * (2 + further)
+  const customs = (onePage * customPercent.onePage + (1 - onePage) * customPercent.morePages) / 100
+  return pageviews + customs * (1 + (secondOfTwenty + thirdOfTwenty) / 20)
+})()
+
+/** A second visit lies up to eight hours further away than it must, more often less. */
+const furtherMs = 28_800_000
+
+export function sessionRows({ seed, salt, tables, firstSession, sessions, days }: SessionOptions): Sql {
+  const ofDay = (value: (day: PlannedDay) => number) => sql`${uints(days.map(value))}[nth_day]`
+  const ofVisitor = (purpose: string) => sql`cityHash64(${uint(seed)}, day_number, visitor, ${text(purpose)})`
+  const ofSession = (purpose: string) => sql`cityHash64(key, ${text(purpose)})`
+  const { sources, countries, customEvents } = tables
+  const weightOf = ([weight]: readonly [number, ...unknown[]]) => weight
+
+  return stepwise(
+    sql`numbers_mt(${uint(firstSession)}, ${uint(sessions)})`,
+    [
+      sql`number AS session`,
+      sql`${indexOf(
+        sql`session`,
+        days.map((day) => day.firstSession),
+      )} AS nth_day`,
+      sql`cityHash64(${uint(seed)}, session) AS key`,
+    ],
+    [
+      sql`${ofDay(({ date }) => dayNumber(date))} AS day_number`,
+      sql`toInt64(${ofDay(({ start }) => start)}) AS day_start`,
+      sql`toInt64(${ofDay(({ limitMs }) => limitMs)}) AS day_limit`,
+      sql`${ofDay(({ kind }) => Number(kind === 'weekend'))} = 1 AS weekend`,
+      sql`${ofDay(({ visitors }) => visitors)} AS visitors`,
+      sql`session - ${ofDay((day) => day.firstSession)} AS place`,
+      sql`${ofSession('push')} % 1000 < ${ofDay(({ push }) => Math.round(push.share * 1_000))} AS pushed`,
+      // The golden ratio instead of a hash: sessions of every length come evenly, so the sum is the planned one even for few.
+      sql`${uniform(sql`(session * 11400714819323198485 + cityHash64(${uint(seed)}))`)} AS depth`,
+    ],
+    [
+      // Everybody comes once before anybody comes twice.
+      sql`place >= visitors AS returns`,
+      sql`if(place >= visitors, place - visitors, place) AS visitor`,
+      sql`if(depth < ${onePage}, 1, least(${uint(mostPages)}, 2 + ${further})) AS pageviews`,
+      sql`if(pushed, ${ofDay(({ push }) => push.source)}, ${pick(ofSession('source'), sources.map(weightOf))}) AS source`,
+      sql`${pick(ofSession('goal'), customEvents.map(weightOf))} AS goal`,
+    ],
+    [
+      sql`${uniform(ofVisitor('start'))} * ${ofDay(({ reach }) => Math.floor(reach * 1e9))} / 1e9 AS share`,
+      sql`${ofSession('custom')} % 100 < if(pageviews = 1, ${uint(customPercent.onePage)}, ${uint(customPercent.morePages)}) AS has_custom`,
+      sql`${ofVisitor('device')} % 1000 AS device_draw`,
+      sql`${ofSession('landing')} % 100 AS landing_draw`,
+      sql`${texts(sources.map(([, , referrer]) => referrer))}[source] AS known_referrer`,
+    ],
+    [
+      sql`least(toInt64(${rhythmic(sql`share`)} * ${ofDay(({ lengthMs }) => lengthMs)} / 86400000), day_limit - 1) AS first_start`,
+      sql`${ofSession('customs')} % 20 AS of_twenty`,
+    ],
+    [sql`day_limit - first_start - ${uint(apartMs)} AS room`],
+    [
+      sql`toDate(day_number) AS day`,
+      sql`cityHash64(${uint(salt)}, day_number, visitor, 'visitor') AS visitor_id`,
+      sql`cityHash64(${uint(salt)}, session, 'session') AS session_id`,
+      sql`multiIf(
+        NOT returns, first_start,
+        room > ${uint(longestMs)}, first_start + ${uint(apartMs)} + ${within(ofSession('later'), sql`room`)},
+        first_start - ${uint(apartMs)} - ${within(ofSession('earlier'), sql`first_start - ${uint(apartMs)}`)}
+      ) AS session_start`,
+      sql`if(has_custom, 1 + (of_twenty < ${uint(secondOfTwenty)}) + (of_twenty < ${uint(thirdOfTwenty)}), 0) AS customs`,
+      sql`${uints(customEvents.map(([, , path]) => pageOf(path)))}[goal] AS goal_page`,
+      sql`multiIf(
+        pushed, ${ofDay(({ push }) => push.page)},
+        landing_draw < 18, 1,
+        landing_draw < 23, ${ofDay(({ trendingPage }) => trendingPage)},
+        ${longTailed(ofSession('landing page'), tables.pages)}
+      ) AS landing_page`,
+      sql`if(
+        known_referrer = ${text(longTail)},
+        ${tailHostTable(tables.tailHosts, seed)}[${longTailed(ofSession('tail'), tables.tailHosts)}],
+        known_referrer
+      ) AS referrer`,
+      sql`${texts(sources.map(([, channel]) => channel))}[source] AS channel`,
+      sql`${texts(sources.map(([, , , utmSource]) => utmSource))}[source] AS utm_source`,
+      sql`${texts(countries.map(([code]) => code))}[${pick(
+        ofVisitor('country'),
+        countries.map(([, weight]) => weight),
+      )}] AS country`,
+      sql`multiIf(
+        device_draw < 4, 'Unknown',
+        device_draw < 40, 'Tablet',
+        device_draw < if(weekend, 590, 450), 'Mobile',
+        'Desktop'
+      ) AS device`,
+    ],
+  )
+}
+
+const onePage = sql`(${uint(onePagePercent)} / 100)`
+
+/** Pages beyond the second, for a depth above that of one page. */
+const further = sql`toUInt64(log(least(1, (1 - depth) / (1 - ${onePage}))) / log(${uint(oneMoreOfThree)} / 3))`
+
+/** Where in a day of 24 hours a share of its visits has come, milliseconds. */
+function rhythmic(share: Sql): Sql {
+  const steps = sql`(${share} * ${uint(momentSteps)})`
+  const moment = (kind: DayKind) => {
+    const [all, step] = [uints(moments(kind)), sql`toUInt64(${steps})`]
+    return sql`(${all}[${step} + 1] + (${all}[${step} + 2] - ${all}[${step} + 1]) * (${steps} - ${step}))`
+  }
+  return sql`if(weekend, ${moment('weekend')}, ${moment('work')})`
+}
+
+const within = (hash: Sql, room: Sql): Sql =>
+  sql`toInt64(pow(${uniform(hash)}, 2) * least(${room}, ${uint(furtherMs)}))`
+
+/** Days since the epoch. */
+export const dayNumber = (date: string): number => Date.parse(date) / 86_400_000

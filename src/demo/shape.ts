@@ -1,0 +1,89 @@
+// How varied a site is, and the tables of words.ts cut to that size.
+import { topPosts } from './pages.ts'
+import {
+  type CustomEvent,
+  campaigns,
+  countries,
+  customEvents,
+  mainPages,
+  type Source,
+  sources,
+  viralReferrers,
+} from './words.ts'
+
+export interface Shape {
+  paths: number
+  countries: number
+  referrers: number
+  utmSources: number
+  customEvents: number
+  /** `www.`; and `blog.`; and `shop.`. */
+  hostnames: number
+}
+
+const small: Shape = { paths: 80, countries: 30, referrers: 40, utmSources: 10, customEvents: 5, hostnames: 2 }
+const whale: Shape = { paths: 20_000, countries: 120, referrers: 2_000, utmSources: 40, customEvents: 30, hostnames: 3 }
+
+/** Between a small site of ten thousand events and a whale of a hundred million, in equal ratios. */
+export function shapeOf(events: number): Shape {
+  const size = Math.min(1, Math.max(0, (Math.log10(events) - 4) / 4))
+  const between = (name: keyof Shape) => Math.round(small[name] * (whale[name] / small[name]) ** size)
+  return {
+    paths: between('paths'),
+    countries: between('countries'),
+    referrers: between('referrers'),
+    utmSources: between('utmSources'),
+    customEvents: between('customEvents'),
+    hostnames: between('hostnames'),
+  }
+}
+
+/** What a push may come from (a row of the sources) and lead to (a page), both counted from 1 as the engine does. */
+export interface Pushes {
+  campaigns: readonly { source: number; page: number }[]
+  viralSources: readonly number[]
+  /** Pages that may go viral or be read by everybody for a week. */
+  posts: readonly number[]
+}
+
+export interface Tables {
+  sources: readonly Source[]
+  /** Small sites that refer, beyond those of the table. */
+  tailHosts: number
+  countries: typeof countries
+  customEvents: readonly CustomEvent[]
+  pages: number
+  pushes: Pushes
+}
+
+/** More would repeat customers' names (pages.ts). */
+const mostPages = 20_000
+
+export function tablesOf(shape: Shape): Tables {
+  const pages = Math.min(mostPages, Math.max(mainPages.length + 20, shape.paths))
+  const utmSources = distinct(sources.map(([, , , utmSource]) => utmSource)).slice(0, shape.utmSources)
+  const kept = sources.filter(([, , , utmSource]) => utmSource === '' || utmSources.includes(utmSource))
+  const knownHosts = distinct(kept.map(([, , referrer]) => referrer)).length
+  const sourceOf = (matches: (source: Source) => boolean) => kept.findIndex(matches) + 1
+  return {
+    sources: kept,
+    tailHosts: Math.max(10, shape.referrers - knownHosts + 1),
+    countries: countries.slice(0, Math.max(1, shape.countries)),
+    customEvents: customEvents.slice(0, Math.max(5, shape.customEvents)),
+    pages,
+    pushes: {
+      campaigns: campaigns
+        .map(([utmSource, path]) => ({ source: sourceOf(([, , , name]) => name === utmSource), page: pageOf(path) }))
+        .filter(({ source }) => source > 0),
+      viralSources: viralReferrers.map((host) =>
+        sourceOf(([, , referrer, utmSource]) => referrer === host && !utmSource),
+      ),
+      posts: topPosts(pages),
+    },
+  }
+}
+
+/** Where a main page stands, counted from 1; 0 for none. */
+export const pageOf = (path: string): number => mainPages.findIndex(([known]) => known === path) + 1
+
+const distinct = (values: readonly string[]): string[] => [...new Set(values)].filter(Boolean)

@@ -1,0 +1,109 @@
+// The statements that make traffic inside the engine: sessions from numbers, their events from arrays. The same seed gives the
+// same site.
+import { date, type Sql, sql, text, texts, uint } from '../stores/clickhouse-sql.ts'
+import { longTailed, pick, stepwise, uniform } from './draws.ts'
+import { type PageOptions, pageTable } from './pages.ts'
+import { longestMs, type PlannedDay } from './plan.ts'
+import { sessionRows } from './sessions.ts'
+import type { Tables } from './shape.ts'
+
+export interface DemoSite {
+  siteId: string
+  hostnames: { main: string; blog: string; shop: string }
+  seed: number
+  /** See sessions.ts. */
+  salt: number
+  tables: Tables
+  pages: PageOptions
+}
+
+/** Sessions that are written together, counted over the whole site; the days are those they lie in. */
+export interface Chunk {
+  firstSession: number
+  sessions: number
+  days: readonly PlannedDay[]
+  /** UUID. */
+  batchId: string
+}
+
+export function insertEvents({ siteId, hostnames, seed, salt, tables, pages }: DemoSite, chunk: Chunk): Sql {
+  const names = tables.customEvents.map(([, name]) => name)
+  const anywhere = tables.customEvents.filter(([, , path]) => path === '')
+  const furtherName = pick(
+    sql`cityHash64(key, position, 'further event')`,
+    anywhere.map(([weight]) => weight),
+  )
+  const { main, blog, shop } = hostnames
+  return sql`
+    INSERT INTO events
+    (
+      site_id, day, time, visitor_id, session_id, event_id, batch_id, name, hostname, pathname, title,
+      referrer, channel, utm_source, country, device
+    )
+    WITH ${pageTable(pages)} AS pages
+    SELECT
+      ${text(siteId)},
+      day,
+      fromUnixTimestamp64Milli(day_start + moment, 'UTC'),
+      visitor_id,
+      session_id,
+      reinterpret(sipHash128(${uint(salt)}, session, position), 'UUID'),
+      toUUID(${text(chunk.batchId)}),
+      multiIf(
+        position < pageviews, 'pageview',
+        position = pageviews, ${texts(names)}[goal],
+        ${texts(anywhere.map(([, name]) => name))}[${furtherName}]
+      ),
+      multiIf(startsWith(path, '/blog'), ${text(blog)}, startsWith(path, '/shop'), ${text(shop)}, ${text(main)}),
+      (pages.1)[page] AS path,
+      if(day_number < (pages.4)[page], (pages.2)[page], (pages.3)[page]),
+      referrer,
+      channel,
+      utm_source,
+      country,
+      device
+    FROM ${stepwise(
+      events(sessionRows({ seed, salt, tables, ...chunk })),
+      // A custom event happens on the last page.
+      [sql`least(position, pageviews - 1) AS page_position`],
+      [
+        sql`multiIf(
+          customs > 0 AND goal_page > 0 AND page_position = pageviews - 1, goal_page,
+          page_position = 0, landing_page,
+          ${longTailed(sql`cityHash64(key, page_position, 'page')`, tables.pages)}
+        ) AS page`,
+      ],
+    )}`
+}
+
+/** A row each for the events of sessions; midnight and the present cut a session, as they do a real one. */
+const events = (sessions: Sql): Sql => sql`(
+      SELECT *, position, moment
+      FROM ${stepwise(
+        sessions,
+        [sql`range(pageviews + customs) AS positions`],
+        [sql`arrayCumSum(arrayMap(nth -> if(nth = 0, session_start, ${gap(sql`nth`)}), positions)) AS moments`],
+      )}
+      ARRAY JOIN positions AS position, moments AS moment
+      WHERE moment < day_limit AND moment < session_start + ${uint(longestMs)}
+    )`
+
+/** Milliseconds between two events of a session: some seventy seconds on average, often a few, always less than half an hour. */
+const gap = (position: Sql): Sql =>
+  sql`least(1799000, 1500 + toInt64(45000 * pow(-log(1 - ${uniform(sql`cityHash64(key, ${position}, 'gap')`)}), 1.6)))`
+
+/** What recording the batch would have written: of every page the latest title, ties by the event's id (traffic/recording.ts). */
+export const insertTitles = (siteId: string, chunk: Chunk): Sql => sql`
+    INSERT INTO titles (site_id, pathname, latest)
+    SELECT site_id, pathname, max((time, toString(event_id), title))
+    FROM events
+    WHERE ${inBatch(siteId, chunk)} AND title != ''
+    GROUP BY site_id, pathname`
+
+export const countEvents = (siteId: string, chunk: Chunk): Sql =>
+  sql`SELECT count() AS events FROM events WHERE ${inBatch(siteId, chunk)}`
+
+const inBatch = (siteId: string, { days, batchId }: Chunk): Sql => sql`
+      site_id = ${text(siteId)}
+      AND day BETWEEN ${date(days.at(0)!.date)} AND ${date(days.at(-1)!.date)}
+      AND batch_id = toUUID(${text(batchId)})`
