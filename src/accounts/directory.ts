@@ -4,11 +4,14 @@
 // its notice drops what the change concerns, and polling the counter finds whatever notice was missed. While the counter
 // cannot be read, entries stay good for 15 minutes: an outage is no reason to refuse a key (decision D-69).
 import { hash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { boundReads, type Postgres } from '../stores/postgres.ts'
 import { type ApiKey, type KeySecrets, keyOf, selectKey } from './keys.ts'
 import { type Site, selectSite, siteOf } from './sites.ts'
 
 const pollMs = 500
+/** What a notice may take to arrive before its change is found by polling. */
+const noticeMs = 100
 const unconfirmedMs = 15 * 60_000
 const mostEntries = 100_000
 
@@ -33,8 +36,9 @@ export function openDirectory(
   postgres: Postgres,
   secrets: KeySecrets,
   onChange: (isUp: boolean, cause?: Error) => void = () => {},
+  queryMs?: number,
 ): Directory {
-  const bounded = boundReads(postgres, onChange)
+  const bounded = boundReads(postgres, onChange, queryMs)
   const entries = new Map<string, Entry>()
   const loading = new Map<string, Promise<Entry>>()
   let version: bigint | undefined
@@ -43,11 +47,13 @@ export function openDirectory(
 
   function forget(subject: string): void {
     generation++
+    loading.clear() // whoever asks from now on must not be given what was read before
     for (const [name, { subjects }] of entries) if (subjects.includes(subject)) entries.delete(name)
   }
 
   function forgetAll(): void {
     generation++
+    loading.clear()
     entries.clear()
   }
 
@@ -58,7 +64,11 @@ export function openDirectory(
       entries.set(name, entry)
       return entry.value
     }
-    const pending = loading.get(name) ?? start(name, load).finally(() => loading.delete(name))
+    const known = loading.get(name)
+    if (known) return (await known).value
+    const pending = start(name, load).finally(() => {
+      if (loading.get(name) === pending) loading.delete(name)
+    })
     loading.set(name, pending)
     return (await pending).value
   }
@@ -77,9 +87,13 @@ export function openDirectory(
 
   async function poll(): Promise<void> {
     const asked = performance.now()
+    const before = version
     const [row] = await bounded.read(postgres<{ version: string }[]>`SELECT version FROM control_version`)
     const current = BigInt(row?.version ?? 0)
-    if (version === undefined || current > version) {
+    // A notice may be on its way: with many changes a second, forgetting all for each would leave nothing to remember.
+    if (version !== undefined && current > version) await sleep(noticeMs)
+    const heardMeanwhile = version !== undefined && before !== undefined && version > before && current <= version
+    if (version !== current && !heardMeanwhile) {
       forgetAll()
       version = current
     }

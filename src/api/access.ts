@@ -47,7 +47,8 @@ const bearerToken = (header: string | undefined): string | undefined => /^bearer
 /** The site a request is about. Unknown, foreign and malformed ids are refused alike, so none can be found by trying. */
 export async function resolveSite(key: ApiKey, query: QueryString, directory: Directory): Promise<Site> {
   const [asked, ...more] = query.get('site_id') ?? []
-  if (key.siteId === null && !asked && more.length === 0) throw new ApiError('site_required')
+  const isMissing = asked === undefined || asked === ''
+  if (key.siteId === null && isMissing && more.length === 0) throw new ApiError('site_required')
   if (more.length > 0 || asked === '') {
     refuseUnsupportedFilters(query) // comes before invalid_parameter
     throw new ApiError('invalid_parameter', 'site_id may be sent only once, with a value.')

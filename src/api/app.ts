@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
+import { type IncomingMessage, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
 import { ApiError, errorBody } from '../errors.ts'
@@ -52,6 +52,7 @@ export function buildApp({ log, metrics, ...services }: ApiServices): FastifyIns
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...everywhere, 'X-Request-Id': request.id })
+    refuseAmbiguous(request.raw)
     if (request.method === 'OPTIONS') return preflight(reply)
     if (request.is404) throw unknownRoute(app, request.url, reply)
   })
@@ -88,8 +89,23 @@ function refuse(reply: FastifyReply, error: ApiError): FastifyReply {
   return reply.send(errorBody(error))
 }
 
+/** Node keeps the first of two such headers and a proxy before us may have taken the second: whose request is it? */
+function refuseAmbiguous({ rawHeaders, httpVersion }: IncomingMessage): void {
+  let hosts = 0
+  let authorizations = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] as string
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts++
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++
+  }
+  if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
+    throw new ApiError('invalid_parameter', 'A request needs exactly one Host header.')
+  }
+  if (authorizations > 1) throw new ApiError('unauthorized')
+}
+
 function unknownRoute(app: FastifyInstance, url: string, reply: FastifyReply): ApiError {
-  const path = url.split('?', 1)[0] as string
+  const path = decodeURI(url.split('?', 1)[0] as string) // decodable, or the router had refused it
   if (!app.hasRoute({ method: 'GET', url: path })) return new ApiError('not_found')
   reply.header('Allow', allowedMethods)
   return new ApiError('method_not_allowed')

@@ -106,11 +106,14 @@ function readLimit(text: string): number {
   return Number(text)
 }
 
+/** Outside of ASCII, other letters than these become these in another case: a dotless ı is no I. */
+const ascii = /^[A-Za-z]+$/
+
 function readCountry(text: string) {
   const code = text.toUpperCase()
   if (code === 'UK')
     throw new ApiError('invalid_parameter', 'country must be a code of ISO 3166-1; for the UK it is GB.')
-  if (text.length !== 2 || !isCountryCode(code)) {
+  if (!ascii.test(text) || !isCountryCode(code)) {
     throw new ApiError('invalid_parameter', 'country must be a two-letter code of ISO 3166-1, such as DE.')
   }
   return code
@@ -118,7 +121,7 @@ function readCountry(text: string) {
 
 function readDevice(text: string) {
   const device = devices.find((label) => label !== 'Unknown' && label.toLowerCase() === text.toLowerCase())
-  if (!device) throw new ApiError('invalid_parameter', 'device must be desktop, mobile or tablet.')
+  if (!device || !ascii.test(text)) throw new ApiError('invalid_parameter', 'device must be desktop, mobile or tablet.')
   return device
 }
 

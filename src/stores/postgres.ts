@@ -4,11 +4,12 @@ import { within } from './deadline.ts'
 
 export type Postgres = postgres.Sql
 
-const queryMs = 250
+/** What a request may wait for one answer of PostgreSQL. */
+const standardQueryMs = 250
 
-export function openPostgres(url: string): Postgres {
+export function openPostgres(url: string, mostConnections = 10): Postgres {
   return postgres(url, {
-    max: 10,
+    max: mostConnections,
     connect_timeout: 0.3,
     // Quick at first, so that we are back within a second of PostgreSQL, then rarely, so that nobody is locked out for trying.
     backoff: (attempt) => Math.min(0.1 * 2 ** attempt, 5),
@@ -24,7 +25,11 @@ export interface BoundedReads extends Breaker {
   ): Promise<Rows>
 }
 
-export function boundReads(sql: Postgres, onChange: (isUp: boolean, cause?: Error) => void): BoundedReads {
+export function boundReads(
+  sql: Postgres,
+  onChange: (isUp: boolean, cause?: Error) => void,
+  queryMs = standardQueryMs,
+): BoundedReads {
   const bounded = <Value>(query: Promise<Value> & { cancel(): void }) =>
     // Cancelled, so that its connection serves again as soon as the server does.
     within(queryMs, 'PostgreSQL', query, () => query.cancel())

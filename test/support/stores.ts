@@ -30,7 +30,7 @@ export interface Stores {
 export async function createStores(): Promise<{ addresses: StoreAddresses; remove(): Promise<void> }> {
   const name = `footfall_test_${randomBytes(6).toString('hex')}`
   const server = await startClickHouse()
-  const admin = openPostgres(databaseUrl)
+  const admin = openPostgres(databaseUrl, 1)
   await admin.unsafe(`CREATE DATABASE ${name}`)
   const addresses = {
     postgres: withPath(databaseUrl, name),
@@ -67,7 +67,7 @@ export const openStores = once(async (): Promise<Stores> => {
 })
 
 export const connect = (addresses: StoreAddresses): Stores => ({
-  postgres: openPostgres(addresses.postgres),
+  postgres: openPostgres(addresses.postgres, 4),
   clickhouse: openClickHouse(addresses.clickhouse),
   addresses,
 })

@@ -112,7 +112,8 @@ export interface ApiOptions {
 /** One API process's worth: its own directory, limiter and port, on the shared stores. */
 export async function startApi({ postgres, clickhouse, addresses }: Stores, options: ApiOptions = {}) {
   const now = options.now ?? Date.now
-  const directory = openDirectory(postgres, keySecrets, () => {})
+  // Patient: what a slow test machine takes must not look like an outage. Bounds are tested in test/faults, on processes.
+  const directory = openDirectory(postgres, keySecrets, () => {}, 10_000)
   const metrics = createMetrics()
   const limiter =
     options.limiter ??

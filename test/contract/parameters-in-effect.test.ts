@@ -1,0 +1,91 @@
+// Every filter narrows every report, and what has no effect is said.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { custom, type Hit, pageview } from '../support/events.ts'
+import { openWorld } from '../support/world.ts'
+import { noon, reportNames } from './helpers.ts'
+
+test('what had no effect is named in Stats-Warning, one sentence each, on every endpoint', async (t) => {
+  const world = await openWorld(t, { now: noon })
+  const limited = ['pages', 'referrers', 'devices', 'geo', 'events', 'utm']
+  for (const name of reportNames) {
+    const query = 'utm_campaign=x&limit=5&start=2026-01-01&end=2026-01-02&limit%5B%5D=3&Country=DE&utm_campaign=y'
+    const { status, headers } = await world.get(`/stats/${name}`, query)
+    assert.equal(status, 200)
+    const sentences = headers.get('stats-warning')?.split('; ') ?? []
+    const named = [
+      'utm_campaign',
+      'limit%5B%5D',
+      'Country',
+      'start',
+      'end',
+      ...(limited.includes(name) ? [] : ['limit']),
+    ]
+    assert.equal(sentences.length, named.length, `${name}: ${sentences}`)
+    for (const parameter of named)
+      assert.equal(sentences.filter((sentence) => sentence.split(' ').includes(parameter)).length, 1, parameter)
+  }
+})
+
+test('a request in which everything has an effect carries no Stats-Warning', async (t) => {
+  const world = await openWorld(t, { now: noon })
+  const query = 'range=custom&start=2026-11-01&end=2026-11-02&country=DE&device=mobile&hostname=a&utm_source=b'
+  for (const name of reportNames)
+    assert.equal(
+      (await world.get(`/stats/${name}`, `${query}&site_id=${world.siteId}`)).headers.get('stats-warning'),
+      null,
+    )
+})
+
+test('no byte of a parameter’s name can break the header', async (t) => {
+  const world = await openWorld(t, { now: noon })
+  const { status, headers } = await world.get(
+    '/stats/pages',
+    `a%0D%0AX-Evil:%201=1&%F0%9F%A6%8A=1&%zz=1&${'a'.repeat(500)}=1`,
+  )
+  assert.equal(status, 200)
+  assert.equal(headers.get('x-evil'), null)
+  assert.match(headers.get('stats-warning') ?? '', /^[\x20-\x7e]+$/)
+})
+
+const at = '2026-11-14T10:00:00Z'
+
+/** Two visitors who differ in everything that can be filtered on. */
+const ann: Partial<Hit> = { country: 'DE', device: 'Mobile', hostname: 'a.example', utmSource: 'A', referrer: 'a.com' }
+const bob: Partial<Hit> = { country: 'FR', device: 'Tablet', hostname: 'b.example', utmSource: 'a', referrer: 'b.com' }
+
+const annOnly = {
+  overview: { visitors: 1, pageviews: 1, sessions: 1, bounce_rate: 0, avg_duration: 5 },
+  timeseries: [{ date: '2026-11-14', visitors: 1, pageviews: 1 }],
+  pages: [{ pathname: '/ann', title: '', views: 1, visitors: 1 }],
+  referrers: [{ referrer: 'a.com', views: 1, visitors: 1 }],
+  channels: [{ channel: 'Email', visitors: 1, percentage: 100 }],
+  devices: [{ name: 'Mobile', visitors: 1 }],
+  geo: [{ name: 'Germany', visitors: 1 }],
+  events: [{ name: 'by ann', count: 1, visitors: 1 }],
+  utm: [{ name: 'A', visitors: 1 }],
+}
+
+for (const filter of [
+  'country=de',
+  'device=mobile',
+  'hostname=A.EXAMPLE',
+  'utm_source=A',
+  'country=DE&utm_source=A&device=mobile',
+])
+  test(`trap: no filter is silently ignored: ${filter} narrows every report`, async (t) => {
+    const world = await openWorld(t, { now: noon })
+    await world.record(
+      pageview({ at, visitor: 'ann', pathname: '/ann', channel: 'Email', ...ann }),
+      custom('by ann', { at: '2026-11-14T10:00:05Z', visitor: 'ann', channel: 'Email', ...ann }),
+      pageview({ at, visitor: 'bob', pathname: '/bob', channel: 'Direct', ...bob }),
+      custom('by bob', { at, visitor: 'bob', channel: 'Direct', ...bob }),
+    )
+    const found = await Promise.all(
+      reportNames.map(async (name) => {
+        const data = await world.data(`/stats/${name}`, `range=custom&start=2026-11-14&end=2026-11-14&${filter}`)
+        return [name, name === 'overview' ? data.current : data] as const
+      }),
+    )
+    assert.deepEqual(Object.fromEntries(found), annOnly)
+  })

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openWorld } from '../../support/world.ts'
+import { rateLimitOf, reportNames } from '../helpers.ts'
+
+const asBrowser = {
+  method: 'OPTIONS',
+  headers: {
+    Origin: 'https://dashboard.example',
+    'Access-Control-Request-Method': 'GET',
+    'Access-Control-Request-Headers': 'authorization',
+  },
+}
+
+test('a preflight needs no key and is allowed on every endpoint', async (t) => {
+  const { api } = await openWorld(t)
+  for (const name of reportNames) {
+    const answer = await api.fetch(`/api/v1/stats/${name}`, asBrowser)
+    assert.equal(answer.status, 204)
+    assert.equal(answer.text, '')
+    assert.equal(answer.headers.get('access-control-allow-origin'), '*')
+    assert.match(answer.headers.get('access-control-allow-methods') ?? '', /\bGET\b/)
+  }
+})
+
+test('a preflight names Authorization in Allow-Headers, because * would not cover it', async (t) => {
+  const { api } = await openWorld(t)
+  const answer = await api.fetch('/api/v1/stats/overview', asBrowser)
+  const allowed = answer.headers.get('access-control-allow-headers')?.toLowerCase().split(/, */)
+  assert.ok(allowed?.includes('authorization'))
+})
+
+test('OPTIONS answers 204 on any path, with any parameters and any key', async (t) => {
+  const { api } = await openWorld(t)
+  for (const path of ['/', '/api/v1', '/api/v1/stats/nope', '/api/v1/stats/pages?limit=0&browser=x']) {
+    const answer = await api.fetch(path, { method: 'OPTIONS', headers: { Authorization: 'Bearer nonsense' } })
+    assert.equal(answer.status, 204, path)
+  }
+})
+
+test('a preflight is not counted and carries no rate limit headers', async (t) => {
+  const world = await openWorld(t)
+  const before = rateLimitOf(await world.get('/stats/overview'))?.remaining as number
+  assert.equal(rateLimitOf(await world.get('/stats/overview', '', { method: 'OPTIONS' })), undefined)
+  assert.equal(rateLimitOf(await world.get('/stats/overview'))?.remaining, before - 1)
+})

@@ -1,0 +1,25 @@
+import { test } from 'node:test'
+import { openWorld } from '../../support/world.ts'
+import { noon, refused, reportNames } from '../helpers.ts'
+
+const both = (start: string, end: string) => `range=custom&start=${start}&end=${end}`
+
+const refusals: Record<string, string> = {
+  'a start that no calendar has': both('2026-02-29', '2026-03-01'),
+  'an end that no calendar has': both('2026-02-01', '2026-02-30'),
+  'custom without start': 'range=custom&end=2026-02-01',
+  'custom without end': 'range=custom&start=2026-02-01',
+  'custom without either': 'range=custom',
+  'a start after the end': both('2026-02-02', '2026-02-01'),
+  'more than 100 years': both('1926-11-15', '2026-11-15'),
+  'a start sent twice': `${both('2026-02-01', '2026-02-01')}&start=2026-02-01`,
+  'an empty start': both('', '2026-02-01'),
+  'a bad date also where the range does not use it': 'range=7d&start=yesterday',
+}
+
+for (const [fault, query] of Object.entries(refusals)) {
+  test(`${fault} is refused on every endpoint`, async (t) => {
+    const world = await openWorld(t, { now: noon })
+    for (const name of reportNames) refused(await world.get(`/stats/${name}`, query), 400, 'invalid_date')
+  })
+}

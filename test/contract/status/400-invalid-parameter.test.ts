@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openWorld } from '../../support/world.ts'
+import { as, newAccountKey, refused } from '../helpers.ts'
+
+const invalid = ['range=1d', 'limit=0', 'country=XX', 'device=phone', 'hostname=', 'utm_source=', 'site_id=']
+
+test('an invalid value of each parameter is refused, and the message names the parameter', async (t) => {
+  const world = await openWorld(t)
+  for (const query of invalid) {
+    const answer = await world.get('/stats/overview', query)
+    refused(answer, 400, 'invalid_parameter')
+    assert.ok(answer.json.error.message.includes(query.split('=')[0]), answer.text)
+  }
+})
+
+test('a site_id sent twice is refused with a site key and with an account key, also when both are the same', async (t) => {
+  const world = await openWorld(t)
+  const key = await newAccountKey(world)
+  for (const query of [`site_id=${world.siteId}&site_id=${world.siteId}`, `site_id=${world.siteId}&site_id=`]) {
+    refused(await world.get('/stats/overview', query), 400, 'invalid_parameter')
+    refused(await world.get('/stats/overview', query, as(key.text)), 400, 'invalid_parameter')
+  }
+})
+
+test('UK is refused with a hint at GB', async (t) => {
+  const world = await openWorld(t)
+  for (const code of ['UK', 'uk']) {
+    const answer = await world.get('/stats/geo', { country: code })
+    refused(answer, 400, 'invalid_parameter')
+    assert.match(answer.json.error.message, /\bGB\b/)
+  }
+})
+
+test('what was sent is not repeated in the message', async (t) => {
+  const world = await openWorld(t)
+  for (const name of ['range', 'limit', 'country', 'device'])
+    assert.ok(!(await world.get('/stats/geo', { [name]: '<script>' })).text.includes('script'))
+})

@@ -1,0 +1,18 @@
+import { test } from 'node:test'
+import { openWorld } from '../../support/world.ts'
+import { refused, reportNames } from '../helpers.ts'
+
+test('a filter on browser, os or channel is refused on every endpoint, the one about channels included', async (t) => {
+  const world = await openWorld(t)
+  for (const name of reportNames)
+    for (const query of ['browser=Chrome', 'os=Linux', 'channel=Direct'])
+      refused(await world.get(`/stats/${name}`, query), 400, 'unsupported_filter')
+})
+
+test('it is refused in any form: empty, without a value, repeated, undecodable, with an escaped name', async (t) => {
+  const world = await openWorld(t)
+  for (const filter of ['browser', 'os', 'channel'])
+    for (const query of [`${filter}=`, filter, `${filter}=a&${filter}=b`, `${filter}=%zz`, `${filter}=%00`])
+      refused(await world.get('/stats/overview', query), 400, 'unsupported_filter')
+  refused(await world.get('/stats/overview', '%62rowser=Chrome'), 400, 'unsupported_filter')
+})

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { openWorld } from '../../support/world.ts'
+import { refused } from '../helpers.ts'
+
+const unknown = [
+  '/',
+  '/api/v1',
+  '/api/v1/',
+  '/api/v1/stats',
+  '/api/v1/stats/',
+  '/api/v1/stats/nope',
+  '/api/v1/stats/Overview',
+  '/api/v1/stats/overview/',
+  '/api/v1/stats/overview/x',
+  '/api/v1//stats/overview',
+  '/API/v1/stats/overview',
+  '/stats/overview',
+  '/api/stats/overview',
+  '/api/v2/stats/overview',
+  '/api/v1/stats/constructor',
+  '/metrics',
+  `/${'a/'.repeat(500)}`,
+]
+
+test('an unknown path is refused in the envelope, with a key and without', async (t) => {
+  const world = await openWorld(t)
+  const headers = { Authorization: `Bearer ${world.key.text}` }
+  for (const path of unknown) {
+    refused(await world.api.fetch(path), 404, 'not_found')
+    refused(await world.api.fetch(path, { headers }), 404, 'not_found')
+  }
+})
+
+test('an unknown path is not found by any method and with any body', async (t) => {
+  const { api } = await openWorld(t)
+  for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+    refused(await api.fetch('/api/v1/nope', { method, body: '{{{' }), 404, 'not_found')
+  const head = await api.fetch('/api/v1/nope', { method: 'HEAD' })
+  assert.deepEqual([head.status, head.text], [404, ''])
+})
+
+test('the version is part of the path: only /api/v1 answers', async (t) => {
+  const world = await openWorld(t)
+  assert.equal((await world.get('/stats/overview')).status, 200)
+  for (const version of ['v0', 'v2', 'v1.0', 'V1', '1'])
+    refused(await world.api.fetch(`/api/${version}/stats/overview`), 404, 'not_found')
+})

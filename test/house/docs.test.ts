@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { variables } from '../../src/config.ts'
+import { errors } from '../../src/errors.ts'
+import { citationFaults, code, placeFaults, rowFaults, tableRows } from './documents.ts'
+import { read, readTree, root } from './tree.ts'
+
+test('docs/errors.md lists every error with its status and what to do, and no other', () => {
+  const rows = tableRows(read('docs/errors.md'), 'Code', 'Status', 'What to do')
+  const real = Object.entries(errors).map(([name, { status }]) => [code(name), String(status)])
+  assert.deepEqual(rowFaults(rows, real), [])
+  for (const [name, , whatToDo] of rows) assert.match(whatToDo ?? '', /^[A-Z].{15,}\.$/, `${name}: what to do`)
+})
+
+test('section 7 of docs/contract.md has the codes and statuses of src/errors.ts', () => {
+  const rows = tableRows(read('docs/contract.md'), 'Status', 'Code', 'Condition').map(([status, name]) => [
+    name,
+    status,
+  ])
+  const added = ['not_found', 'method_not_allowed'] // D-58, named below the table
+  const real = Object.entries(errors).filter(([name]) => !added.includes(name))
+  assert.deepEqual(
+    rowFaults(
+      rows as string[][],
+      real.map(([name, { status }]) => [code(name), String(status)]),
+    ),
+    [],
+  )
+})
+
+test('docs/configuration.md lists every variable with its default and meaning, and no other', () => {
+  const real = Object.entries<{ description: string; default?: string; optional?: boolean }>(variables)
+  const rows = real.map(([name, variable]) => [
+    code(name),
+    variable.default !== undefined
+      ? code(variable.default)
+      : variable.optional
+        ? 'none, may stay unset'
+        : 'none, required',
+    variable.description.replaceAll('|', '\\|'),
+  ])
+  assert.deepEqual(rowFaults(tableRows(read('docs/configuration.md'), 'Variable', 'Default', 'Meaning'), rows), [])
+})
+
+test('a row that is missing, extra, doubled or different is found', () => {
+  const page =
+    '| A | B |\n|---|---|\n| `a` | 1 |\n| `b` | 2 |\n| `c` | 3 |\n| `c` | 3 |\n\n| A | B |\n|---|---|\n| `z` | 1 |'
+  const rows = tableRows(page, 'A', 'B')
+  assert.deepEqual(rows, [
+    ['`a`', '1'],
+    ['`b`', '2'],
+    ['`c`', '3'],
+    ['`c`', '3'],
+  ])
+  assert.deepEqual(
+    rowFaults(rows, [
+      ['`b`', '2'],
+      ['`c`', '4'],
+      ['`d`', '5'],
+    ]),
+    ['`c` is documented twice', '`a` does not exist', '`d` is not documented', '`c`: "3" should be "4"'],
+  )
+  assert.deepEqual(tableRows('no table', 'A', 'B'), [])
+})
+
+const documents = {
+  contract: read('docs/contract.md'),
+  decisions: read('docs/decisions.md'),
+  exists: (path: string) => existsSync(new URL(path, root)),
+}
+
+test('every decision, section and document that src cites exists', () => {
+  assert.deepEqual(
+    [...readTree('src')].flatMap(([path, text]) => citationFaults(path, text, documents)),
+    [],
+  )
+})
+
+test('a citation of what does not exist is found, also across lines', () => {
+  const text = [
+    '// docs/contract.md 4.1, decisions D-9 and D-999; docs/contract.md 2.1 and',
+    '// 2.9, docs/contract.md 7, 8.1 to 9.',
+    '/** docs/nowhere.md and docs/errors.md (docs/contract.md',
+    ' * 77). */',
+  ].join('\n')
+  assert.deepEqual(citationFaults('a.ts', text, documents), [
+    'a.ts cites D-999, which is not in docs/decisions.md',
+    'a.ts cites section 2.9, which is not in docs/contract.md',
+    'a.ts cites section 77, which is not in docs/contract.md',
+    'a.ts cites docs/nowhere.md, which does not exist',
+  ])
+})
+
+test('no file of the repository names a place that exists on one machine only', () => {
+  const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
+  const files = list
+    .toString()
+    .split('\0')
+    .filter((path) => path !== '' && existsSync(new URL(path, root)))
+  assert.ok(files.length > 0)
+  assert.deepEqual(
+    files.flatMap((path) => placeFaults(path, readFileSync(new URL(path, root), 'latin1'))),
+    [],
+  )
+})
+
+test('a path of one machine, a folder beside the repository and a registry are each found', () => {
+  const at = (...parts: string[]) => parts.join('/')
+  const planted = [
+    [`see ${at('', 'work', 'main', 'a.md')}`, 'a path of one machine'],
+    [`"${at('', 'root', '.cache')}"`, 'a path of one machine'],
+    [`see ${at('..', 'shared', 'a.md')}`, 'a folder beside the repository'],
+    [`"resolved": "${at('https:', '', ['registry', 'npmjs', 'org'].join('.'), 'a')}"`, 'a package registry'],
+  ] as const
+  for (const [text, fault] of planted) assert.deepEqual(placeFaults('a.ts', text), [`a.ts mentions ${fault}`], text)
+  for (const text of ['fast/work/a', 'npm ci', '$HOME/.cache', 'test/shared/a']) {
+    assert.deepEqual(placeFaults('a.ts', text), [], text)
+  }
+})

@@ -1,0 +1,112 @@
+// What every statement of a report must hold, read from its rendered text and parameters.
+
+import { type Period, partialEnd, partialStart } from '../../src/stats/period.ts'
+import type { StatsQuery } from '../../src/stats/query.ts'
+import type { ClickHouseReader } from '../../src/stores/clickhouse.ts'
+import { render, type Sql, type Statement } from '../../src/stores/clickhouse-sql.ts'
+
+/** A store that keeps what it is asked and answers every question with the same rows. */
+export function recordingStore(rows: readonly object[]): ClickHouseReader & { statements: Statement[] } {
+  const statements: Statement[] = []
+  return {
+    statements,
+    async rows<Row>(statement: Sql) {
+      statements.push(render(statement))
+      return rows as Row[]
+    },
+  }
+}
+
+/** One condition of the scope: what its text must be, given how each value was rendered. */
+interface Condition {
+  name: string
+  text: string
+  /** May stand outside WHERE: sessions are judged whole, and only what is counted of them is cut to the window. */
+  cutsHits?: boolean
+}
+
+/** Every fault of one statement: a source other than events and titles, or one read without a condition it must hold. */
+export function statementFaults(statement: Statement, query: StatsQuery): string[] {
+  const sources = [...statement.text.matchAll(/\b(?:FROM|JOIN)\s+([a-z_]+)/gi)]
+  if (sources.length === 0) return ['reads nothing']
+  return sources.flatMap(({ 1: source, index }) => {
+    const part = enclosing(statement.text, index)
+    if (source === 'events') return eventsFaults(part, statement, query)
+    if (source === 'titles') return missing(part, [siteCondition(statement, query)])
+    return [`reads ${source}`]
+  })
+}
+
+/** The periods of the question that the statement reads events of. */
+export function periodsRead(statement: Statement, query: StatsQuery): string[] {
+  return [...statement.text.matchAll(/\bFROM\s+events\b/gi)].map(({ index }) => {
+    const part = enclosing(statement.text, index)
+    return holds(part, dayCondition(statement, query.current)) ? 'current' : 'previous'
+  })
+}
+
+function eventsFaults(part: string, statement: Statement, query: StatsQuery): string[] {
+  const isCurrent = holds(part, dayCondition(statement, query.current))
+  return missing(part, conditionsOf(statement, query, isCurrent ? query.current : query.previous))
+}
+
+/** Everything a subquery over events must hold for one period. */
+export function conditionsOf(statement: Statement, query: StatsQuery, period: Period): Condition[] {
+  const place = placeIn(statement)
+  const { country, device, hostname, utmSource } = query.filters
+  return [
+    siteCondition(statement, query),
+    dayCondition(statement, period),
+    { name: 'exclusions', text: `NOT has(${place(query.excludedCountries)}, country)` },
+    { name: 'country', text: `country = ${place(country)}` },
+    { name: 'device', text: `device = ${place(device)}` },
+    { name: 'hostname', text: `hostname = ${place(hostname)}`, cutsHits: true },
+    { name: 'utm_source', text: `utm_source = ${place(utmSource)}` },
+    {
+      name: 'first instant',
+      text: `(day > ${place(String(period.firstDay))} OR time >= ${place(seconds(partialStart(period)))})`,
+      cutsHits: true,
+    },
+    {
+      name: 'last instant',
+      text: `(day < ${place(String(period.lastDay))} OR time < ${place(seconds(partialEnd(period)))})`,
+      cutsHits: true,
+    },
+  ]
+}
+
+const siteCondition = (statement: Statement, { siteId }: StatsQuery): Condition => ({
+  name: 'site',
+  text: `site_id = ${placeIn(statement)(siteId)}`,
+})
+
+const dayCondition = (statement: Statement, { firstDay, lastDay }: Period): Condition => {
+  const place = placeIn(statement)
+  return { name: 'days', text: `day BETWEEN ${place(String(firstDay))} AND ${place(String(lastDay))}` }
+}
+
+const seconds = (milliseconds: number | null) => ((milliseconds ?? Number.NaN) / 1000).toFixed(3)
+
+/** How a value stands in the text: `{p3:String}`, or something no text holds if the statement has no such parameter. */
+const placeIn =
+  ({ text, parameters }: Statement) =>
+  (value: unknown): string => {
+    const name = Object.keys(parameters).find((key) => JSON.stringify(parameters[key]) === JSON.stringify(value))
+    return (name && text.match(new RegExp(`\\{${name}:[^}]+\\}`))?.[0]) ?? '{no such parameter}'
+  }
+
+const holds = (part: string, { text, cutsHits = false }: Condition): boolean =>
+  (cutsHits ? part : part.slice(part.search(/\bWHERE\b|$/))).includes(text)
+
+const missing = (part: string, conditions: readonly Condition[]): string[] =>
+  conditions.filter((condition) => !holds(part, condition)).map(({ name }) => `lacks ${name}`)
+
+/** The innermost parentheses around a position, or the whole text. */
+function enclosing(text: string, position: number): string {
+  let depth = 0
+  let begin = position
+  while (begin > 0 && depth <= 0) depth += text[--begin] === '(' ? 1 : text[begin] === ')' ? -1 : 0
+  let end = position
+  for (depth = 0; end < text.length && depth >= 0; end++) depth += text[end] === '(' ? 1 : text[end] === ')' ? -1 : 0
+  return text.slice(begin, end)
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { periodsOf } from '../../src/stats/period.ts'
+import type { StatsQuery } from '../../src/stats/query.ts'
+import type { Report } from '../../src/stats/report.ts'
+import { reports } from '../../src/stats/reports.ts'
+import { sql, text } from '../../src/stores/clickhouse-sql.ts'
+import { conditionsOf, periodsRead, recordingStore, statementFaults } from './scope-rules.ts'
+
+// Every value is one of a kind, so that finding it in a statement means finding the condition; `24h` cuts both its edges.
+const query: StatsQuery = {
+  siteId: 'site_the-one-we-ask-for',
+  ...periodsOf({ name: '24h' }, Temporal.ZonedDateTime.from('2026-03-14T15:09:26.535[Europe/Berlin]')),
+  filters: { country: 'FR', device: 'Tablet', hostname: 'host.example', utmSource: 'a source' },
+  excludedCountries: ['IS', 'NO'],
+  limit: 17,
+}
+
+const rows = [
+  { period: 'current', visitors: 2, pageviews: 3, sessions: 2, bounces: 1, duration: 1500, pathname: '/a', code: 'FR' },
+  { period: 'previous', visitors: 1, pageviews: 1, sessions: 1, bounces: 1, duration: 0, pathname: '/b', code: 'DE' },
+]
+
+async function statementsOf(report: Report) {
+  const store = recordingStore(rows)
+  await report.read(store, query)
+  return store.statements
+}
+
+for (const [name, report] of Object.entries<Report>(reports)) {
+  test(`${name}: every statement carries site, period, exclusions and each filter`, async () => {
+    const statements = await statementsOf(report)
+    assert.ok(statements.length > 0, 'asks the store')
+    for (const statement of statements) assert.deepEqual(statementFaults(statement, query), [], statement.text)
+  })
+
+  test(`${name}: reads the period it is about`, async () => {
+    const read = (await statementsOf(report)).flatMap((statement) => periodsRead(statement, query))
+    assert.deepEqual([...new Set(read)], name === 'overview' ? ['current', 'previous'] : ['current'])
+  })
+
+  test(`${name}: the limit reaches the engine, or the rows, exactly when it applies`, async () => {
+    const many = recordingStore(Array.from({ length: 40 }, (_, index) => ({ ...rows[index % 2], name: `${index}` })))
+    const answer = await report.read(many, query)
+    const asked = many.statements.some(({ parameters }) => Object.values(parameters).includes(17))
+    assert.equal(asked || (Array.isArray(answer) && answer.length === 17), report.limited)
+  })
+
+  test(`${name}: any condition taken out of a statement is noticed`, async () => {
+    for (const statement of await statementsOf(report)) {
+      const needed = statement.text.includes('FROM titles')
+        ? conditionsOf(statement, query, query.current).filter((condition) => condition.name === 'site')
+        : [query.current, query.previous].flatMap((period) => conditionsOf(statement, query, period))
+      const present = needed.filter((condition) => statement.text.includes(condition.text))
+      assert.ok(present.length >= (statement.text.includes('FROM titles') ? 1 : 9))
+      for (const condition of present) {
+        const cut = { ...statement, text: statement.text.replaceAll(condition.text, 'true') }
+        assert.notDeepEqual(statementFaults(cut, query), [], `without ${condition.name}`)
+      }
+    }
+  })
+}
+
+test('a report without scope, with half of it, or over another table is found', async () => {
+  const report = (statement: ReturnType<typeof sql>): Report => ({
+    ...reports.utm,
+    read: (clickhouse) => clickhouse.rows(statement),
+  })
+  const planted: [statement: ReturnType<typeof sql>, faults: RegExp][] = [
+    [sql`SELECT count() FROM events`, /lacks site,.*lacks days,.*lacks exclusions,.*lacks utm_source/],
+    [sql`SELECT count() FROM events WHERE site_id = ${text(query.siteId)}`, /^lacks days,.*lacks exclusions/],
+    [sql`SELECT (SELECT count() FROM events) FROM events WHERE site_id = ${text(query.siteId)}`, /lacks site/],
+    [sql`SELECT site_id = ${text(query.siteId)} AS ours, count() FROM events WHERE true`, /^lacks site/],
+    [sql`SELECT site_id = ${text(query.siteId)} AS ours, count() FROM events`, /^lacks site/],
+    [sql`SELECT title FROM titles WHERE pathname = ${text('/')}`, /^lacks site$/],
+    [sql`SELECT title FROM titles WHERE site_id = ${text('site_another')}`, /^lacks site$/],
+    [sql`SELECT 1 FROM accounts`, /^reads accounts$/],
+    [sql`SELECT 1`, /^reads nothing$/],
+  ]
+  for (const [statement, faults] of planted) {
+    const [recorded] = await statementsOf(report(statement))
+    assert.match(statementFaults(recorded as never, query).join(), faults)
+  }
+})

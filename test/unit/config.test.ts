@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { readConfig, variables } from '../../src/config.ts'
+
+const secret = 'x'.repeat(32)
+const least = { KEY_SECRETS: `1:${secret}` }
+
+function faultsOf(environment: Record<string, string>): string[] {
+  try {
+    readConfig(environment)
+    return []
+  } catch (error) {
+    return (error as Error).message
+      .split('\n')
+      .slice(1)
+      .map((line) => line.trim())
+  }
+}
+
+test('with only the secrets set, everything else has its default', () => {
+  assert.deepEqual(readConfig(least), {
+    DATABASE_URL: 'postgres://postgres@127.0.0.1:5432/footfall',
+    CLICKHOUSE_URL: 'http://footfall:footfall@127.0.0.1:8123/footfall',
+    REDIS_URL: undefined,
+    KEY_SECRETS: [{ version: 1, secret: Buffer.from(secret) }],
+    HOST: '127.0.0.1',
+    PORT: 8080,
+    METRICS_HOST: '127.0.0.1',
+    METRICS_PORT: 9090,
+    LOG_LEVEL: 'info',
+  })
+})
+
+test('every default passes its own check', () => {
+  for (const [name, { default: text, parse }] of Object.entries<{ default?: string; parse(text: string): unknown }>(
+    variables,
+  )) {
+    if (text !== undefined) assert.doesNotThrow(() => parse(text), name)
+  }
+})
+
+test('every bad variable is named at once, and a missing one with what it is for', () => {
+  const wrong = {
+    DATABASE_URL: 'mysql://here',
+    CLICKHOUSE_URL: '127.0.0.1:8123',
+    REDIS_URL: 'http://here',
+    PORT: 'eighty',
+    METRICS_PORT: '65536',
+    LOG_LEVEL: 'loud',
+  }
+  assert.deepEqual(faultsOf(wrong), [
+    'DATABASE_URL must be an address that begins with postgres:// or postgresql://',
+    'CLICKHOUSE_URL must be an address that begins with http:// or https://',
+    'REDIS_URL must be an address that begins with redis:// or rediss://',
+    `KEY_SECRETS is required: ${variables.KEY_SECRETS.description}`,
+    'PORT must be a port number, 0 to 65535',
+    'METRICS_PORT must be a port number, 0 to 65535',
+    'LOG_LEVEL must be one of trace, debug, info, warn, error, silent',
+  ])
+})
+
+test('an empty variable is an unset one', () => {
+  assert.equal(readConfig({ ...least, PORT: '', REDIS_URL: '', HOST: '' }).PORT, 8080)
+  assert.match(faultsOf({ KEY_SECRETS: '' })[0] ?? '', /^KEY_SECRETS is required/)
+})
+
+test('secrets: versions in the order given, each once, 32 characters or more', () => {
+  const longer = 'a longer secret: with, a colon'.replace(',', ' ').padEnd(40, '.')
+  const { KEY_SECRETS } = readConfig({ KEY_SECRETS: `2:${longer}, 1:${secret}` })
+  assert.deepEqual(KEY_SECRETS, [
+    { version: 2, secret: Buffer.from(longer) },
+    { version: 1, secret: Buffer.from(secret) },
+  ])
+  const pairs = 'KEY_SECRETS must be version:secret pairs with secrets of at least 32 characters'
+  for (const text of [
+    secret,
+    `1:${'x'.repeat(31)}`,
+    `:${secret}`,
+    `a:${secret}`,
+    `1:${secret},`,
+    `1:${secret},2:short`,
+  ]) {
+    assert.deepEqual(faultsOf({ KEY_SECRETS: text }), [pairs], text)
+  }
+  assert.deepEqual(faultsOf({ KEY_SECRETS: `1:${secret},1:${longer}` }), ['KEY_SECRETS names a version twice'])
+})
+
+test('ports are whole numbers', () => {
+  for (const PORT of ['-1', '1.5', '0x50', '8080 ', '1e3', '99999', '000080']) {
+    assert.deepEqual(faultsOf({ ...least, PORT }), ['PORT must be a port number, 0 to 65535'], PORT)
+  }
+  assert.deepEqual(
+    [readConfig({ ...least, PORT: '0' }).PORT, readConfig({ ...least, PORT: '65535' }).PORT],
+    [0, 65_535],
+  )
+})
+
+test('no complaint repeats a value: it might be a password', () => {
+  const environment = {
+    DATABASE_URL: 'mysql://user:hunter2@here',
+    KEY_SECRETS: 'hunter2',
+    REDIS_URL: 'hunter2',
+    PORT: 'hunter2',
+  }
+  assert.equal(faultsOf(environment).length, 4)
+  assert.doesNotMatch(faultsOf(environment).join(), /hunter2/)
+})

@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { type TestContext, test } from 'node:test'
+import { createAccount, setPlan } from '../../src/accounts/accounts.ts'
+import { type Directory, openDirectory } from '../../src/accounts/directory.ts'
+import { newKeyText } from '../../src/accounts/key-text.ts'
+import { createKey, deleteKey, setKeyDisabled, setKeyExpiry } from '../../src/accounts/keys.ts'
+import { createSite, setExcludedCountries, setTimeZone } from '../../src/accounts/sites.ts'
+import { migrate } from '../../src/stores/migrate.ts'
+import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
+import { atEnd } from '../support/at-end.ts'
+import { startFaultProxy } from '../support/fault-proxy.ts'
+import { keySecrets, type Stores } from '../support/stores.ts'
+import { freshStores } from './fresh-stores.ts'
+
+/** A database with one site and one key, and a directory on it whose network a test can slow down or cut. */
+async function openHouse(t: TestContext) {
+  database ??= migrated()
+  const { postgres, addresses } = await database
+  const accountId = await createAccount(postgres, { name: 'A test', plan: 'Starter' })
+  const siteId = await createSite(postgres, { accountId, domain: `${randomUUID()}.example` })
+  const key = await createKey(postgres, keySecrets, { accountId, siteId, name: 'A key' })
+
+  const { hostname, port } = new URL(addresses.postgres)
+  const network = await startFaultProxy({ host: hostname, port: Number(port || 5432) })
+  const through = new URL(addresses.postgres)
+  through.host = `127.0.0.1:${network.port}`
+  const { counted, asked, holdNextSite } = counting(openPostgres(through.href))
+  const directory = openDirectory(counted, keySecrets)
+  t.after(async () => {
+    network.setFault({})
+    await directory.close()
+    await counted.end({ timeout: 1 })
+    await network.close()
+  })
+  await settled(directory, counted)
+  asked.length = 0
+  return { postgres, accountId, siteId, key, network, directory, asked, holdNextSite }
+}
+
+/** One database for the file: its own, because these tests move the counter that every directory follows. */
+async function migrated(): Promise<Stores> {
+  const stores = await freshStores(atEnd)
+  await migrate(stores)
+  return stores
+}
+
+let database: Promise<Stores> | undefined
+
+/** The real store, with a list of the statements it was given; the answer to the next one can be held up on its way. */
+function counting(postgres: Postgres) {
+  const asked: string[] = []
+  let held: { answered(): void; released: Promise<void> } | undefined
+  const counted = new Proxy(postgres, {
+    apply(target, self, given: [unknown, ...unknown[]]) {
+      const [strings] = given
+      const query = Reflect.apply(target as (...given: unknown[]) => Promise<unknown>, self, given)
+      if (!Array.isArray(strings) || !('raw' in strings)) return query
+      const statement = strings.join('?')
+      asked.push(statement)
+      if (!held || !statement.includes('FROM sites')) return query
+      const { answered, released } = held
+      held = undefined
+      const late = query.then((rows) => {
+        answered()
+        return released.then(() => rows)
+      })
+      return Object.assign(late, { cancel() {} })
+    },
+  })
+  /** Resolves when the engine has answered the next read of a site; nobody gets the answer before `release`. */
+  function holdNextSite() {
+    const { promise: answered, resolve: sayAnswered } = Promise.withResolvers<void>()
+    const { promise: released, resolve: release } = Promise.withResolvers<void>()
+    held = { answered: sayAnswered, released }
+    return { answered, release }
+  }
+  return { counted, asked, holdNextSite }
+}
+
+const reads = (asked: readonly string[], table: string) =>
+  asked.filter((statement) => statement.includes(`FROM ${table}`)).length
+
+/** Listening, past the first poll, and with all connections open, so that no read waits for one. */
+async function settled(directory: Directory, postgres: Postgres): Promise<void> {
+  await until(async () => {
+    const [row] = await postgres`SELECT count(*)::int AS n FROM pg_stat_activity
+      WHERE datname = current_database() AND query ILIKE 'listen%'`
+    return row?.n > 0
+  })
+  await Promise.all(Array.from({ length: 10 }, () => postgres`SELECT pg_sleep(0.05)`))
+  await until(async () => (await directory.site('site_aaaaaaaaaaaaaaaa')) === undefined)
+}
+
+const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Waits until something holds. Long enough for a busy machine; what D-42 promises is measured where it is the point. */
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 10_000
+  while (!(await holds().catch(() => false))) {
+    if (performance.now() > deadline) throw new Error('It did not happen within 10 seconds')
+    await pause(5)
+  }
+}
+
+test('identical lookups at the same time are one read, and later ones none', async (t) => {
+  const { directory, key, siteId, accountId, asked } = await openHouse(t)
+  const keys = await Promise.all(Array.from({ length: 50 }, () => directory.key(key.text)))
+  const sites = await Promise.all(Array.from({ length: 50 }, () => directory.site(siteId)))
+  assert.deepEqual(new Set(keys.map((found) => found?.id)), new Set([key.id]))
+  assert.deepEqual(new Set(sites.map((found) => found?.id)), new Set([siteId]))
+  assert.deepEqual(await directory.key(key.text), {
+    id: key.id,
+    accountId,
+    siteId,
+    disabled: false,
+    expiresAt: null,
+    plan: 'Starter',
+  })
+  assert.equal(reads(asked, 'api_keys'), 1)
+  assert.equal(reads(asked, 'sites'), 1)
+})
+
+test('an unknown key is read every time, an unknown site once, until it exists', async (t) => {
+  const { directory, postgres, accountId, asked } = await openHouse(t)
+  const stranger = newKeyText('site')
+  for (let time = 0; time < 3; time++) assert.equal(await directory.key(stranger), undefined)
+  assert.equal(reads(asked, 'api_keys'), 3)
+
+  const id = 'site_bbbbbbbbbbbbbbbb'
+  for (let time = 0; time < 3; time++) assert.equal(await directory.site(id), undefined)
+  assert.equal(reads(asked, 'sites'), 1)
+  await postgres`INSERT INTO sites (id, account_id, domain) VALUES (${id}, ${accountId}, 'late.example')`
+  await until(async () => (await directory.site(id))?.domain === 'late.example')
+})
+
+test('a change made elsewhere is seen, whatever it is about', async (t) => {
+  const { directory, postgres, siteId, accountId, key } = await openHouse(t)
+  const found = () => directory.key(key.text)
+  await Promise.all([found(), directory.site(siteId)])
+
+  await setKeyDisabled(postgres, key.id, true)
+  await until(async () => (await found())?.disabled === true)
+  await setKeyExpiry(postgres, key.id, new Date(5_000))
+  await until(async () => (await found())?.expiresAt === 5_000)
+  await setPlan(postgres, accountId, 'Agency')
+  await until(async () => (await found())?.plan === 'Agency')
+  await setExcludedCountries(postgres, siteId, ['DE', 'ZZ'])
+  await until(async () => (await directory.site(siteId))?.excludedCountries.join() === 'DE,ZZ')
+  await setTimeZone(postgres, siteId, 'Asia/Tokyo')
+  await until(async () => (await directory.site(siteId))?.timeZone === 'Asia/Tokyo')
+  await deleteKey(postgres, key.id)
+  await until(async () => (await found()) === undefined)
+})
+
+test('a change elsewhere that is about something else costs no read', async (t) => {
+  const { directory, postgres, siteId, accountId, asked } = await openHouse(t)
+  await directory.site(siteId)
+  const other = await createSite(postgres, { accountId, domain: `${randomUUID()}.example` })
+  await until(async () => (await directory.site(other))?.id === other)
+  await pause(50)
+  asked.length = 0
+  await directory.site(siteId)
+  assert.equal(reads(asked, 'sites'), 0)
+})
+
+test('what is read while it changes is answered once and not kept', async (t) => {
+  const { directory, postgres, siteId, holdNextSite } = await openHouse(t)
+  const { answered, release } = holdNextSite()
+  const before = directory.site(siteId)
+  await answered
+  await setTimeZone(postgres, siteId, 'Asia/Tokyo')
+  directory.forget(siteId)
+  release()
+  assert.equal((await before)?.timeZone, 'UTC')
+  assert.equal((await directory.site(siteId))?.timeZone, 'Asia/Tokyo')
+})
+
+test('who asks after a change in this process never gets what was read before it (D-42)', async (t) => {
+  const { directory, postgres, siteId, holdNextSite } = await openHouse(t)
+  const { answered, release } = holdNextSite()
+  const before = directory.site(siteId)
+  await answered
+  await setTimeZone(postgres, siteId, 'Asia/Tokyo')
+  directory.forget(siteId)
+  const after = directory.site(siteId)
+  release()
+  assert.equal((await after)?.timeZone, 'Asia/Tokyo')
+  await before
+})
+
+/** A change whose notice never comes: the counter moves, and nobody says so. */
+async function changeInSilence(postgres: Postgres, step: number, change: (transaction: Postgres) => Promise<unknown>) {
+  await postgres.begin(async (transaction) => {
+    await transaction`SET LOCAL session_replication_role = replica` // no triggers
+    await change(transaction as unknown as Postgres)
+    await transaction`UPDATE control_version SET version = version + ${step}`
+  })
+}
+
+test('a change whose notice was lost is found by the counter, within a second (D-42)', async (t) => {
+  const { directory, postgres, siteId, key } = await openHouse(t)
+  await Promise.all([directory.key(key.text), directory.site(siteId)])
+  const began = performance.now()
+  await changeInSilence(postgres, 1, (transaction) => setKeyDisabled(transaction, key.id, true))
+  await until(async () => (await directory.key(key.text))?.disabled === true)
+  const took = performance.now() - began
+  assert.ok(took < 1_000, `took ${Math.round(took)} ms`)
+})
+
+test('a notice that skips a number drops everything: one before it was lost', async (t) => {
+  const { directory, postgres, accountId, siteId, key } = await openHouse(t)
+  for (let time = 0; time < 5; time++) {
+    await Promise.all([directory.key(key.text), directory.site(siteId)])
+    await changeInSilence(postgres, 1, (transaction) => setKeyDisabled(transaction, key.id, time % 2 === 0))
+    await createSite(postgres, { accountId, domain: `${randomUUID()}.example` })
+    const began = performance.now()
+    await until(async () => (await directory.key(key.text))?.disabled === (time % 2 === 0))
+    if (performance.now() - began < 100) return // sooner than the poll could have found it five times in a row
+  }
+  assert.fail('only the poll found it, five times')
+})
+
+test('a counter that went back, as after a failover that lost the last change, is a change', async (t) => {
+  const { directory, postgres, siteId } = await openHouse(t)
+  await directory.site(siteId)
+  await changeInSilence(postgres, -1, (transaction) => setTimeZone(transaction, siteId, 'Asia/Tokyo'))
+  await until(async () => (await directory.site(siteId))?.timeZone === 'Asia/Tokyo')
+})
+
+test('while PostgreSQL does not answer, what is known stays known and the rest is an error, never a verdict (D-67, D-69)', async (t) => {
+  const { directory, siteId, key, network } = await openHouse(t)
+  await Promise.all([directory.key(key.text), directory.site(siteId)])
+  network.setFault({ reset: true })
+  assert.equal((await directory.key(key.text))?.id, key.id)
+  assert.equal((await directory.site(siteId))?.id, siteId)
+  await assert.rejects(directory.key(newKeyText('site')))
+  await assert.rejects(directory.site('site_cccccccccccccccc'))
+
+  network.setFault({})
+  await until(() =>
+    directory.key(newKeyText('site')).then(
+      (found) => found === undefined,
+      () => false,
+    ),
+  )
+})
