@@ -55,13 +55,13 @@ function untilNow(firstDay: Temporal.PlainDate, now: Temporal.ZonedDateTime, bac
 
 function custom(firstDay: Temporal.PlainDate, lastDay: Temporal.PlainDate, now: Temporal.ZonedDateTime): Periods {
   const start = startOf(firstDay, now.timeZoneId)
-  const stop = startOf(lastDay.add({ days: 1 }), now.timeZoneId)
-  const end = earlier(stop, now)
-  if (!isBefore(start, end)) {
+  if (!isBefore(start, now)) {
     const empty = { start, end: start, firstDay, lastDay: firstDay.subtract({ days: 1 }) }
     return { current: empty, previous: empty }
   }
-  const current = { ...touched(start, end), firstDay }
+  const stop = startOf(lastDay.add({ days: 1 }), now.timeZoneId)
+  // Both dates are in it, also one that the zone skipped: events were stamped with it if the zone was another one then.
+  const current = isBefore(now, stop) ? { ...touched(start, now), firstDay } : { start, end: stop, firstDay, lastDay }
   if (Temporal.PlainDate.compare(current.lastDay, firstDay.add({ years: 100 })) >= 0) {
     throw new ApiError('invalid_date', 'A custom range may be at most 100 years long.')
   }

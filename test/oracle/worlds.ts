@@ -1,0 +1,178 @@
+// Random sites with traffic that is small enough to check by eye and nasty enough to be worth it.
+import { type Channel, channels } from '../../src/traffic/channel.ts'
+import type { CountryCode } from '../../src/traffic/country.ts'
+import { type Device, devices } from '../../src/traffic/device.ts'
+import { pageview, type TrafficEvent } from '../../src/traffic/event.ts'
+import { day as dayMs, pickEventTime, pickNow, zones } from './moments.ts'
+import { type Random, seeded } from './random.ts'
+import { zoned } from './windows.ts'
+
+export interface World {
+  number: number
+  zone: string
+  now: number
+  excludedCountries: CountryCode[]
+  /** By time, and without a site id: the site is made when the world is opened. */
+  events: TrafficEvent[]
+}
+
+// U+FF5E comes before U+1F98A as a code point and after it in UTF-16: a sort by either is told from the other.
+const pathnames = ['/', '/Pricing', '/pricing', '/pricing/', '/docs/a', '/🦊', '/～', '/🦊/～', '/%F0%9F%A6%8A', '/a b']
+const titles = ['', '', 'Home', 'Home – new', 'home', '价格', '🦊', '～', '"quoted" \\ <b>', 'É', 'E\u0301']
+const hostnames = ['example.com', 'shop.example.com', 'www.example.com', 'xn--bcher-kva.example']
+// Names that are numbers, members of every object, or nearly `pageview`.
+const eventNames = [
+  'signup',
+  '404',
+  '0',
+  'Signup',
+  '🦊',
+  '～',
+  'constructor',
+  '__proto__',
+  'Pageview',
+  'pageviews',
+  ' ',
+]
+const referrers = [
+  '',
+  '',
+  'google.com',
+  'news.example.org',
+  'm.facebook.com',
+  'bücher.example',
+  '🦊.example',
+  '～.example',
+]
+const utmSources = ['', '', '', 'newsletter', 'Newsletter', '🦊', '～', "o'hara", 'a b&c=1', 'back\\slash', '100%', '+']
+// Åland sorts after every plain letter, Côte d’Ivoire after all of Congo, Costa Rica and Cyprus.
+const countries: CountryCode[] = ['DE', 'US', 'GB', 'AX', 'AT', 'CI', 'CR', 'TR', 'TW', 'XK', 'ZZ', 'FR', 'IN']
+
+// Under, at and over what ends a session; halves of a second; and 15 s after 16 s, a change of -6.25 %.
+const gapsMs = [0, 0, 1, 499, 500, 1000, 15_000, 16_000, 600_000, 600_000, 1_799_999, 1_800_000, 1_800_001]
+
+/** What a person's event has before the day, visitor and session are worked out. */
+interface Hit {
+  time: number
+  name: string
+  hostname: string
+  pathname: string
+  title: string
+  referrer: string
+  utmSource: string
+  channel: Channel
+}
+
+export function makeWorld(seed: string, number: number): World {
+  const random = seeded(`${seed}/${number}`)
+  const zone = random.pick(zones)
+  const now = pickNow(random, zone)
+  const stamp = stamper(random, zone, now)
+  const here = random.sample(countries, 1 + random.below(4))
+  const vocabulary = {
+    pathnames: random.sample(pathnames, 1 + random.below(pathnames.length)),
+    hostnames: random.sample(hostnames, 1 + random.below(3)),
+    names: random.sample(eventNames, 1 + random.below(5)),
+  }
+
+  const size = random.oneIn(15) ? 0 : 1 + random.below(random.pick([15, 70, 150]))
+  const events: TrafficEvent[] = []
+  while (events.length < size) {
+    const hits: Hit[] = []
+    const visits = 1 + random.below(6)
+    for (let visit = 0; visit < visits; visit += 1) hits.push(...makeVisit(random, zone, now, vocabulary))
+    events.push(...personsEvents(random, hits.slice(0, size - events.length), stamp, here))
+  }
+  return {
+    number,
+    zone,
+    now,
+    excludedCountries: random.sample(random.oneIn(4) ? countries : here, random.pick([0, 0, 1, 2, 3])),
+    events: events.toSorted((a, b) => a.time - b.time),
+  }
+}
+
+/** The site may have moved: what was recorded before keeps the day the earlier zone gave it. */
+function stamper(random: Random, zone: string, now: number): (time: number) => string {
+  const earlierZone = random.oneIn(3) ? random.pick(zones) : zone
+  const movedAt = now - random.below(random.pick([1, 3, 12, 100]) * dayMs)
+  return (time) =>
+    zoned(time, time < movedAt ? earlierZone : zone)
+      .toPlainDate()
+      .toString()
+}
+
+interface Vocabulary {
+  pathnames: string[]
+  hostnames: string[]
+  names: string[]
+}
+
+function makeVisit(random: Random, zone: string, now: number, vocabulary: Vocabulary): Hit[] {
+  const length = random.pick([1, 1, 1, 2, 2, 3, 4, 6])
+  const onlyCustom = random.oneIn(6)
+  const referrer = random.pick(referrers)
+  const utmSource = random.pick(utmSources)
+  const channel = referrer === '' && utmSource === '' ? 'Direct' : random.pick(channels)
+  const hostname = random.pick(vocabulary.hostnames)
+  let time = pickEventTime(random, zone, now)
+  // Nothing is recorded before it happens, but a collector's clock may run ahead: rarely, so that windows are tried.
+  if (time >= now && !random.oneIn(3)) time = now - 1 - random.below(1000)
+
+  return Array.from({ length }, (_, index) => {
+    if (index > 0) time += random.pick(gapsMs)
+    return {
+      time,
+      name: onlyCustom || random.oneIn(4) ? random.pick(vocabulary.names) : pageview,
+      hostname: random.oneIn(3) ? random.pick(vocabulary.hostnames) : hostname,
+      pathname: random.pick(vocabulary.pathnames),
+      title: random.pick(titles),
+      referrer,
+      utmSource,
+      channel,
+    }
+  })
+}
+
+/** One person's hits as the collector would record them: a visitor id a day, and sessions by gap and midnight. */
+function personsEvents(
+  random: Random,
+  unsorted: readonly Hit[],
+  stamp: (time: number) => string,
+  here: readonly CountryCode[],
+): TrafficEvent[] {
+  interface VisitorDay {
+    visitorId: string
+    country: CountryCode
+    device: Device
+  }
+  const visitorDays = new Map<string, VisitorDay>()
+  // Ids are unique within a day only: now and then the same one returns on another day and must not be taken for the same.
+  const sameEveryDay = random.oneIn(4) ? random.id() : undefined
+  const taken = new Set<string>()
+  const events: TrafficEvent[] = []
+  for (const hit of unsorted.toSorted((a, b) => a.time - b.time)) {
+    const day = stamp(hit.time)
+    const visitor = visitorDays.get(day) ?? {
+      visitorId: sameEveryDay ?? random.id(),
+      country: random.pick(here),
+      device: random.pick(devices),
+    }
+    visitorDays.set(day, visitor)
+    const before = events.at(-1)
+    const continues = before !== undefined && before.day === day && hit.time - before.time <= 1_800_000
+    const returns = before !== undefined && sameEveryDay !== undefined && !taken.has(`${day} ${before.sessionId}`)
+    const sessionId = continues || returns ? before.sessionId : random.id()
+    taken.add(`${day} ${sessionId}`)
+    events.push({
+      siteId: '',
+      day,
+      ...hit,
+      ...visitor,
+      sessionId,
+      eventId: random.uuid(),
+      ...(continues && { referrer: before.referrer, utmSource: before.utmSource, channel: before.channel }),
+    })
+  }
+  return events
+}
