@@ -23,6 +23,8 @@ const refusals: ErrorCode[] = [
   'internal_error',
 ]
 
+const refusedWith = [...new Set(refusals.map((code) => errors[code].status))].sort()
+
 const counted = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
 
 export function describeApi(examples: Examples = {}) {
@@ -57,6 +59,7 @@ export function describeApi(examples: Examples = {}) {
       },
       parameters: Object.fromEntries(parameterDocs.map((parameter) => [parameter.name, { in: 'query', ...parameter }])),
       headers: responseHeaders,
+      responses: Object.fromEntries(refusedWith.map((status) => [status, refusal(status)])),
       schemas: { Error: errorSchema },
     },
   }
@@ -87,9 +90,7 @@ function operation(name: string, report: Report, example: unknown) {
         description: 'The answer is what If-None-Match names.',
         headers: headerRefs([...counted, 'X-Request-Id', 'ETag']),
       },
-      ...Object.fromEntries(
-        [...new Set(refusals.map((code) => errors[code].status))].sort().map((status) => [status, refusal(status)]),
-      ),
+      ...Object.fromEntries(refusedWith.map((status) => [status, { $ref: `#/components/responses/${status}` }])),
     },
   }
 }

@@ -14,7 +14,10 @@ export function overallHelp(commands: Commands, terminal: Terminal): string {
     '',
     list(lines, terminal),
     '',
-    'Each takes --help, and --json for programs. Settings come from the environment: docs/configuration.md.',
+    ...wrap(
+      'Each takes --help, and --json for programs. Settings come from the environment: docs/configuration.md.',
+      terminal.width,
+    ),
   ].join('\n')
 }
 

@@ -73,3 +73,9 @@ function read(folder: URL): Migration[] {
       }),
   )
 }
+
+/** The statements that make an empty ClickHouse database, for those that need no PostgreSQL. */
+export const clickhouseMigrations = (): string[] =>
+  read(migrationsFolder)
+    .filter(({ name }) => name.startsWith('clickhouse/'))
+    .map(({ text }) => text)

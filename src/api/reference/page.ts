@@ -34,15 +34,15 @@ export function referencePage(api: Api): string {
       .split('\n\n')
       .map((paragraph) => `<p>${prose(paragraph)}</p>`)
       .join('\n    ')}
-    <label class="key">API key, to try calls from this page
+    <form class="key"><label>API key, to try calls from this page
       <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="ff_s_…">
-    </label>
+    </label></form>
     <p class="quiet">It stays in this page and is sent only to this server. Calls made here count against its limit.</p>
   </header>
   ${operations.map(({ path, operation }) => section(path, operation, api)).join('\n')}
   ${parametersSection(api)}
   ${headersSection(api)}
-  ${errorsSection(operations.map(({ operation }) => operation))}
+  ${errorsSection(api)}
 </main>
 </body>
 </html>
@@ -98,16 +98,14 @@ const headersSection = (api: Api): string => `<section id="headers">
       .join('')}</table>
   </section>`
 
-function errorsSection([operation]: Operation[]): string {
-  const rows = Object.entries(operation?.responses ?? {}).flatMap(([status, response]) => {
-    const content = 'content' in response ? response.content['application/json'] : {}
-    const examples = 'examples' in content ? (content.examples as Record<string, { value: unknown }>) : {}
-    return Object.entries(examples).map(([code, { value }]) =>
-      row(`<code>${status} ${code}</code>`, `<code>${escapeHtml(JSON.stringify(value))}</code>`),
+const errorsSection = (api: Api): string =>
+  `<section id="errors"><h2>Errors</h2><table>${Object.entries(api.components.responses)
+    .flatMap(([status, { content }]) =>
+      Object.entries(content['application/json'].examples).map(([code, { value }]) =>
+        row(`<code>${status} ${code}</code>`, `<code>${escapeHtml(JSON.stringify(value))}</code>`),
+      ),
     )
-  })
-  return `<section id="errors"><h2>Errors</h2><table>${rows.join('')}</table></section>`
-}
+    .join('')}</table></section>`
 
 const row = (head: string, body: string) => `<tr><th>${head}</th><td>${body}</td></tr>`
 

@@ -1,5 +1,6 @@
 // Sends a form's parameters with the key above it and shows status, headers and body of the answer.
 const key = document.querySelector('#key')
+key.form.addEventListener('submit', (event) => event.preventDefault())
 
 for (const form of document.querySelectorAll('form.try')) {
   const answer = form.nextElementSibling

@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { reports } from '../../src/stats/reports.ts'
+import { startApiProcess } from '../support/api-process.ts'
+import { type Installation, install } from './installation.ts'
+
+// A million with FOOTFALL_FULL=1 (npm run check:restore); a tenth of it in every run.
+const events = process.env.FOOTFALL_FULL ? 1_000_000 : 100_000
+
+test(`backup, new databases, restore: every answer about ${events.toLocaleString('en')} events is equal`, async (t) => {
+  const old = await install()
+  t.after(() => old.remove())
+  await old.json('site', 'create', 'kept.example', '--timezone', 'Europe/Berlin', '--exclude-countries', 'FR')
+  await old.json('demo', 'kept.example', '--events', String(events))
+  const { key } = await old.json('key', 'create', 'kept.example')
+  const { key: refused } = await old.json('key', 'create', 'kept.example', '--expires', '2020-01-01')
+  const before = await answers(old, key, refused)
+  const overview = before['overview?range=custom&start=2025-11-15&end=2026-11-13'] as { current: { pageviews: number } }
+  assert.ok(overview.current.pageviews > events / 3)
+
+  const folder = join(mkdtempSync(join(tmpdir(), 'footfall-backup-')), 'backup')
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  await old.json('backup', folder)
+  assert.match((await old.footfall('backup', folder)).stderr, /is there already/)
+  assert.match((await old.footfall('restore', folder)).stderr, /not empty/)
+
+  const fresh = await install()
+  t.after(() => fresh.remove())
+  await fresh.json('restore', folder)
+  assert.deepEqual(await answers(fresh, key, refused), before)
+})
+
+test('what is no finished backup, or a damaged one, is refused', async (t) => {
+  const installation = await install()
+  t.after(() => installation.remove())
+  await installation.json('site', 'create', 'damaged.example')
+  const folder = join(mkdtempSync(join(tmpdir(), 'footfall-backup-')), 'backup')
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  assert.match((await installation.footfall('restore', folder)).stderr, /not a finished backup/)
+  await installation.json('backup', folder)
+  const fresh = await install()
+  t.after(() => fresh.remove())
+  writeFileSync(join(folder, 'events.native.gz'), 'damaged')
+  assert.equal((await fresh.footfall('restore', folder)).code, 1)
+})
+
+/** The data of every report about whole days, through the API; and what an expired key is told. */
+async function answers(installation: Installation, key: string, refused: string): Promise<Record<string, unknown>> {
+  const api = await startApiProcess(installation.addresses)
+  const ask = async (path: string, bearer: string) => {
+    const response = await fetch(`${api.url}/api/v1/stats/${path}`, { headers: { Authorization: `Bearer ${bearer}` } })
+    return (await response.json()) as { data?: unknown; error?: { code: string } }
+  }
+  const found: Record<string, unknown> = { refused: (await ask('overview', refused)).error?.code }
+  for (const name of Object.keys(reports)) {
+    for (const query of ['start=2025-11-15&end=2026-11-13', 'start=2026-01-01&end=2026-06-30&country=DE']) {
+      const path = `${name}?range=custom&${query}`
+      const { data, error } = await ask(path, key)
+      assert.equal(error, undefined, path)
+      found[path] = data
+    }
+  }
+  await api.stop()
+  return found
+}

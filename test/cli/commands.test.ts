@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import test, { after, before } from 'node:test'
+import { type Installation, install, runFootfall } from './installation.ts'
+
+let footfall: Installation['footfall']
+let json: Installation['json']
+let installation: Installation
+before(async () => {
+  installation = await install()
+  ;({ footfall, json } = installation)
+})
+after(() => installation.remove())
+
+test('the first site makes its account, on Agency; a second account must be named', async () => {
+  const site = await json('site', 'create', 'First.example', '--timezone', 'Europe/Berlin')
+  assert.match(site.id, /^site_[a-z2-7]{16}$/)
+  assert.equal(site.domain, 'first.example')
+  const [account] = await json('account', 'list')
+  assert.deepEqual([account.id, account.plan, account.sites], [site.accountId, 'Agency', 1])
+
+  const other = await json('account', 'create', 'Other', '--plan', 'starter')
+  assert.equal(other.plan, 'Starter')
+  const unnamed = await footfall('site', 'create', 'second.example')
+  assert.deepEqual([unnamed.code, unnamed.stdout], [1, ''])
+  assert.match(unnamed.stderr, /several accounts\.\n {2}Say which one.*--account/)
+  const second = await json('site', 'create', 'second.example', '--account', other.id)
+  assert.equal(second.accountId, other.id)
+})
+
+test('settings of a site are changed by its domain, and a wrong value says what is right', async () => {
+  const { id } = await json('site', 'create', 'settings.example', '--account', (await json('account', 'list'))[0].id)
+  assert.deepEqual(await json('site', 'exclude-countries', 'settings.example', 'de', 'FR'), {
+    id,
+    excludedCountries: ['DE', 'FR'],
+  })
+  assert.deepEqual(await json('site', 'timezone', 'settings.example', 'Asia/Kathmandu'), {
+    id,
+    timeZone: 'Asia/Kathmandu',
+  })
+  assert.deepEqual((await json('site', 'show', id)).excludedCountries, ['DE', 'FR'])
+  assert.match((await footfall('site', 'exclude-countries', id)).stdout, /counts every country now/)
+  for (const [words, hint] of [
+    [['site', 'exclude-countries', id, 'XX'], /XX is not a country code/],
+    [['site', 'timezone', id, 'Mars/Olympus'], /IANA name/],
+    [['site', 'create', 'https://example.com/'], /without https/],
+    [['site', 'show', 'nowhere.example'], /footfall site list/],
+    [['site', 'create', 'settings.example'], /is there already/],
+    [['account', 'plan', 'acct_x', 'Gold'], /Free, Starter, Growth, Scale, Agency/],
+    [['key', 'create', id, '--expires', 'soon'], /2027-01-31/],
+    [['site', 'create', 'a.example', '--colour', 'red'], /footfall site create --help/],
+    [['sute'], /footfall help/],
+  ] as const) {
+    const { code, stderr, stdout } = await footfall(...words)
+    assert.equal(code, 1, words.join(' '))
+    assert.match(stderr, hint)
+    assert.equal(stdout, '')
+  }
+})
+
+test('a key is shown once, and then only by its prefix; its states follow the commands', async () => {
+  const { id, key } = await json('key', 'create', 'first.example', '--name', 'dashboard')
+  assert.match(key, /^ff_s_[0-9A-Za-z]{36}$/)
+  const list = await footfall('key', 'list')
+  assert.ok(!list.stdout.includes(key) && list.stdout.includes(key.slice(0, 9)))
+  const stateOf = async () =>
+    (await json('key', 'list', 'first.example')).find((one: { id: string }) => one.id === id).state
+  assert.equal(await stateOf(), 'active')
+  await json('key', 'disable', id)
+  assert.equal(await stateOf(), 'disabled')
+  await json('key', 'enable', key) // the whole text of a leaked key names it too
+  await json('key', 'expire', id, '2020-01-01')
+  assert.equal(await stateOf(), 'expired')
+  await json('key', 'expire', id, 'never')
+  const next = await json('key', 'rotate', id, '--overlap', '1')
+  assert.notEqual(next.key, key)
+  const old = (await json('key', 'list')).find((one: { id: string }) => one.id === id)
+  assert.ok(Math.abs(Date.parse(old.expiresAt) - Date.now() - 3_600_000) < 60_000)
+  await json('key', 'delete', id)
+  assert.equal((await footfall('key', 'disable', id)).code, 1)
+  assert.match((await json('key', 'create', '--account', old.accountId)).key, /^ff_a_/)
+})
+
+test('secrets: a first one, a new one in front of it, and which keys each still carries', async () => {
+  const { KEY_SECRETS } = await json('secret', 'rotate')
+  const [fresh, old] = KEY_SECRETS.split(',')
+  assert.match(fresh, /^2:.{32,}$/)
+  assert.equal(old, installation.environment.KEY_SECRETS)
+  const rotated = { ...installation.environment, KEY_SECRETS }
+  const made = JSON.parse((await runFootfall(['key', 'create', 'first.example', '--json'], rotated)).stdout)
+  const keys = JSON.parse((await runFootfall(['key', 'list', '--json'], rotated)).stdout)
+  assert.equal(keys.find((one: { id: string }) => one.id === made.id).secretVersion, 2)
+  const dropped = { ...installation.environment, KEY_SECRETS: fresh }
+  assert.match((await runFootfall(['secret', 'status'], dropped)).stdout, /1 .*missing from KEY_SECRETS/)
+  const nothing = await runFootfall(['secret', 'create'], { PATH: process.env.PATH ?? '' })
+  assert.match(nothing.stdout, /^KEY_SECRETS=1:[\w-]{43}\n$/)
+})
+
+test('deleting a site needs --yes and takes its keys and traffic with it; an account goes when it is empty', async () => {
+  const account = await json('account', 'create', 'Short-lived')
+  const { id } = await json('site', 'create', 'gone.example', '--account', account.id)
+  await json('key', 'create', 'gone.example')
+  await json('demo', 'gone.example', '--events', '10000')
+  assert.match((await footfall('demo', 'gone.example')).stderr, /has traffic already.*\n.*--replace/)
+  assert.equal((await footfall('account', 'delete', account.id)).code, 1)
+  assert.equal((await footfall('site', 'delete', 'gone.example')).code, 1)
+  assert.deepEqual(await json('site', 'delete', 'gone.example', '--yes'), { id, deleted: true })
+  assert.ok(!(await json('key', 'list')).some((key: { domain: string }) => key.domain === 'gone.example'))
+  assert.deepEqual(await json('account', 'delete', account.id), { id: account.id, deleted: true })
+})
+
+test('doctor finds nothing wrong here, and says what to do where something is', async () => {
+  const findings = await json('doctor')
+  assert.deepEqual(
+    findings.map(({ state }: { state: string }) => state),
+    Array(7).fill('ok'),
+  )
+  for (const [change, check, advice] of [
+    [{ DATABASE_URL: 'postgres://postgres@127.0.0.1:1/none' }, 'PostgreSQL', /DATABASE_URL/],
+    [
+      { CLICKHOUSE_URL: installation.environment.CLICKHOUSE_URL.replace(/\w+$/, 'nowhere') },
+      'ClickHouse',
+      /footfall migrate/,
+    ],
+    [{ REDIS_URL: 'redis://127.0.0.1:1' }, 'Redis', /REDIS_URL/],
+    [{ KEY_SECRETS: 'short' }, 'Configuration', /footfall secret create/],
+  ] as const) {
+    const { code, stdout } = await runFootfall(['doctor', '--json'], { ...installation.environment, ...change })
+    const found = JSON.parse(stdout).find((one: { check: string }) => one.check === check)
+    assert.deepEqual([code, found.state], [1, 'failed'], check)
+    assert.match(found.advice, advice)
+  }
+})

@@ -1,0 +1,150 @@
+// `npm run check:readme`: runs the README's commands word for word, in a fresh clone of what is committed, as a new user would, and
+// compares the answers with the independent model. Prints how many seconds each part took.
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type ClickHouseServer, startClickHouse } from '../../dev/clickhouse/server.ts'
+import { openPostgres } from '../../src/stores/postgres.ts'
+import type { TrafficEvent } from '../../src/traffic/event.ts'
+import { answer, type Report } from '../oracle/model.ts'
+import { databaseUrl } from '../support/stores.ts'
+
+const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+const clone = join(mkdtempSync(join(tmpdir(), 'footfall-readme-')), 'footfall')
+const seconds: Record<string, number> = {}
+const running: ChildProcess[] = []
+let engine: ClickHouseServer | undefined
+let compared = 0
+
+try {
+  execFileSync('git', ['clone', '--quiet', new URL('../..', import.meta.url).pathname, clone])
+  await tryIt()
+  await installIt()
+  finish(true)
+} catch (error) {
+  console.error(error)
+  finish(false)
+} finally {
+  for (const child of running) await end(child)
+  await engine?.stop()
+  const admin = openPostgres(databaseUrl, 1)
+  await admin.unsafe('DROP DATABASE IF EXISTS footfall WITH (FORCE)')
+  await admin.end()
+  rmSync(clone, { recursive: true, force: true })
+}
+
+/** The first minute: until the ninth answer is checked. */
+async function tryIt(): Promise<void> {
+  const began = performance.now()
+  const output = await start(block('try'), /Ctrl-C ends it/)
+  const key = /export KEY=(\S+)/.exec(output)?.[1] as string
+  const calls = output.split('\n').filter((line) => line.trim().startsWith('curl '))
+  assert.equal(calls.length, 9)
+  const config = readFileSync(join(clone, '.footfall/try/clickhouse/config.xml'), 'utf8')
+  const events = await eventsOf(Number(/<http_port>(\d+)</.exec(config)?.[1]))
+  for (const call of calls) check(shell(call, { KEY: key }), call, events, 'Europe/Berlin')
+  seconds.try = since(began)
+  await end(running.pop() as ChildProcess)
+}
+
+/** The first hour: the real install, on a ClickHouse of its own and the PostgreSQL of this machine. */
+async function installIt(): Promise<void> {
+  engine = await startClickHouse({ port: 8123, folder: join(clone, '../clickhouse') })
+  const admin = openPostgres(databaseUrl, 1)
+  const [taken] = await admin`SELECT 1 FROM pg_database WHERE datname = 'footfall'`
+  await admin.end()
+  assert.equal(taken, undefined, 'There is a database named footfall already: this check would spoil it')
+  const began = performance.now()
+  const output = await start(block('install'), /Server listening/)
+  const key = /^(ff_s_\w{36})$/m.exec(output)?.[1] as string
+  const call = block('call')
+  check(shell(call, { KEY: key }), call, await eventsOf(8123), 'Europe/Berlin')
+  seconds.install = since(began)
+}
+
+function block(name: string): string {
+  const [, commands] = new RegExp(`\`\`\`sh ${name}\n([^]*?)\`\`\``).exec(readme) ?? []
+  assert.ok(commands, `The README has no block named ${name}`)
+  return commands
+}
+
+/** Runs commands in the clone until they print what they should; the last of them goes on running. */
+async function start(commands: string, until: RegExp): Promise<string> {
+  const child = spawn('bash', ['-euc', commands], { cwd: clone, env: cleanEnvironment(), detached: true })
+  running.push(child)
+  let output = ''
+  child.stdout.on('data', (chunk) => {
+    output += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    output += chunk
+    process.stderr.write(chunk)
+  })
+  const deadline = Date.now() + 240_000
+  while (!until.test(output)) {
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`The commands did not get there:\n${output}`)
+    await sleep(50)
+  }
+  return output
+}
+
+function shell(command: string, extra: Record<string, string>): string {
+  return execFileSync('bash', ['-euc', command], {
+    env: { ...cleanEnvironment(), ...extra },
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+}
+
+/** As on a new user's machine: none of the settings of this run. */
+function cleanEnvironment(): Record<string, string> {
+  const { PATH = '', HOME = '', XDG_CACHE_HOME } = process.env
+  return { PATH, HOME, ...(XDG_CACHE_HOME && { XDG_CACHE_HOME }) }
+}
+
+function check(text: string, call: string, events: TrafficEvent[], zone: string): void {
+  const [, report, query] = /stats\/(\w+)\?([^"]+)"/.exec(call) as unknown as [string, Report, string]
+  const { meta } = JSON.parse(text) as { meta: { site_id: string; generated_at: string } }
+  const site = { siteId: meta.site_id, zone, excludedCountries: [], events }
+  const expected = answer(site, report, [...new URLSearchParams(query)], Date.parse(meta.generated_at))
+  assert.equal(expected.status, 200)
+  assert.equal(text, (expected as { body: string }).body, call)
+  compared++
+}
+
+async function eventsOf(port: number): Promise<TrafficEvent[]> {
+  const statement = `SELECT site_id AS siteId, toString(day) AS day, toUnixTimestamp64Milli(time) AS time, toString(visitor_id) AS visitorId,
+    toString(session_id) AS sessionId, toString(event_id) AS eventId, name, hostname, pathname, title, referrer, channel,
+    utm_source AS utmSource, country, device FROM footfall.events FORMAT JSONEachRow`
+  const response = await fetch(`http://127.0.0.1:${port}/?user=footfall&password=footfall`, {
+    method: 'POST',
+    body: statement,
+  })
+  return (await response.text())
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as TrafficEvent)
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null) return
+  const ended = once(child, 'exit')
+  process.kill(-(child.pid as number), 'SIGTERM')
+  await Promise.race([ended, sleep(15_000)])
+  try {
+    process.kill(-(child.pid as number), 'SIGKILL')
+  } catch {
+    // it has ended
+  }
+}
+
+const since = (began: number): number => Math.round((performance.now() - began) / 100) / 10
+
+function finish(ok: boolean): void {
+  console.log(JSON.stringify({ check: 'readme', seconds, answers: compared, ok: ok && compared === 10 }))
+  process.exitCode = ok && compared === 10 ? 0 : 1
+}
