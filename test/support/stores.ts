@@ -28,25 +28,31 @@ export interface Stores {
 
 /** Makes a database of its own in each store, migrated, and removes them again. */
 export async function createStores(): Promise<{ addresses: StoreAddresses; remove(): Promise<void> }> {
+  const { stores, remove } = await createEmptyStores()
+  await migrate(stores)
+  await disconnect(stores)
+  return { addresses: stores.addresses, remove }
+}
+
+/** The same, without tables. */
+export async function createEmptyStores(): Promise<{ stores: Stores; remove(): Promise<void> }> {
   const name = `footfall_test_${randomBytes(6).toString('hex')}`
   const server = await startClickHouse()
   const admin = openPostgres(databaseUrl, 1)
   await admin.unsafe(`CREATE DATABASE ${name}`)
-  const addresses = {
+  const root = openClickHouse(server.url)
+  await root.command(`CREATE DATABASE ${name}`)
+  await root.close()
+  const stores = connect({
     postgres: withPath(databaseUrl, name),
     clickhouse: `${server.url}/${name}`,
     redis: redisUrl,
     redisPrefix: `${name}:`,
-  }
-  const root = openClickHouse(server.url)
-  await root.command(`CREATE DATABASE ${name}`)
-  await root.close()
-  const stores = connect(addresses)
-  await migrate(stores)
-  await disconnect(stores)
+  })
   return {
-    addresses,
+    stores,
     async remove() {
+      await disconnect(stores)
       await server.stop()
       await admin.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)
       await admin.end()
