@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { type DemoOptions, generateDemo } from '../../src/demo/generate.ts'
+import { sql, text } from '../../src/stores/clickhouse-sql.ts'
+import { channels } from '../../src/traffic/channel.ts'
+import { isCountryCode } from '../../src/traffic/country.ts'
+import { devices } from '../../src/traffic/device.ts'
+import { openStores } from '../support/stores.ts'
+import { checksumOf, faultsOf, habitsOf } from './site-facts.ts'
+
+const { clickhouse } = await openStores()
+
+async function demo(options: Partial<DemoOptions> & { until?: number } = {}) {
+  const site = {
+    siteId: `site_${randomUUID()}`,
+    zone: 'Europe/Berlin',
+    until: Date.parse('2026-07-22T14:23:45Z'),
+    ...options,
+  }
+  const summary = await generateDemo({ clickhouse, domain: 'acme.example', events: 10_000, seed: 1, ...site })
+  return { ...site, summary }
+}
+
+async function valuesOf(column: 'channel' | 'country' | 'device' | 'hostname', siteId: string): Promise<string[]> {
+  const columns = { channel: sql`channel`, country: sql`country`, device: sql`device`, hostname: sql`hostname` }
+  const rows = await clickhouse.rows<{ value: string }>(
+    sql`SELECT DISTINCT toString(${columns[column]}) AS value FROM events WHERE site_id = ${text(siteId)} ORDER BY value`,
+  )
+  return rows.map(({ value }) => value)
+}
+
+const assertFaultless = async (site: { siteId: string; zone: string; until: number }) => {
+  const faults = await faultsOf(clickhouse, site)
+  assert.deepEqual(
+    Object.entries(faults).filter(([, count]) => count !== 0),
+    [],
+    site.zone,
+  )
+  assert.equal(Object.keys(faults).length, 12)
+}
+
+test('the same seed gives the same site, to the last id; another seed another', async () => {
+  const { siteId } = await demo()
+  const first = await checksumOf(clickhouse, siteId, true)
+  await clickhouse.run(sql`DELETE FROM events WHERE site_id = ${text(siteId)}`)
+  await demo({ siteId })
+  assert.equal(await checksumOf(clickhouse, siteId, true), first)
+
+  const second = await demo()
+  assert.equal(await checksumOf(clickhouse, second.siteId, false), await checksumOf(clickhouse, siteId, false))
+  assert.notEqual(await checksumOf(clickhouse, second.siteId, true), first, 'two sites have no id in common')
+
+  const other = await demo({ seed: 2 })
+  assert.notEqual(await checksumOf(clickhouse, other.siteId, false), await checksumOf(clickhouse, siteId, false))
+})
+
+test('about as many events as asked for, and the summary tells how many', async () => {
+  for (const [events, seed] of [
+    [10_000, 3],
+    [10_000, 4],
+    [10_000, 5],
+    [40_000, 6],
+  ] as const) {
+    const { siteId, summary } = await demo({ events, seed })
+    assert.ok(Math.abs(summary.events / events - 1) < 0.02, `${summary.events} for ${events}`)
+    const { events: recorded, sessions, days } = await habitsOf(clickhouse, siteId)
+    assert.deepEqual({ events: recorded, sessions, days }, summary)
+  }
+})
+
+// Day lengths of 23, 25 and 24.5 hours, days that begin at one o'clock, offsets of 45 minutes, the first zone and the last.
+for (const zone of [
+  'Europe/Berlin',
+  'America/Havana',
+  'Africa/Cairo',
+  'Australia/Lord_Howe',
+  'Asia/Kathmandu',
+  'Pacific/Kiritimati',
+  'Pacific/Niue',
+]) {
+  test(`traffic in ${zone} is as if it had been recorded`, async () => assertFaultless(await demo({ zone })))
+}
+
+test('a present of a second, of some hours or at midnight cuts today', async () => {
+  for (const until of [
+    '2026-07-21T22:00:01Z',
+    '2026-07-22T04:00:00Z',
+    '2026-07-22T06:30:00Z',
+    '2026-07-21T22:00:00Z',
+  ]) {
+    await assertFaultless(await demo({ until: Date.parse(until) }))
+  }
+})
+
+test('a larger site is faultless, has everything there is, and looks alive', async () => {
+  const progress: number[] = []
+  const site = await demo({ events: 100_000, onProgress: (done) => progress.push(done) })
+  await assertFaultless(site)
+  assert.deepEqual(await valuesOf('channel', site.siteId), [...channels].sort())
+  assert.deepEqual(await valuesOf('device', site.siteId), [...devices].sort())
+  const countries = await valuesOf('country', site.siteId)
+  assert.ok(countries.every(isCountryCode) && countries.length > 30)
+  assert.deepEqual(await valuesOf('hostname', site.siteId), ['blog.acme.example', 'www.acme.example'])
+
+  const habits = await habitsOf(clickhouse, site.siteId)
+  const within = (name: keyof typeof habits, low: number, high: number) =>
+    assert.ok(habits[name] >= low && habits[name] <= high, `${name} ${habits[name]}`)
+  within('bounceRate', 0.45, 0.55)
+  within('viewsPerSession', 2, 3)
+  within('seconds', 60, 180)
+  within('withCustomEvents', 0.05, 0.08)
+  within('sessionsPerVisitor', 1.1, 1.2)
+
+  assert.equal(progress[0], 0)
+  assert.equal(progress.at(-1), 100_000)
+  assert.ok(progress.length > 2)
+  assert.deepEqual(
+    progress,
+    [...progress].sort((one, other) => one - other),
+  )
+})
+
+test('a shape of its own', async () => {
+  const shape = { paths: 3_000, countries: 2, referrers: 200, utmSources: 20, customEvents: 30, hostnames: 3 }
+  const { siteId } = await demo({ events: 100_000, shape })
+  assert.deepEqual(await valuesOf('country', siteId), ['IN', 'US'])
+  assert.deepEqual(await valuesOf('hostname', siteId), ['blog.acme.example', 'shop.acme.example', 'www.acme.example'])
+  const [row] = await clickhouse.rows<{ paths: number; referrers: number; sources: number; names: number }>(sql`
+    SELECT
+      uniqExact(pathname) AS paths,
+      uniqExactIf(referrer, referrer != '') AS referrers,
+      uniqExactIf(utm_source, utm_source != '') AS sources,
+      uniqExactIf(name, name != 'pageview') AS names
+    FROM events WHERE site_id = ${text(siteId)}`)
+  assert.ok(row!.paths > 2_900 && row!.paths <= 3_000, `${row!.paths} paths`)
+  assert.ok(row!.referrers > 180 && row!.referrers <= 200, `${row!.referrers} referrers`)
+  assert.equal(row!.sources, 20)
+  assert.equal(row!.names, 30)
+})
+
+test('a signal ends the work between two steps', async () => {
+  const leave = new AbortController()
+  const siteId = `site_${randomUUID()}`
+  const onProgress = (done: number) => {
+    if (done > 0) leave.abort()
+  }
+  await assert.rejects(demo({ siteId, events: 100_000, onProgress, signal: leave.signal }), { name: 'AbortError' })
+  const { events } = await habitsOf(clickhouse, siteId)
+  assert.ok(events > 0 && events < 90_000, `${events}`)
+})
+
+test('what cannot be made is refused', async () => {
+  for (const wrong of [{ events: 0 }, { events: 1.5 }, { seed: -1 }, { seed: 0.5 }, { zone: 'Nowhere/Land' }]) {
+    await assert.rejects(demo(wrong), RangeError)
+  }
+})

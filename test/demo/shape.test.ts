@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { pageOf, shapeOf, tablesOf } from '../../src/demo/shape.ts'
+import { campaigns, countries, customEvents, sources } from '../../src/demo/words.ts'
+import { channels } from '../../src/traffic/channel.ts'
+import { isCountryCode } from '../../src/traffic/country.ts'
+
+const sizes = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000]
+
+test('the tables name only countries, pages and sources that exist', () => {
+  assert.deepEqual(
+    countries.filter(([code, weight]) => !isCountryCode(code) || !(weight > 0)),
+    [],
+  )
+  assert.deepEqual(
+    [...campaigns.map(([, path]) => path), ...customEvents.map(([, , path]) => path).filter(Boolean)].filter(
+      (path) => pageOf(path) === 0,
+    ),
+    [],
+  )
+  assert.deepEqual(
+    campaigns.filter(([utmSource]) => !sources.some(([, , , name]) => name === utmSource)),
+    [],
+  )
+})
+
+test('a site of any size has every channel, an unknown country, and somewhere for pushes to come from', () => {
+  for (const events of sizes) {
+    const tables = tablesOf(shapeOf(events))
+    assert.deepEqual(
+      channels.filter((channel) => !tables.sources.some(([, name]) => name === channel)),
+      [],
+      `${events}`,
+    )
+    assert.ok(tables.countries.some(([code]) => code === 'ZZ'))
+    assert.ok(tables.customEvents.some(([, , path]) => path === ''))
+    assert.equal(tables.pushes.campaigns.length, campaigns.length)
+    assert.ok(tables.pushes.viralSources.every((source) => source > 0))
+    assert.ok(tables.pushes.posts.length > 10 && tables.pushes.posts.every((page) => page <= tables.pages))
+  }
+})
+
+test('a whale has what was promised, and a smaller site less', () => {
+  assert.deepEqual(shapeOf(100_000_000), {
+    paths: 20_000,
+    countries: 120,
+    referrers: 2_000,
+    utmSources: 40,
+    customEvents: 30,
+    hostnames: 3,
+  })
+  const paths = sizes.map((events) => shapeOf(events).paths)
+  assert.deepEqual(
+    paths,
+    [...paths].sort((one, other) => one - other),
+  )
+  assert.equal(shapeOf(10).paths, shapeOf(10_000).paths)
+})

@@ -1,0 +1,111 @@
+// What is true of any recorded traffic (decisions D-1 to D-8), asked of the engine: every fault is a number that must be zero.
+import type { ClickHouse } from '../../src/stores/clickhouse.ts'
+import { instant, sql, text } from '../../src/stores/clickhouse-sql.ts'
+
+export async function faultsOf(
+  clickhouse: ClickHouse,
+  { siteId, zone, until }: { siteId: string; zone: string; until: number },
+): Promise<Record<string, number>> {
+  const statements = [
+    sql`SELECT
+        countIf(day != toDate(toTimeZone(time, ${text(zone)}))) AS on_another_day,
+        countIf(time >= ${instant(until)}) AS in_the_future,
+        countIf(pathname = '' OR hostname = '' OR name = '') AS without_a_place,
+        count() - uniqExact(event_id) AS repeated_ids
+      FROM events WHERE site_id = ${text(siteId)}`,
+    sql`SELECT countIf(places != 1) AS visitors_of_two_places
+      FROM (
+        SELECT uniqExact(country, device) AS places
+        FROM events WHERE site_id = ${text(siteId)} GROUP BY day, visitor_id
+      )`,
+    sql`SELECT
+        countIf(origins != 1) AS sessions_of_two_origins,
+        countIf(owners != 1) AS sessions_of_two_visitors,
+        countIf(days != 1) AS sessions_over_midnight,
+        countIf(longest_gap > 1800000) AS sessions_with_a_gap,
+        countIf(views = 0) AS sessions_without_a_page
+      FROM (
+        SELECT
+          uniqExact(referrer, channel, utm_source) AS origins,
+          uniqExact(visitor_id) AS owners,
+          uniqExact(day) AS days,
+          countIf(name = 'pageview') AS views,
+          arrayMax(arrayDifference(arraySort(groupArray(toUnixTimestamp64Milli(time))))) AS longest_gap
+        FROM events WHERE site_id = ${text(siteId)} GROUP BY session_id
+      )`,
+    sql`SELECT countIf(arrayExists((one, other) -> other.1 - one.2 <= 1800000, arrayPopBack(sorted), arrayPopFront(sorted)))
+        AS visitors_with_sessions_too_close
+      FROM (
+        SELECT arraySort(groupArray((began, ended))) AS sorted
+        FROM (
+          SELECT
+            day,
+            visitor_id,
+            min(toUnixTimestamp64Milli(time)) AS began,
+            max(toUnixTimestamp64Milli(time)) AS ended
+          FROM events WHERE site_id = ${text(siteId)} GROUP BY day, visitor_id, session_id
+        )
+        GROUP BY day, visitor_id
+      )`,
+    sql`SELECT count() AS wrong_titles
+      FROM (
+        SELECT pathname, max(latest) AS kept FROM titles WHERE site_id = ${text(siteId)} GROUP BY pathname
+      ) AS written
+      FULL OUTER JOIN (
+        SELECT pathname, max((time, toString(event_id), title)) AS kept
+        FROM events WHERE site_id = ${text(siteId)} AND title != '' GROUP BY pathname
+      ) AS recomputed USING (pathname)
+      WHERE written.kept != recomputed.kept`,
+  ]
+  const faults: Record<string, number> = {}
+  for (const statement of statements) Object.assign(faults, ...(await clickhouse.rows(statement)))
+  return faults
+}
+
+/** Everything of a site, ids or not, in a few characters. */
+export async function checksumOf(clickhouse: ClickHouse, siteId: string, withIds: boolean): Promise<string> {
+  const ids = withIds ? sql`, visitor_id, session_id, event_id, batch_id` : sql``
+  const [row] = await clickhouse.rows<{ checksum: string }>(sql`
+    SELECT toString((
+      count(),
+      sum(cityHash64(
+        day, time, name, hostname, pathname, title, referrer, channel, utm_source, country, device${ids}
+      ))
+    )) AS checksum
+    FROM events WHERE site_id = ${text(siteId)}`)
+  return row!.checksum
+}
+
+export interface Habits {
+  events: number
+  sessions: number
+  days: number
+  bounceRate: number
+  viewsPerSession: number
+  seconds: number
+  withCustomEvents: number
+  sessionsPerVisitor: number
+}
+
+export async function habitsOf(clickhouse: ClickHouse, siteId: string): Promise<Habits> {
+  const [row] = await clickhouse.rows<Habits>(sql`
+    SELECT
+      sum(hits) AS events,
+      count() AS sessions,
+      uniqExact(day) AS days,
+      countIf(hits = 1 AND views = 1) / sessions AS bounceRate,
+      sum(views) / sessions AS viewsPerSession,
+      sum(milliseconds) / sessions / 1000 AS seconds,
+      countIf(hits > views) / sessions AS withCustomEvents,
+      sessions / uniqExact(day, visitor) AS sessionsPerVisitor
+    FROM (
+      SELECT
+        day,
+        any(visitor_id) AS visitor,
+        count() AS hits,
+        countIf(name = 'pageview') AS views,
+        max(toUnixTimestamp64Milli(time)) - min(toUnixTimestamp64Milli(time)) AS milliseconds
+      FROM events WHERE site_id = ${text(siteId)} GROUP BY day, session_id
+    )`)
+  return row!
+}
