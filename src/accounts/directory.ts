@@ -5,11 +5,14 @@
 // cannot be read, entries stay good for 15 minutes: an outage is no reason to refuse a key (decision D-69).
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { boundReads, type Postgres } from '../stores/postgres.ts'
+import { within } from '../stores/deadline.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import { boundReads } from '../stores/request-postgres.ts'
 import { type ApiKey, type KeySecrets, keyOf, selectKey } from './keys.ts'
 import { type Site, selectSite, siteOf } from './sites.ts'
 
 const pollMs = 500
+const goodbyeMs = 250
 /** What a notice may take to arrive before its change is found by polling. */
 const noticeMs = 100
 const unconfirmedMs = 15 * 60_000
@@ -37,6 +40,7 @@ export function openDirectory(
   secrets: KeySecrets,
   onChange: (isUp: boolean, cause?: Error) => void = () => {},
   queryMs?: number,
+  now = () => performance.now(), // never the wall clock, which can jump
 ): Directory {
   const bounded = boundReads(postgres, onChange, queryMs)
   const entries = new Map<string, Entry>()
@@ -59,7 +63,7 @@ export function openDirectory(
 
   async function look(name: string, load: () => Promise<Omit<Entry, 'loadedAt'>>): Promise<Entry['value']> {
     const entry = entries.get(name)
-    if (entry && performance.now() - Math.max(entry.loadedAt, confirmedAt) < unconfirmedMs) {
+    if (entry && now() - Math.max(entry.loadedAt, confirmedAt) < unconfirmedMs) {
       entries.delete(name) // and in again at the end: the first of a Map is the least recently used
       entries.set(name, entry)
       return entry.value
@@ -74,7 +78,7 @@ export function openDirectory(
   }
 
   async function start(name: string, load: () => Promise<Omit<Entry, 'loadedAt'>>): Promise<Entry> {
-    const loadedAt = performance.now()
+    const loadedAt = now()
     const begun = generation
     const entry = { ...(await load()), loadedAt }
     // What changed while we read may have been read before it changed: answer with it, but do not keep it.
@@ -86,9 +90,9 @@ export function openDirectory(
   }
 
   async function poll(): Promise<void> {
-    const asked = performance.now()
+    const asked = now()
     const before = version
-    const [row] = await bounded.read(postgres<{ version: string }[]>`SELECT version FROM control_version`)
+    const [row] = await bounded.read(() => postgres<{ version: string }[]>`SELECT version FROM control_version`)
     const current = BigInt(row?.version ?? 0)
     // A notice may be on its way: with many changes a second, forgetting all for each would leave nothing to remember.
     if (version !== undefined && current > version) await sleep(noticeMs)
@@ -117,19 +121,20 @@ export function openDirectory(
   return {
     key: (text) =>
       look(hash('sha256', text), async () => {
-        const [row] = await bounded.read(selectKey(postgres, secrets, text))
+        const [row] = await bounded.read(() => selectKey(postgres, secrets, text))
         return row ? { value: keyOf(row), subjects: [row.id, row.account_id] } : { value: undefined, subjects: [] }
       }) as Promise<ApiKey | undefined>,
     site: (id) =>
       look(id, async () => {
-        const [row] = await bounded.read(selectSite(postgres, id))
+        const [row] = await bounded.read(() => selectSite(postgres, id))
         return { value: row && siteOf(row), subjects: [id] }
       }) as Promise<Site | undefined>,
     forget,
     async close() {
       clearInterval(timer)
       bounded.close()
-      await listening.then(({ unlisten }) => unlisten()).catch(() => {})
+      const silent = listening.then(({ unlisten }) => unlisten())
+      await within(goodbyeMs, 'PostgreSQL', silent).catch(() => {}) // it may hang
     },
   }
 }

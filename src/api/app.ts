@@ -52,9 +52,9 @@ export function buildApp({ log, metrics, ...services }: ApiServices): FastifyIns
 
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...everywhere, 'X-Request-Id': request.id })
-    refuseAmbiguous(request.raw)
     if (request.method === 'OPTIONS') return preflight(reply)
     if (request.is404) throw unknownRoute(app, request.url, reply)
+    refuseAmbiguous(request.raw)
   })
   app.addHook('onResponse', async (request, reply) => {
     metrics.answered(request.routeOptions.url ?? 'unknown', reply.statusCode, reply.elapsedTime)
@@ -72,7 +72,18 @@ export function buildApp({ log, metrics, ...services }: ApiServices): FastifyIns
   })
 
   app.get('/livez', async () => ({ status: 'alive' }))
-  app.get('/readyz', async () => ({ status: 'ready' }))
+  // A process that is about to end says so: to whoever balances load, and to clients that would use their connection again.
+  let ending = false
+  app.addHook('preClose', async () => {
+    ending = true
+  })
+  app.addHook('onSend', async (_request, reply) => {
+    if (ending) reply.header('Connection', 'close')
+  })
+  app.get('/readyz', async (_request, reply) => {
+    if (ending) reply.code(503)
+    return { status: ending ? 'ending' : 'ready' }
+  })
   const stats = { ...services, turns: createTurns(), lastAnswers: rememberAnswers() }
   app.register(async (scope) => statsRoutes(scope, stats), { prefix: '/api/v1/stats' })
   app.register(async (scope) => referenceRoutes(scope), { prefix: '/api/v1' })

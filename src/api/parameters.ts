@@ -130,7 +130,8 @@ const readHostname = (text: string) => plainText('hostname', text, 253).toLowerC
 const readUtmSource = (text: string) => plainText('utm_source', text, 255)
 
 function plainText(name: string, text: string, longest: number): string {
-  if (text.length > longest) throw new ApiError('invalid_parameter', `${name} may have at most ${longest} characters.`)
+  if ([...text].length > longest)
+    throw new ApiError('invalid_parameter', `${name} may have at most ${longest} characters.`)
   if (/\p{Cc}/u.test(text)) throw new ApiError('invalid_parameter', `${name} may not hold control characters.`)
   return text
 }

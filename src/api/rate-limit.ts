@@ -2,7 +2,7 @@
 // decisions D-43 to D-47). A request over the limit is refused before it is counted, so a 429 never moves anything.
 import { type Redis, script } from '../stores/redis.ts'
 
-export const windowMs = 3_600_000
+const windowMs = 3_600_000
 
 export interface Spending {
   allowed: boolean

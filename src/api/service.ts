@@ -1,15 +1,22 @@
 // One API process's worth, put together: stores, directory, limiter, routes, metrics. main.ts runs it alone; `footfall serve` runs it
 // beside the rest on a small box.
-import { createServer } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { Logger } from 'pino'
 import { openDirectory } from '../accounts/directory.ts'
 import type { Config } from '../config.ts'
 import { openClickHouse } from '../stores/clickhouse.ts'
-import { openPostgres } from '../stores/postgres.ts'
 import { openRedis } from '../stores/redis.ts'
+import { openRequestPostgres } from '../stores/request-postgres.ts'
 import { buildApp } from './app.ts'
 import { createMetrics } from './metrics.ts'
 import { memoryLimiter, redisLimiter } from './rate-limit.ts'
+
+const graceMs = 1_000
+const longestDrainMs = 8_000
+
+// Who comes when the files are used up is turned away at once, instead of waiting unanswered. We need some ourselves: for the
+// stores, the log, the metrics. Read before any connection is open, for it would ask for the names of their ends.
+const mostConnections = Math.max(mostFiles() - 100, 10)
 
 export interface RunningApi {
   /** Stops accepting, finishes what is under way, lets go of everything. */
@@ -30,7 +37,7 @@ export async function startApi(config: Config, log: Logger): Promise<RunningApi>
     }
   }
 
-  const postgres = openPostgres(config.DATABASE_URL)
+  const postgres = openRequestPostgres(config.DATABASE_URL)
   const clickhouse = openClickHouse(config.CLICKHOUSE_URL, watch('ClickHouse'))
   const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, watch('Redis'))
   const directory = openDirectory(postgres, config.KEY_SECRETS, watch('PostgreSQL'))
@@ -43,15 +50,32 @@ export async function startApi(config: Config, log: Logger): Promise<RunningApi>
     response.setHeader('Content-Type', metrics.registry.contentType)
     response.end(await metrics.registry.metrics())
   })
+  app.server.maxConnections = mostConnections
   await app.listen({ host: config.HOST, port: config.PORT })
   metricsServer.listen(config.METRICS_PORT, config.METRICS_HOST)
 
   return {
     async stop() {
-      await app.close()
+      await drain(app.server, () => app.close())
       metricsServer.close()
+      metricsServer.closeAllConnections()
       await Promise.all([directory.close(), clickhouse.close(), redis?.close()])
-      await postgres.end({ timeout: 1 })
+      await postgres.close()
     },
   }
+}
+
+/** Accepts nobody any more, and answers what is under way and what is on its way. */
+async function drain(server: Server, close: () => Promise<unknown>): Promise<void> {
+  const closeIdle = server.closeIdleConnections.bind(server)
+  // Node would close idle connections at once, and with them the requests that are on their way on them.
+  server.closeIdleConnections = () => void setTimeout(closeIdle, graceMs)
+  const tooSlow = setTimeout(() => server.closeAllConnections(), longestDrainMs)
+  await close()
+  clearTimeout(tooSlow)
+}
+
+function mostFiles(): number {
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files: { soft: number | 'unlimited' } } }
+  return Number(userLimits?.open_files.soft) || 65_536
 }

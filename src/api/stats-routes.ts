@@ -68,10 +68,6 @@ async function answer(
     excludedCountries: site.excludedCountries,
     limit: parameters.limit,
   }
-  reply.headers({ 'Cache-Control': 'private, no-cache', Vary: 'Authorization, Accept-Encoding' })
-  const warnings = warningsOf(sent, parameters, report.limited)
-  if (warnings.length > 0) reply.header('Stats-Warning', warnings.join('; '))
-
   // Everything that decides the answer but the time: who asks is not in it, the site and its exclusions are.
   const question = JSON.stringify([name, site.id, site.timeZone, site.excludedCountries, parameters])
   try {
@@ -94,16 +90,27 @@ async function answer(
       generatedAt: generatedAt.epochMilliseconds,
     }
     lastAnswers.keep(question, fresh)
-    return send(reply, headers['if-none-match'], fresh)
+    return send(reply, headers['if-none-match'], fresh, warningsOf(sent, parameters, report.limited))
   } catch (error) {
     const last = error instanceof Unavailable ? lastAnswers.find(question, now()) : undefined
     if (!last) throw error
-    return send(reply, headers['if-none-match'], last)
+    return send(reply, headers['if-none-match'], last, warningsOf(sent, parameters, report.limited))
   }
 }
 
-function send(reply: FastifyReply, known: string | undefined, { body, etag, headers }: Answer): FastifyReply {
-  reply.headers({ ...headers, ETag: etag })
+function send(
+  reply: FastifyReply,
+  known: string | undefined,
+  { body, etag, headers }: Answer,
+  warnings: readonly string[],
+): FastifyReply {
+  reply.headers({
+    ...headers,
+    ETag: etag,
+    'Cache-Control': 'private, no-cache',
+    Vary: 'Authorization, Accept-Encoding',
+  })
+  if (warnings.length > 0) reply.header('Stats-Warning', warnings.join('; '))
   if (matches(known, etag)) return reply.code(304).send()
   return reply.type('application/json; charset=utf-8').send(body)
 }

@@ -11,6 +11,8 @@ export interface BreakerOptions {
   probe(): Promise<unknown>
   /** Whether an error says something about the neighbour's health rather than about the question. */
   isFault(error: unknown): boolean
+  /** Milliseconds until the next probe after one that failed so; without it, or undefined, soon. */
+  patience?(cause: Error): number | undefined
   onChange(isUp: boolean, cause?: Error): void
 }
 
@@ -21,7 +23,7 @@ export interface Breaker {
 
 const probeEveryMs = 250
 
-export function createBreaker({ name, probe, isFault, onChange }: BreakerOptions): Breaker {
+export function createBreaker({ name, probe, isFault, patience, onChange }: BreakerOptions): Breaker {
   let isUp = true
   let probing = false
   let closed = false
@@ -35,7 +37,8 @@ export function createBreaker({ name, probe, isFault, onChange }: BreakerOptions
       probing = false
     } catch (error) {
       if (isUp) change(false, error as Error)
-      if (!closed) timer = setTimeout(() => void examine(), probeEveryMs).unref()
+      const pause = patience?.(error as Error) ?? probeEveryMs
+      if (!closed) timer = setTimeout(() => void examine(), pause).unref()
     }
   }
 

@@ -1,8 +1,11 @@
+import http from 'node:http'
+import https from 'node:https'
 import type { Readable } from 'node:stream'
-import { ClickHouseError, type ClickHouseSettings, createClient } from '@clickhouse/client'
+import { setTimeout as pause } from 'node:timers/promises'
+import { ClickHouseError, type ClickHouseSettings, createClient, type ResultSet } from '@clickhouse/client'
 import { createBreaker } from './breaker.ts'
-import { render, type Sql } from './clickhouse-sql.ts'
-import { within } from './deadline.ts'
+import { render, type Sql, type Statement } from './clickhouse-sql.ts'
+import { lookup } from './lookup.ts'
 
 /** All that answering questions takes. */
 export interface ClickHouseReader {
@@ -28,6 +31,7 @@ const readMs = 2_300 // later than the engine's own limit, so that the engine sa
 const writeMs = 30_000
 const patientMs = 3_600_000
 const probeMs = 250
+const refusedLoginMs = 5_000
 
 // Errors by which the engine says that it is not well, rather than that something is wrong with the question.
 const engineUnwell = new Set([
@@ -47,8 +51,11 @@ export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Er
     max_open_connections: 16,
     log: { level: 127 as const }, // off: what fails is thrown, and logged once by whoever handles it
   }
+  const { Agent } = url.startsWith('https:') ? https : http
   const reader = createClient({
     ...common,
+    // As many as have their turn at once (src/api/turns.ts), and room for a probe while all of them wait.
+    http_agent: new Agent({ keepAlive: true, maxSockets: 18, lookup }),
     request_timeout: readMs,
     clickhouse_settings: {
       max_execution_time: readSeconds,
@@ -64,41 +71,39 @@ export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Er
   const patient = createClient({ ...common, request_timeout: patientMs })
   const breaker = createBreaker({
     name: 'ClickHouse',
-    probe: () =>
-      within(
-        probeMs,
-        'ClickHouse',
-        reader.query({ query: 'SELECT 1' }).then((result) => result.text()),
-      ),
+    probe: () => ask({ query: 'SELECT 1' }, probeMs),
     isFault: (error) =>
       !(error instanceof Aborted) && (!(error instanceof ClickHouseError) || engineUnwell.has(error.code)),
+    // A wrong password stays wrong; asking again soon only fills the engine's log.
+    patience: ({ code }: Error & { code?: string }) => (code === '516' || code === '194' ? refusedLoginMs : undefined),
     onChange,
   })
 
-  async function ask<Row>(statement: Sql, signal?: AbortSignal): Promise<Row[]> {
-    const { text, parameters } = render(statement)
+  async function ask<Row>(question: Question, longestMs: number, given?: AbortSignal): Promise<Row[]> {
+    const late = AbortSignal.timeout(longestMs)
+    const signal = given ? AbortSignal.any([given, late]) : late
     try {
-      const result = await reader.query({
-        query: text,
-        query_params: parameters,
-        format: 'JSONEachRow',
-        ...(signal && { abort_signal: signal }),
-      })
-      return await result.json<Row>()
+      const result = await reader.query({ ...question, format: 'JSONEachRow', abort_signal: signal })
+      return await readAll<Row>(result, signal)
     } catch (error) {
-      throw signal?.aborted ? new Aborted('The request was given up', { cause: error }) : error
+      if (given?.aborted) throw new Aborted('The request was given up', { cause: error })
+      throw late.aborted ? new Error(`ClickHouse did not answer within ${longestMs} ms`, { cause: error }) : error
     }
   }
 
   return {
     rows: (statement, signal) =>
       breaker.run(async () => {
+        const { text, parameters } = render(statement)
+        const question = { query: text, query_params: parameters }
         try {
-          return await ask(statement, signal)
+          return await ask(question, readMs, signal)
         } catch (error) {
-          // A connection that broke says nothing about the engine yet: a read may safely be asked again, once.
-          if (!isConnectionError(error)) throw error
-          return await ask(statement, signal)
+          // A connection that broke says nothing about the engine yet, and a full engine has room again in a moment: a read
+          // may safely be asked again, once.
+          if (isFull(error)) await pause(50 + 100 * Math.random())
+          else if (!isConnectionError(error)) throw error
+          return await ask(question, readMs, signal)
         }
       }),
     async insert(table, rows, token) {
@@ -155,7 +160,25 @@ export async function createClickHouseDatabase(url: string): Promise<void> {
   }
 }
 
+/** The driver lets go of the signal as soon as an answer has begun, but one that never ends must not keep its turn. */
+async function readAll<Row>(result: ResultSet<'JSONEachRow'>, signal: AbortSignal): Promise<Row[]> {
+  const cut = () => result.close()
+  signal.addEventListener('abort', cut)
+  try {
+    return await result.json<Row>()
+  } finally {
+    signal.removeEventListener('abort', cut)
+  }
+}
+
+interface Question {
+  query: string
+  query_params?: Statement['parameters']
+}
+
 class Aborted extends Error {}
+
+const isFull = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '202'
 
 const isConnectionError = (error: unknown): boolean =>
   !(error instanceof Aborted) &&

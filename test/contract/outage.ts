@@ -29,7 +29,7 @@ export async function apiWithoutPostgres(test: TestContext) {
   return api
 }
 
-/** An API with a network of its own to PostgreSQL, which can be cut for good or slowed down for a while. */
+/** An API with a network of its own to PostgreSQL, which can be cut for good. */
 export async function apiBehindProxy(test: TestContext) {
   const stores = await openStores()
   const address = new URL(stores.addresses.postgres)
@@ -43,9 +43,5 @@ export async function apiBehindProxy(test: TestContext) {
     await postgres.end({ timeout: 0 })
     await api.close()
   })
-  return {
-    api,
-    cut: () => proxy.setFault({ reset: true }),
-    slowDown: (latencyMs: number) => proxy.setFault({ latencyMs }),
-  }
+  return { api, cut: () => proxy.setFault({ reset: true }) }
 }

@@ -9,6 +9,8 @@ export interface Fault {
   blackHole?: boolean
   /** Resets new connections, and old ones at once. */
   reset?: boolean
+  /** Accepts connections and closes them without a word. */
+  hangUp?: boolean
   /** Cuts a connection after so many bytes from the server. */
   cutAfterBytes?: number
   /** Passes answers on in pieces of this size. */
@@ -17,6 +19,8 @@ export interface Fault {
 
 export interface FaultProxy {
   port: number
+  /** How many connections it has taken so far. */
+  accepted(): number
   /** Replaces the current fault; `{}` is a healthy network. */
   setFault(fault: Fault): void
   close(): Promise<void>
@@ -25,19 +29,26 @@ export interface FaultProxy {
 export async function startFaultProxy(target: { host?: string; port: number }): Promise<FaultProxy> {
   let fault: Fault = {}
   const open = new Set<Socket>()
+  let accepted = 0
 
   const server = createServer((client) => {
+    accepted++
     track(client)
     if (fault.reset) return void client.resetAndDestroy()
+    if (fault.hangUp) return void client.end()
     const upstream = createConnection({ host: target.host ?? '127.0.0.1', port: target.port })
     track(upstream)
     let sent = 0
     client.on('data', (chunk) => {
       if (!fault.blackHole) upstream.write(chunk)
     })
+    let earlier: Promise<unknown> = Promise.resolve()
     upstream.on('data', async (chunk: Buffer) => {
       if (fault.blackHole) return
-      if (fault.latencyMs) await new Promise((resolve) => setTimeout(resolve, fault.latencyMs))
+      // Also when the fault ends meanwhile: TCP delays bytes, it never lets later ones overtake.
+      const delay = fault.latencyMs && new Promise((resolve) => setTimeout(resolve, fault.latencyMs))
+      earlier = Promise.all([earlier, delay])
+      await earlier
       const room = (fault.cutAfterBytes ?? Number.POSITIVE_INFINITY) - sent
       const piece = chunk.subarray(0, Math.max(0, room))
       sent += piece.length
@@ -60,8 +71,10 @@ export async function startFaultProxy(target: { host?: string; port: number }): 
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port,
+    accepted: () => accepted,
     setFault(next) {
       fault = next
+      if (next.hangUp) for (const socket of open) socket.end()
       if (next.reset) for (const socket of open) socket.resetAndDestroy()
     },
     async close() {

@@ -12,7 +12,7 @@ export interface OwnServer {
   port: number
   folder: string
   /** The process and its children. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL' | 'SIGTERM'): void
+  signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL' | 'SIGTERM' | 'SIGINT'): void
   /** kill -9 and wait. */
   kill(): Promise<void>
   /** Starts it again on the same port and folder. */

@@ -214,15 +214,17 @@ describe('range custom', () => {
         const { current } = periodsOf({ name: 'custom', firstDay, lastDay }, now)
         const start = firstDay.toZonedDateTime(now.timeZoneId)
         const stop = next(lastDay).toZonedDateTime(now.timeZoneId)
-        const end = compare(stop, now) < 0 ? stop : now
         sameTime(current.start, start)
         sameDay(current.firstDay, firstDay)
-        if (compare(start, end) >= 0) {
+        if (compare(start, now) >= 0) {
           assert.equal(dayCount(current), 0)
           sameTime(current.end, start)
+        } else if (compare(now, stop) < 0) {
+          sameTime(current.end, now)
+          sameDay(current.lastDay, now.subtract({ nanoseconds: 1 }).toPlainDate())
         } else {
-          sameTime(current.end, end)
-          sameDay(current.lastDay, end.subtract({ nanoseconds: 1 }).toPlainDate())
+          sameTime(current.end, stop)
+          sameDay(current.lastDay, lastDay)
         }
         assertContiguous(current)
       }),
@@ -269,7 +271,9 @@ test('a day the zone skipped is a date without hours, and the windows beside it 
   assert.deepEqual([String(previous.firstDay), String(previous.lastDay)], ['2011-12-24', '2011-12-30'])
   sameTime(previous.end, current.start)
   const skipped = Temporal.PlainDate.from('2011-12-30')
-  assert.equal(dayCount(periodsOf({ name: 'custom', firstDay: skipped, lastDay: skipped }, now).current), 0)
+  const alone = periodsOf({ name: 'custom', firstDay: skipped, lastDay: skipped }, now).current
+  assert.deepEqual([...daysOf(alone)], ['2011-12-30'])
+  sameTime(alone.start, alone.end)
 })
 
 test('24h around a change of the clock is 24 hours, not a day', () => {
