@@ -1,0 +1,19 @@
+// The least that Node can do for the same answer: node:http in a process of its own, the bytes given by the parent.
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export interface BareAnswer {
+  status: number
+  headers: [name: string, value: string][]
+  body: string
+}
+
+process.once('message', ({ status, headers, body }: BareAnswer) => {
+  const flat = headers.flat()
+  const server = createServer((_request, response) => {
+    response.writeHead(status, flat)
+    response.end(body)
+  })
+  server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port))
+})
+process.once('disconnect', () => process.exit())

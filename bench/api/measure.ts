@@ -1,0 +1,48 @@
+// What the kernel says of time: CPU a process used, and CPU the machine did not get.
+import { readdirSync, readFileSync } from 'node:fs'
+
+/** Nanoseconds on a CPU, all threads of the process together; /proc/<pid>/stat would only count in hundredths of a second. */
+export function cpuNanoseconds(pid: number): number {
+  let sum = 0
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    sum += Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0])
+  }
+  return sum
+}
+
+export interface MachineTime {
+  steal: number
+  idle: number
+  all: number
+}
+
+/** In ticks, over all CPUs since the machine started. */
+export function machineTime(): MachineTime {
+  const line = readFileSync('/proc/stat', 'utf8').split('\n', 1)[0] as string
+  const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number)
+  return {
+    idle: (ticks[3] as number) + (ticks[4] as number),
+    steal: ticks[7] as number,
+    all: ticks.reduce((a, b) => a + b),
+  }
+}
+
+/** Shares of the time since: what other machines took, and how busy this one was with everything together. */
+export function since(before: MachineTime): { steal: number; busy: number } {
+  const now = machineTime()
+  const all = now.all - before.all
+  return { steal: round((now.steal - before.steal) / all, 4), busy: round(1 - (now.idle - before.idle) / all, 3) }
+}
+
+export interface Spread {
+  p10: number
+  median: number
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((one, other) => one - other)
+  const at = (share: number) => sorted[Math.floor(sorted.length * share)] as number
+  return { p10: round(at(0.1), 4), median: round(at(0.5), 4) }
+}
+
+export const round = (value: number, digits: number): number => Number(value.toFixed(digits))

@@ -1,0 +1,69 @@
+// Every place of a request in which somebody might put a key: where it belongs, where it does not, and where the request is
+// refused before anybody has looked at it.
+
+const host = 'Host: api.example\r\nConnection: close\r\n'
+const reports = ['overview', 'timeseries', 'pages', 'referrers', 'channels', 'devices', 'geo', 'events', 'utm']
+const parameters = ['range', 'start', 'end', 'limit', 'country', 'device', 'hostname', 'utm_source', 'site_id']
+const strangers = ['api_key', 'key', 'token', 'access_token', 'Authorization', 'browser']
+
+/**
+ * Requests that carry the secret; `good` is a key that is let in. `fresh` makes the questions new ones: what was asked before
+ * is answered from memory while the engine is down.
+ */
+export function lettersWith(secret: string, good: string, fresh: string): string[] {
+  const get = (target: string, headers = '') => `GET ${target} HTTP/1.1\r\n${host}${headers}\r\n`
+  const overview = '/api/v1/stats/overview'
+  const bearer = (key: string) => `Authorization: Bearer ${key}\r\n`
+  const [user, basic] = [encodeURIComponent(secret), Buffer.from(`${secret}:`).toString('base64')]
+  return [
+    // Where it belongs.
+    ...reports.map((report) => get(`/api/v1/stats/${report}?hostname=${fresh}`, bearer(secret))),
+    get(overview, `${bearer(secret)}If-None-Match: *\r\n`),
+    `HEAD ${overview} HTTP/1.1\r\n${host}${bearer(secret)}\r\n`,
+    `OPTIONS ${overview} HTTP/1.1\r\n${host}${bearer(secret)}\r\n`,
+    `POST ${overview} HTTP/1.1\r\n${host}${bearer(secret)}Content-Length: ${secret.length}\r\n\r\n${secret}`,
+    get('/nothing', bearer(secret)),
+    // Nearly where it belongs.
+    ...['bearer  ', 'BEARER ', 'Token ', 'Basic ', 'Bearer', 'Digest username=', ''].map((scheme) =>
+      get(overview, `Authorization: ${scheme}${secret}\r\n`),
+    ),
+    get(overview, `Authorization: Basic ${basic}\r\n`),
+    get(overview, `Authorization: Bearer ${secret} ${secret}\r\n`),
+    get(overview, `Authorization: Bearer ${secret},\r\n`),
+    get(overview, `${bearer(secret)}${bearer(secret)}`),
+    get(overview, `${bearer(good)}${bearer(secret)}`),
+    // In an address.
+    ...strangers.map((name) => get(`${overview}?${name}=${user}`, bearer(good))),
+    ...strangers.map((name) => get(`${overview}?${name}=${user}`)),
+    ...parameters.map((name) => get(`${overview}?${name}=${user}`, bearer(good))),
+    ...parameters.map((name) => get(`${overview}?${name}=${user}&${name}=${user}`, bearer(good))),
+    get(`${overview}?range=custom&start=${user}&end=${user}`, bearer(good)),
+    get(`/api/v1/stats/${user}`, bearer(good)),
+    get(`/%zz?api_key=${user}`),
+    get(`${overview}%zz?api_key=${user}`, bearer(good)),
+    get(`/${user}%zz`),
+    get(`http://${user}@api.example${overview}`, bearer(good)),
+    // In other headers.
+    ...[
+      'X-Api-Key',
+      'Cookie',
+      'Proxy-Authorization',
+      'Referer',
+      'User-Agent',
+      'X-Request-Id',
+      'Origin',
+      'If-None-Match',
+    ].map((name) => get(overview, `${bearer(good)}${name}: key=${secret}\r\n`)),
+    get(overview, `Expect: ${secret}\r\n${bearer(good)}`),
+    // Refused by the parser.
+    get(overview, `${bearer(secret)}X-Bad: \x00\r\n`),
+    get(overview, `Authorization: Bearer ${secret}\x01\r\n`),
+    get(overview, `Authorization : Bearer ${secret}\r\n`),
+    get(overview, `${bearer(secret)}X-Large: ${'a'.repeat(9000)}\r\n`),
+    get(overview, `${bearer(secret)}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n`),
+    `${secret} / HTTP/1.1\r\n${host}\r\n`,
+    `GET /?api_key=${user} HTTP/9.9\r\n${host}\r\n`,
+    `GET /a\x00?api_key=${user} HTTP/1.1\r\n${host}\r\n`,
+    `CONNECT ${user}:443 HTTP/1.1\r\n${host}\r\n`,
+  ]
+}

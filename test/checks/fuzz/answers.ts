@@ -1,0 +1,84 @@
+// Responses read from raw bytes by a reader stricter than any client: a bare line feed, a header sent twice or a body whose
+// length is not announced is a fault, not something to be lenient about.
+
+export interface Answer {
+  status: number
+  /** By lower-case name. */
+  headers: ReadonlyMap<string, string>
+  body: string
+}
+
+/** The bytes are not an HTTP response of the kind we promise. */
+export class Malformed extends Error {}
+
+const statusLine = /^HTTP\/1\.1 ([1-5]\d\d) [\x20-\x7e]*$/
+const headerLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+): ?([\x20-\x7e]*)$/
+const headEnd = Buffer.from('\r\n\r\n')
+const longestHead = 32 * 1024
+
+/** Takes one whole answer off the front of what has arrived, or undefined while it is not complete. Skips 1xx. */
+export class AnswerReader {
+  #arrived: Buffer = Buffer.alloc(0)
+
+  push(chunk: Buffer): void {
+    this.#arrived = this.#arrived.length === 0 ? chunk : Buffer.concat([this.#arrived, chunk])
+  }
+
+  /** What has arrived and belongs to no answer yet. */
+  get rest(): Buffer {
+    return this.#arrived
+  }
+
+  /** `withBody` says whether the request was one that is answered with a body: 'perhaps' when only the bytes can tell. */
+  next(withBody: boolean | 'perhaps'): Answer | undefined {
+    const end = this.#arrived.indexOf(headEnd)
+    if (end === -1) {
+      if (this.#arrived.length > longestHead) throw new Malformed('headers without an end')
+      return undefined
+    }
+    const { status, headers } = readHead(this.#arrived.toString('latin1', 0, end))
+    if (status < 200) {
+      this.#arrived = this.#arrived.subarray(end + 4)
+      return this.next(withBody)
+    }
+    const announced = lengthOf(status, headers)
+    const from = end + 4
+    const isBare = withBody === false || (withBody === 'perhaps' && this.#looksBare(from))
+    const to = from + (isBare ? 0 : announced)
+    if (this.#arrived.length < to) return undefined
+    const body = this.#arrived.toString('utf8', from, to)
+    this.#arrived = this.#arrived.subarray(to)
+    return { status, headers, body }
+  }
+
+  /** Our bodies begin with a brace, so what follows a head without one is the next answer or nothing. */
+  #looksBare(from: number): boolean {
+    return this.#arrived[from] !== 0x7b
+  }
+}
+
+function readHead(text: string): { status: number; headers: Map<string, string> } {
+  const [first = '', ...lines] = text.split('\r\n')
+  const status = Number(statusLine.exec(first)?.[1] ?? Number.NaN)
+  if (Number.isNaN(status)) throw new Malformed(`status line ${JSON.stringify(first.slice(0, 80))}`)
+  const headers = new Map<string, string>()
+  for (const line of lines) {
+    const [, name = '', value = ''] = headerLine.exec(line) ?? []
+    const key = name.toLowerCase()
+    if (key === '') throw new Malformed(`header line ${JSON.stringify(line.slice(0, 80))}`)
+    if (headers.has(key)) throw new Malformed(`header ${key} sent twice`)
+    headers.set(key, value)
+  }
+  return { status, headers }
+}
+
+function lengthOf(status: number, headers: ReadonlyMap<string, string>): number {
+  const length = headers.get('content-length')
+  if (headers.has('transfer-encoding')) throw new Malformed('a body of unknown length')
+  if (status === 204 || status === 304) {
+    if (status === 204 && length !== undefined) throw new Malformed('204 with a length')
+    return 0
+  }
+  if (length === undefined || !/^\d+$/.test(length)) throw new Malformed(`content-length ${length}`)
+  return Number(length)
+}

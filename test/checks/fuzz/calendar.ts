@@ -1,0 +1,58 @@
+// Dates and country codes as the oracle reads them: plain text and arithmetic, with no Temporal and no table of src.
+
+/** `YYYY-MM-DD` that exists, or the zone's date at an RFC 3339 date-time; undefined for anything else (decision D-54). */
+export function dateOf(text: string, zone: string): string | undefined {
+  const parts =
+    /^(\d{4})-(\d\d)-(\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-])(\d\d):(\d\d)))?$/.exec(text)
+  if (!parts) return undefined
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts
+    .slice(1, 7)
+    .map((part) => Number(part ?? 0))
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
+  if (parts[4] === undefined) return text
+  const [sign, offsetHours, offsetMinutes] = [parts[9] === '-' ? -1 : 1, Number(parts[10] ?? 0), Number(parts[11] ?? 0)]
+  // A leap second is in RFC 3339; it belongs to the minute it ends.
+  if (hour > 23 || minute > 59 || second > 60 || offsetHours > 23 || offsetMinutes > 59) return undefined
+  const utc = Date.UTC(year, month - 1, day, hour, minute, Math.min(second, 59))
+  return dateIn(zone, utc - sign * (offsetHours * 60 + offsetMinutes) * 60_000)
+}
+
+export const todayIn = (zone: string): string => dateIn(zone, Date.now())
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function dateIn(zone: string, milliseconds: number): string {
+  let format = formats.get(zone)
+  if (!format) {
+    format = new Intl.DateTimeFormat('en-CA', { timeZone: zone, year: 'numeric', month: '2-digit', day: '2-digit' })
+    formats.set(zone, format)
+  }
+  return format.format(milliseconds)
+}
+
+/** A 29th of February becomes the 28th where the year has none. */
+export function hundredYearsAfter(date: string): string {
+  const year = Number(date.slice(0, 4)) + 100
+  const day = date.endsWith('02-29') && daysIn(year, 2) === 28 ? '02-28' : date.slice(5)
+  return `${String(year).padStart(4, '0')}-${day}`
+}
+
+function daysIn(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28
+  return [4, 6, 9, 11].includes(month) ? 30 : 31
+}
+
+/** ISO 3166-1 alpha-2 as assigned, with XK for Kosovo and ZZ for unknown (decision D-50). */
+const countries = new Set(
+  `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF
+  CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH
+  GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW
+  KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG
+  NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN
+  SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT
+  ZA ZM ZW XK ZZ`.split(/\s+/),
+)
+
+export const isCountry = (value: string): boolean => /^[a-z]{2}$/i.test(value) && countries.has(value.toUpperCase())
+
+export const countryCodes: readonly string[] = [...countries]

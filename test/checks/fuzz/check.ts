@@ -1,0 +1,98 @@
+// F1 and F2: millions of malformed and odd requests against a real API process. No 5xx, no wrong envelope, no missing or
+// forbidden header, no answer lost, doubled or out of order, no restart; and for every well-formed request the status and
+// code that an oracle written from the contract expects.
+//   npm run check:fuzz -- --n 300000 [--seed S]
+//   npm run check:fuzz -- --seed S --case 1234      one case again, as a fault names it
+
+import { seeded } from '../../oracle/random.ts'
+import { startApiProcess } from '../../support/api-process.ts'
+import { startOwnRedis } from '../../support/own-servers.ts'
+import { connect, createStores, disconnect } from '../../support/stores.ts'
+import { createAccounts, type FuzzWorld, keyText } from './accounts.ts'
+import { createFuzzer, levels } from './fuzzer.ts'
+import { wrongsOfQuota } from './judge.ts'
+import { pause, runCheck } from './runner.ts'
+import { watch } from './watch.ts'
+
+/** Connections at once; each waits for its whole pipeline, so some 150 requests are under way. */
+const lanes = 12
+const warmUpShare = 0.2
+
+await runCheck(
+  { name: 'fuzz', size: { option: 'n', default: 40_000 }, seconds: (n) => 60 + n / 500 },
+  async (check, { case: only }) => {
+    const stores = await createStores()
+    check.onEnd(stores.remove)
+    const redis = await startOwnRedis()
+    check.onEnd(redis.remove)
+    const connected = connect(stores.addresses)
+    check.onEnd(() => disconnect(connected))
+    const world = await createAccounts(connected.postgres, check.seed, check.n)
+    const api = await startApiProcess({ ...stores.addresses, redis: redis.url })
+    check.onEnd(api.stop)
+
+    const port = Number(new URL(api.url).port)
+    await warmUp(api.url, world)
+    const fuzzer = createFuzzer({ check, world, port })
+    const watcher = watch(api)
+    check.onEnd(watcher.stop)
+    const began = performance.now()
+    let [nextCase, asked, warm] = [0, 0, false]
+    const progress = setInterval(() => {
+      const { sent } = fuzzer.counts
+      const rate = Math.round(sent / ((performance.now() - began) / 1000))
+      check.say(`${sent} requests, ${rate}/s, ${watcher.rssMb()} MB, faults ${JSON.stringify(check.faults)}`)
+    }, 5_000)
+    check.onEnd(() => clearInterval(progress))
+
+    async function lane(): Promise<void> {
+      const run = fuzzer.openLane()
+      while (asked < check.n) {
+        const size = await run(nextCase++)
+        asked += size
+        if (!warm && asked >= check.n * warmUpShare) {
+          warm = true
+          watcher.markWarm()
+        }
+      }
+    }
+    if (only !== undefined) await fuzzer.openLane()(Number(only))
+    else await Promise.all(Array.from({ length: lanes }, lane))
+    clearInterval(progress)
+
+    await pause(500)
+    for (const wrong of watcher.wrongs()) check.fault(wrong.kind, ...wrong.lines)
+    if (only === undefined) {
+      // A count that came too late was made all the same, and is made again by the process itself (decision D-70).
+      const metrics = await (await fetch(api.metricsUrl)).text()
+      if (/^footfall_ratelimit_degraded_total [1-9]/m.test(metrics)) check.fault('Redis was too slow for exact counts')
+      else for (const wrong of wrongsOfQuota(world, fuzzer.spent)) check.fault('quota', wrong)
+      const { statuses } = fuzzer.counts
+      if (!statuses['429'] || !statuses['200'] || levels.some((level) => !fuzzer.counts.levels[level]))
+        check.fault('coverage', JSON.stringify(fuzzer.counts))
+    }
+    const answer = await fetch(`${api.url}/api/v1/stats/overview`, {
+      headers: { Authorization: `Bearer ${world.plenty.find(({ siteId }) => siteId)?.text}` },
+      signal: AbortSignal.timeout(2_000),
+    })
+    if (answer.status !== 200) check.fault('not well afterwards', `${answer.status} ${await answer.text()}`)
+    const rate = Math.round(fuzzer.counts.sent / ((performance.now() - began) / 1000))
+    return { ...fuzzer.counts, perSecond: rate, ...watcher.summary() }
+  },
+  { case: { type: 'string' } },
+)
+
+/** Connections to the stores are made on demand: what comes first on a busy machine is late for reasons of its own. */
+async function warmUp(url: string, { careless }: FuzzWorld): Promise<void> {
+  const random = seeded('warm up')
+  for (let round = 0; round < 100; round++) {
+    const texts = Array.from({ length: 10 }, () => (random.oneIn(4) ? careless[0]?.text : keyText(random, 's')))
+    const answers = await Promise.all(
+      texts.map((text) => fetch(`${url}/api/v1/stats/geo`, { headers: { Authorization: `Bearer ${text}` } })),
+    )
+    await Promise.all(answers.map((answer) => answer.text()))
+    if (round > 4 && answers.every(({ status }) => status < 500)) return
+    await pause(100)
+  }
+  throw new Error('The API does not get warm')
+}

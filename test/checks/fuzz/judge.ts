@@ -1,0 +1,189 @@
+// Everything that must hold for every answer, whatever was asked: docs/contract.md 2, 5 and 7, decisions D-38, D-44, D-58 to D-61.
+import type { FuzzWorld } from './accounts.ts'
+import type { Answer } from './answers.ts'
+import { endpoints, type Verdict } from './oracle.ts'
+
+/** Status by code: docs/contract.md 7, and our two additions (D-58). */
+const statusOf: Readonly<Record<string, number>> = {
+  unauthorized: 401,
+  invalid_key: 401,
+  key_disabled: 401,
+  key_expired: 401,
+  site_required: 400,
+  invalid_parameter: 400,
+  invalid_date: 400,
+  unsupported_filter: 400,
+  plan_required: 403,
+  forbidden: 403,
+  rate_limit_exceeded: 429,
+  internal_error: 500,
+  not_found: 404,
+  method_not_allowed: 405,
+}
+
+/** On every response (D-59). */
+const everywhere: readonly (readonly [name: string, pattern: RegExp])[] = [
+  ['access-control-allow-origin', /^\*$/],
+  ['access-control-expose-headers', /X-RateLimit-Reset.*Retry-After.*X-Request-Id.*ETag.*Stats-Warning/],
+  ['x-content-type-options', /^nosniff$/],
+  ['x-request-id', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/],
+]
+
+const rateHeaders = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']
+const uncounted = new Set([
+  'unauthorized',
+  'invalid_key',
+  'key_disabled',
+  'key_expired',
+  'plan_required',
+  'not_found',
+  'method_not_allowed',
+])
+
+/** The code of an answer's error envelope; undefined for a success or an answer without body. */
+export function codeOf({ body }: Answer): string | undefined {
+  try {
+    return JSON.parse(body).error?.code
+  } catch {
+    return undefined
+  }
+}
+
+/** What is wrong with an answer, whatever the request was; `withBody` is false for HEAD, `isOutside` where bodies are free. */
+export function wrongsOf(answer: Answer, withBody: boolean, isOutside = false): string[] {
+  const { status, headers } = answer
+  const wrongs = everywhere
+    .filter(([name, pattern]) => !pattern.test(headers.get(name) ?? ''))
+    .map(([name]) => `header ${name}`)
+  if (status >= 500) wrongs.push('5xx')
+  const rates = rateHeaders.filter((name) => headers.has(name)).length
+  if (rates !== 0 && rates !== 3) wrongs.push('only some rate limit headers')
+  if (rates === 3 && !areRatesSound(headers)) wrongs.push('rate limit values')
+  const code = codeOf(answer)
+  if (
+    rates > 0 &&
+    (status === 401 || status === 404 || status === 405 || status === 204 || uncounted.has(code ?? ''))
+  ) {
+    wrongs.push('rate limit headers before the count')
+  }
+  if (rates === 0 && (status === 429 || status === 304)) wrongs.push('no rate limit headers after the count')
+  if (status === 401 && headers.get('www-authenticate') !== 'Bearer') wrongs.push('401 without WWW-Authenticate')
+  if (status === 405 && headers.get('allow') !== 'GET, HEAD, OPTIONS') wrongs.push('405 without Allow')
+  if (status === 429 && !/^[1-9]\d*$/.test(headers.get('retry-after') ?? '')) wrongs.push('429 without Retry-After')
+  if (status === 204) return [...wrongs, ...wrongsOfPreflight(answer)]
+  if (status === 304) return answer.body === '' ? wrongs : [...wrongs, '304 with a body']
+  if (isOutside && status === 200) return rates === 0 ? wrongs : [...wrongs, 'rate limit headers outside the gate']
+  if (headers.get('content-type') !== 'application/json; charset=utf-8') wrongs.push('content type')
+  if (status >= 400 && headers.get('cache-control') !== 'no-store') wrongs.push('an error that may be cached')
+  return withBody ? [...wrongs, ...wrongsOfBody(answer)] : wrongs
+}
+
+const wrongsOfPreflight = ({ headers, body }: Answer): string[] => [
+  ...(headers.get('access-control-allow-headers')?.includes('Authorization')
+    ? []
+    : ['preflight without Authorization']),
+  ...(body === '' && !headers.has('content-type') ? [] : ['204 with a body']),
+]
+
+function areRatesSound(headers: ReadonlyMap<string, string>): boolean {
+  const [limit = 0, remaining = 0, reset = 0] = rateHeaders.map((name) =>
+    Number(/^\d+$/.exec(headers.get(name) ?? '')?.[0] ?? Number.NaN),
+  )
+  const now = Date.now() / 1000
+  return (
+    [1000, 2000, 3000, 5000].includes(limit) &&
+    remaining >= 0 &&
+    remaining < limit &&
+    reset > now - 2 &&
+    reset < now + 3605
+  )
+}
+
+const hasExactly = (value: unknown, ...names: string[]): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).join() === names.join()
+
+/** Exactly the success or the error envelope: no field more, none fewer, in their order. */
+function wrongsOfBody({ status, body }: Answer): string[] {
+  let json: unknown
+  try {
+    json = JSON.parse(body)
+  } catch {
+    return ['the body is not JSON']
+  }
+  if (status === 200) {
+    const isHealth = hasExactly(json, 'status') && (json.status === 'alive' || json.status === 'ready')
+    return isHealth || hasExactly(json, 'data', 'meta') ? [] : ['not the success envelope']
+  }
+  if (!hasExactly(json, 'error') || !hasExactly(json.error, 'code', 'message')) return ['not the error envelope']
+  const { code, message } = json.error
+  if (typeof message !== 'string' || message.length < 10) return ['no message']
+  return statusOf[code as string] === status ? [] : [`code ${code} with status ${status}`]
+}
+
+/** Which of the allowed verdicts the answer is, or undefined. A HEAD has no code to compare. */
+export function match(answer: Answer, verdicts: readonly Verdict[], withBody: boolean): Verdict | undefined {
+  const code = withBody ? codeOf(answer) : undefined
+  return verdicts.find((verdict) => verdict.status === answer.status && (!withBody || verdict.code === code))
+}
+
+/** What is wrong with an answer of the right status and code. */
+export function wrongsOfMatch(answer: Answer, { counted, meta, status }: Verdict, withBody: boolean): string[] {
+  const wrongs: string[] = []
+  if (Boolean(counted) !== answer.headers.has('x-ratelimit-limit')) {
+    wrongs.push(counted ? 'no rate limit headers after the count' : 'rate limit headers before the count')
+  }
+  if (counted && Number(answer.headers.get('x-ratelimit-limit')) !== counted.limit)
+    wrongs.push('the limit of another plan')
+  if (status === 200 && meta && withBody) wrongs.push(...wrongsOfReport(answer, meta))
+  return wrongs
+}
+
+const recordFields: Readonly<Record<string, string>> = {
+  timeseries: 'date,visitors,pageviews',
+  pages: 'pathname,title,views,visitors',
+  referrers: 'referrer,views,visitors',
+  channels: 'channel,visitors,percentage',
+  devices: 'name,visitors',
+  geo: 'name,visitors',
+  events: 'name,count,visitors',
+  utm: 'name,visitors',
+}
+
+function wrongsOfReport({ body, headers }: Answer, meta: NonNullable<Verdict['meta']>): string[] {
+  const json = JSON.parse(body) as { data: unknown; meta: Record<string, unknown> }
+  const limited = endpoints[meta.report]?.limited
+  const expected = { site_id: meta.site_id, range: meta.range, ...(limited && { limit: meta.limit }) }
+  const { generated_at: generatedAt, ...rest } = json.meta
+  const wrongs: string[] = []
+  if (JSON.stringify(rest) !== JSON.stringify(expected)) wrongs.push(`meta is not ${JSON.stringify(expected)}`)
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(String(generatedAt))) wrongs.push('generated_at')
+  if (!headers.has('stats-period') || !/^W\/"[\w-]+"$/.test(headers.get('etag') ?? ''))
+    wrongs.push('Stats-Period or ETag')
+  if (headers.get('cache-control') !== 'private, no-cache') wrongs.push('the cache control of a 200')
+  const isSound =
+    meta.report === 'overview'
+      ? hasExactly(json.data, 'current', 'previous', 'change')
+      : Array.isArray(json.data) &&
+        (!limited || json.data.length <= meta.limit) &&
+        json.data.every((row) => hasExactly(row, ...(recordFields[meta.report] ?? '').split(',')))
+  return isSound ? wrongs : [...wrongs, 'the shape of data']
+}
+
+/** Per key: every counted answer took exactly one from the quota, and none was let through beyond it. */
+export function wrongsOfQuota(world: FuzzWorld, spent: ReadonlyMap<string, Spent>): string[] {
+  return [...world.plenty, ...world.scarce].flatMap((key) => {
+    const { counted, refused, least } = spent.get(key.id) ?? { counted: 0, refused: 0, least: key.limit }
+    const faults: string[] = []
+    if (key.limit - counted !== least)
+      faults.push(`${key.id}: ${counted} counted, but X-RateLimit-Remaining fell to ${least}`)
+    if (refused > 0 && counted !== key.limit) faults.push(`${key.id}: refused after ${counted} of ${key.limit}`)
+    return faults
+  })
+}
+
+export interface Spent {
+  counted: number
+  refused: number
+  /** The lowest X-RateLimit-Remaining seen. */
+  least: number
+}

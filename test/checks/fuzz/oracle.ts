@@ -1,0 +1,186 @@
+// What a well-formed request must be answered with: status and code, from docs/contract.md and decisions D-38 to D-62 alone.
+// Nothing of src is used here: the query string, the calendar and the order of checks are read a second time on purpose.
+import { checksumOf, type FuzzKey, type FuzzWorld } from './accounts.ts'
+import { dateOf, hundredYearsAfter, isCountry, todayIn } from './calendar.ts'
+
+export interface Sent {
+  method: string
+  /** As on the wire. */
+  target: string
+  /** Every Authorization header, as on the wire. */
+  authorization: readonly string[]
+  ifNoneMatch: string
+  /** HTTP/1.1 without exactly one Host header, or HTTP/1.0 with several: nobody knows whom it is for (RFC 9112, 3.2). */
+  isHostUnclear: boolean
+}
+
+export interface Verdict {
+  status: number
+  code?: string
+  /** Counted against the quota of this key, and therefore with rate limit headers. */
+  counted?: FuzzKey
+  /** Health and reference: no site's data, and bodies of their own (D-62). */
+  isOutside?: boolean
+  /** What `meta` must say of a 200. */
+  meta?: { report: string; site_id: string; range: string; limit: number }
+}
+
+/** The nine endpoints, and which of them `limit` applies to (docs/contract.md 4 and 8.2). */
+export const endpoints: Readonly<Record<string, { limited: boolean }>> = {
+  overview: { limited: false },
+  timeseries: { limited: false },
+  pages: { limited: true },
+  referrers: { limited: true },
+  channels: { limited: false },
+  devices: { limited: true },
+  geo: { limited: true },
+  events: { limited: true },
+  utm: { limited: true },
+}
+
+/** Outside the gate: no key, not counted (D-62). */
+export const outside = [
+  '/livez',
+  '/readyz',
+  '/api/v1/openapi.json',
+  '/api/v1/docs',
+  '/api/v1/docs/reference.css',
+  '/api/v1/docs/reference.js',
+]
+
+export const ranges = ['24h', '7d', '30d', '90d', '12m', 'custom']
+
+/** All answers the contract allows: one, but for a key whose quota runs out and where the contract is silent. */
+export function verdictsOf(sent: Sent, world: FuzzWorld): Verdict[] {
+  const { method, target, authorization, ifNoneMatch } = sent
+  if (sent.isHostUnclear) return [refuse(400, 'invalid_parameter')]
+  const at = target.indexOf('?')
+  const path = decodedPath(at === -1 ? target : target.slice(0, at))
+  // The contract says "any path" of OPTIONS, and nothing of a path whose escapes mean nothing: both readings will do.
+  if (method === 'OPTIONS') return path ? [{ status: 204 }] : [{ status: 204 }, refuse(400, 'invalid_parameter')]
+  if (!path) return [refuse(400, 'invalid_parameter')]
+  const isOutside = outside.includes(`/${path.join('/')}`) && path.every((segment) => !segment.includes('/'))
+  const [api, version, stats, report = '', ...rest] = path
+  const isStats =
+    rest.length === 0 && api === 'api' && version === 'v1' && stats === 'stats' && Object.hasOwn(endpoints, report)
+  if (!isOutside && !isStats) return [refuse(404, 'not_found')]
+  if (method !== 'GET' && method !== 'HEAD') return [refuse(405, 'method_not_allowed')]
+  if (isOutside) return [{ status: 200, isOutside }]
+  const key = keyOf(authorization, world)
+  if (Array.isArray(key)) return key
+  const verdict = judge(report, key, readQuery(at === -1 ? '' : target.slice(at + 1)), world)
+  const known = verdict.status === 200 && ifNoneMatch === '*' ? { status: 304 } : {}
+  const counted = [{ ...verdict, counted: key, ...known }]
+  return key.scarce ? [...counted, { status: 429, code: 'rate_limit_exceeded', counted: key }] : counted
+}
+
+const refuse = (status: number, code: string): Verdict => ({ status, code })
+
+/** The segments of a path, decoded; undefined when it does not decode. The absolute form names the same path (RFC 9112). */
+function decodedPath(target: string): string[] | undefined {
+  if (target === '*') return ['*']
+  const segments = target
+    .replace(/^https?:\/\/[^/]*/i, '')
+    .split('/')
+    .slice(1)
+    .map(decoded)
+  return segments.some((segment) => segment === undefined) ? undefined : (segments as string[])
+}
+
+/** The active key of a request, or the refusals that may answer it (docs/contract.md 5, decisions D-39 to D-41). */
+function keyOf(authorization: readonly string[], world: FuzzWorld): FuzzKey | Verdict[] {
+  const unauthorized = [refuse(401, 'unauthorized')]
+  const [header, ...more] = authorization
+  if (header === undefined || more.length > 0) return unauthorized
+  const [, scheme = '', token = ''] = /^[ \t]*([^ ]*) *(.*?)[ \t]*$/s.exec(header) ?? []
+  if (scheme.toLowerCase() !== 'bearer' || token === '' || /[ \t,]/.test(token)) return unauthorized
+  // No key has such characters; whether that makes the header or the key malformed is left open.
+  if (/[^\x21-\x7e]/.test(token)) return [...unauthorized, refuse(401, 'invalid_key')]
+  const isWellFormed = /^ff_[sa]_[0-9A-Za-z]{36}$/.test(token) && checksumOf(token.slice(0, -6)) === token.slice(-6)
+  const key = isWellFormed ? world.keys.get(token) : undefined
+  if (!key) return [refuse(401, 'invalid_key')]
+  if (key.state !== 'active') return [refuse(401, `key_${key.state}`)]
+  return key.limit === 0 ? [refuse(403, 'plan_required')] : key
+}
+
+/** Every value of every name, in order; undefined for one that does not decode. */
+type Query = Map<string, (string | undefined)[]>
+
+function readQuery(text: string): Query {
+  const query: Query = new Map()
+  for (const pair of text.split('&').filter((part) => part !== '')) {
+    const [rawName = '', ...rest] = pair.split('=')
+    const name = decoded(rawName.replaceAll('+', ' ')) ?? rawName
+    query.set(name, [...(query.get(name) ?? []), decoded(rest.join('=').replaceAll('+', ' '))])
+  }
+  return query
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+function decoded(text: string): string | undefined {
+  if (!text.includes('%')) return text
+  if (/%(?![0-9a-fA-F]{2})/.test(text)) return undefined
+  const bytes = Buffer.from(
+    text.replace(/%(..)/g, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
+    'latin1',
+  )
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** Site and parameters, in the order of decision D-38. */
+function judge(report: string, key: FuzzKey, query: Query, world: FuzzWorld): Verdict {
+  const asked = query.get('site_id') ?? []
+  const isOne = asked.length === 1
+  if (!key.siteId && (asked.length === 0 || (isOne && asked[0] === ''))) return refuse(400, 'site_required')
+  const siteId = asked.length === 0 ? (key.siteId as string) : (asked[0] ?? 'undecodable')
+  const isSiteUnclear = asked.length > 1 || siteId === ''
+  const isAllowed = key.siteId ? siteId === key.siteId : world.sites.get(siteId)?.accountId === key.accountId
+  if (!isSiteUnclear && !isAllowed) return refuse(403, 'forbidden')
+  if (['browser', 'os', 'channel'].some((name) => query.has(name))) return refuse(400, 'unsupported_filter')
+  // The bound on parameters is in no document yet: 32 names.
+  if (isSiteUnclear || query.size > 32 || !areValid(query)) return refuse(400, 'invalid_parameter')
+  const range = query.get('range')?.[0] ?? '30d'
+  if (!areDatesValid(query, range, world.sites.get(siteId)?.zone ?? 'UTC')) return refuse(400, 'invalid_date')
+  return { status: 200, meta: { report, site_id: siteId, range, limit: Number(query.get('limit')?.[0] ?? 10) } }
+}
+
+/** Decisions D-49 to D-53 and D-55. */
+const validators: Readonly<Record<string, (value: string) => boolean>> = {
+  range: (value) => ranges.includes(value),
+  limit: (value) => /^[1-9][0-9]{0,2}$/.test(value) && Number(value) <= 100,
+  country: (value) => isCountry(value),
+  device: (value) => /^[a-z]+$/i.test(value) && ['desktop', 'mobile', 'tablet'].includes(value.toLowerCase()),
+  hostname: (value) => value.length <= 253 && !hasControls(value),
+  utm_source: (value) => value.length <= 255 && !hasControls(value),
+}
+
+const hasControls = (value: string): boolean =>
+  [...value].some((character) => {
+    const code = character.codePointAt(0) as number
+    return code < 0x20 || (code >= 0x7f && code < 0xa0)
+  })
+
+const areValid = (query: Query): boolean =>
+  Object.entries(validators).every(([name, isValid]) => {
+    const [value, ...more] = query.get(name) ?? [null]
+    return value === null || (more.length === 0 && value !== undefined && value !== '' && isValid(value))
+  })
+
+/** Decisions D-36 and D-54. */
+function areDatesValid(query: Query, range: string, zone: string): boolean {
+  const [start, end] = ['start', 'end'].map((name) => {
+    const values = query.get(name)
+    return values && (values.length === 1 ? dateOf(values[0] ?? '', zone) : undefined)
+  })
+  if ((query.has('start') && !start) || (query.has('end') && !end)) return false
+  if (range !== 'custom') return true
+  if (!start || !end || start > end) return false
+  const today = todayIn(zone)
+  const last = end < today ? end : today
+  return start > today || last < hundredYearsAfter(start)
+}

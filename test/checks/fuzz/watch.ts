@@ -1,0 +1,65 @@
+// The API process seen from outside while it is fuzzed: alive, the same, bounded in memory, and with nothing to complain of.
+import { readdirSync, readFileSync } from 'node:fs'
+import type { ApiProcess } from '../../support/api-process.ts'
+import { quantile } from './runner.ts'
+
+/** A Node process with its drivers takes some 150 MB; the answers kept for an outage may take 32 MB more. */
+const mostMb = 300
+const mostGrowth = 1.5
+
+export interface Watcher {
+  rssMb(): number
+  /** From here on growth is counted. */
+  markWarm(): void
+  wrongs(): { kind: string; lines: string[] }[]
+  summary(): Record<string, unknown>
+  stop(): void
+}
+
+export function watch(api: ApiProcess): Watcher {
+  const restarted = () => api.child.exitCode !== null || api.child.signalCode !== null || api.child.pid !== api.pid
+  const rssMb = () => {
+    if (restarted()) return 0
+    const status = readFileSync(`/proc/${api.pid}/status`, 'utf8')
+    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024)
+  }
+  const fds = () => (restarted() ? 0 : readdirSync(`/proc/${api.pid}/fd`).length)
+  const samples: number[] = []
+  const fdsBefore = fds()
+  let warmFrom = 0
+  const timer = setInterval(() => samples.push(rssMb()), 250)
+
+  /** Memory moves with the collector: the middle of a second of samples says where it stands. */
+  const warmMb = () => quantile(samples.slice(warmFrom, warmFrom + 4), 0.5)
+  const endMb = () => quantile(samples.slice(-4), 0.5)
+  const peakMb = () => Math.max(...samples)
+  const complaints = () =>
+    api
+      .log()
+      .split('\n')
+      .filter((line) => line !== '' && !(line.startsWith('{') && JSON.parse(line).level < 50))
+
+  return {
+    rssMb,
+    markWarm: () => {
+      warmFrom = samples.length
+    },
+    wrongs() {
+      const found: { kind: string; lines: string[] }[] = []
+      if (restarted()) found.push({ kind: 'the process ended', lines: [api.log().slice(-2000)] })
+      for (const line of complaints()) found.push({ kind: 'error in the log', lines: [line.slice(0, 600)] })
+      if (peakMb() > mostMb) found.push({ kind: 'memory', lines: [`${peakMb()} MB, more than ${mostMb}`] })
+      if (endMb() > mostGrowth * warmMb()) {
+        found.push({ kind: 'memory', lines: [`${warmMb()} MB after warming up, ${endMb()} MB at the end`] })
+      }
+      return found
+    },
+    summary: () => ({
+      restarts: restarted() ? 1 : 0,
+      logErrors: complaints().length,
+      rssMb: { warm: warmMb(), end: endMb(), peak: peakMb(), most: mostMb },
+      fds: { before: fdsBefore, after: fds() },
+    }),
+    stop: () => clearInterval(timer),
+  }
+}

@@ -1,0 +1,116 @@
+// Several API processes on one Redis that the check may break, and keys to spend. They get a PostgreSQL of their own as well, or
+// their connections would be missing elsewhere, and no ClickHouse: no request gets as far as the data.
+import { setPriority } from 'node:os'
+import { createClient } from '@redis/client'
+import { createAccount } from '../../../src/accounts/accounts.ts'
+import { createKey } from '../../../src/accounts/keys.ts'
+import { type Plan, plans } from '../../../src/accounts/plans.ts'
+import { createSite } from '../../../src/accounts/sites.ts'
+import type { ClickHouse } from '../../../src/stores/clickhouse.ts'
+import { migrate } from '../../../src/stores/migrate.ts'
+import { openPostgres, type Postgres } from '../../../src/stores/postgres.ts'
+import { type ApiProcess, startApiProcess } from '../../support/api-process.ts'
+import { type OwnServer, startOwnPostgres, startOwnRedis } from '../../support/own-servers.ts'
+import { keySecrets } from '../../support/stores.ts'
+import { type Answer, openWires } from './wire.ts'
+
+export interface Key {
+  name: string
+  text: string
+  limit: number
+}
+
+export interface Fleet {
+  redis: Pick<OwnServer, 'url' | 'signal' | 'kill' | 'start'>
+  processes: readonly ApiProcess[]
+  newKey(plan: Exclude<Plan, 'Free'>): Promise<Key>
+  /** A request that ends right behind the gate: counted, and refused for its unsupported filter. */
+  ask(process: number, key: Key): Promise<Answer>
+  /** A request that passes no gate: how long the process takes for anything at all. */
+  askNothing(process: number): Promise<Answer>
+  stop(): Promise<void>
+}
+
+/** Two at a time: more would only wait for the cores and for each other's deadlines. */
+const startAtOnce = 2
+
+export async function startFleet(size: number): Promise<Fleet> {
+  // What has been started, to be ended in reverse order, also when starting the rest fails.
+  const endings: (() => unknown)[] = []
+  const stop = async () => {
+    for (const end of endings.splice(0).reverse()) await end()
+  }
+  try {
+    const redis = await startOwnRedis()
+    endings.push(() => redis.remove())
+    await goesFirst(redis)
+    const server = await startOwnPostgres('max_connections=200')
+    endings.push(() => server.remove())
+    const postgres = openPostgres(server.url)
+    endings.push(() => postgres.end({ timeout: 1 }))
+    await untilItAnswers(postgres)
+    await migrate({ postgres, clickhouse: { command: async () => {} } as unknown as ClickHouse })
+    const addresses = { postgres: server.url, clickhouse: 'http://nobody@127.0.0.1:1/nothing', redis: redis.url }
+
+    const processes: ApiProcess[] = []
+    endings.push(() => Promise.all(processes.map((api) => api.stop())))
+    for (let from = 0; from < size; from += startAtOnce) {
+      const batch = Array.from({ length: Math.min(startAtOnce, size - from) }, () => startApiProcess(addresses))
+      processes.push(...(await Promise.all(batch)))
+    }
+    const wires = openWires(processes.map(({ url }) => Number(new URL(url).port)))
+    endings.push(() => wires.close())
+
+    let keys = 0
+    return {
+      redis: {
+        ...redis,
+        async start() {
+          await redis.start()
+          await goesFirst(redis)
+        },
+      },
+      processes,
+      async newKey(plan) {
+        const name = `${plan}-${++keys}`
+        const accountId = await createAccount(postgres, { name, plan })
+        const domain = `${name.toLowerCase()}.example`
+        const siteId = await createSite(postgres, { accountId, domain, timeZone: 'UTC', excludedCountries: [] })
+        const { text } = await createKey(postgres, keySecrets, { accountId, siteId, name })
+        return { name, text, limit: plans[plan].requestsPerHour }
+      },
+      ask: (process, key) => wires.ask(process, '/api/v1/stats/overview?browser=x', key.text),
+      askNothing: (process) => wires.ask(process, '/livez'),
+      stop,
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** PostgreSQL listens before it lets anybody in. */
+async function untilItAnswers(postgres: Postgres): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await postgres`SELECT 1`
+      return
+    } catch (error) {
+      if (attempt === 100) throw error
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+  }
+}
+
+/** Where it counts Redis has a core to itself. Here it shares all with the API and the check, so it goes first, if we may say so. */
+async function goesFirst({ url }: OwnServer): Promise<void> {
+  const client = createClient({ url }).on('error', () => {})
+  await client.connect()
+  const about = await client.info('server')
+  client.destroy()
+  try {
+    setPriority(Number(/^process_id:(\d+)/m.exec(about)?.[1]), -10)
+  } catch {
+    // only root may
+  }
+}

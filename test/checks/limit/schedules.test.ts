@@ -1,0 +1,19 @@
+// The same schedules on every run, so that what goes red says what broke; `npm run check:limit` looks for new ones.
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { startOwnRedis } from '../../support/own-servers.ts'
+import { checkMemory, checkRedis } from './schedules.ts'
+
+test('the limiter of a single process equals the model over random schedules', async () => {
+  const { schedules, examples } = await checkMemory(5_000, 'tests')
+  assert.equal(schedules, 5_000)
+  assert.deepEqual(examples, [])
+})
+
+test('the limiter in Redis equals the model over random schedules, with Redis there, away and emptied', async (t) => {
+  const redis = await startOwnRedis()
+  t.after(() => redis.remove())
+  const { schedules, examples } = await checkRedis(redis.url, 300, 'tests')
+  assert.equal(schedules, 300)
+  assert.deepEqual(examples, [])
+})

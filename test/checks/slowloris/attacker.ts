@@ -1,0 +1,78 @@
+// A process of slow clients: opens so many sockets, dribbles on each, and reports when each was closed by the other side.
+import { connect } from 'node:net'
+
+export interface Order {
+  port: number
+  key: string
+  sockets: number
+}
+
+export interface Closed {
+  kind: Kind
+  /** From the moment the connection stood; a socket that is never closed is given up and reported with the time waited. */
+  afterMs: number
+  /** The first line of what the server said before it hung up. */
+  got: string
+}
+
+/** What is sent at once, and again every second. */
+const kinds = {
+  'a header, byte by byte': { first: 'GET /livez HTTP/1.1\r\nX-Slow: ', again: 'a' },
+  'half a request line': { first: 'GET /api/v1/sta', again: '' },
+  nothing: { first: '', again: '' },
+  'headers, one at a time': { first: 'GET /livez HTTP/1.1\r\n', again: 'X-A: b\r\n' },
+  'a slow body nobody reads': { first: 'POST /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n', again: 'a' },
+  'a slow body on a good request': {
+    first: 'GET /api/v1/stats/geo HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer KEY\r\nContent-Length: 1000\r\n\r\n',
+    again: 'a',
+  },
+  'slow chunks': {
+    first: 'PUT /nothing HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n',
+    again: '1\r\na\r\n',
+  },
+} as const
+
+export type Kind = keyof typeof kinds
+
+const names = Object.keys(kinds) as Kind[]
+const everyMs = 1_000
+const givenUpMs = 15_000
+/** Not all in one instant: a full backlog would make the kernel, not the server, keep them waiting. */
+const openedTogether = 50
+const openPauseMs = 10
+
+process.once('message', async ({ port, key, sockets }: Order) => {
+  const ended: Promise<Closed>[] = []
+  for (let at = 0; at < sockets; at++) {
+    // Good requests with a slow body each ask the engine: one in a hundred says as much as one in seven.
+    const name = names[at % names.length] as Kind
+    const kind = name === 'a slow body on a good request' && at % 100 > 6 ? 'a slow body nobody reads' : name
+    ended.push(open(port, key, kind))
+    if (at % openedTogether === openedTogether - 1) await new Promise((resolve) => setTimeout(resolve, openPauseMs))
+  }
+  process.send?.(await Promise.all(ended))
+})
+
+function open(port: number, key: string, kind: Kind): Promise<Closed> {
+  return new Promise((resolve) => {
+    const { first, again } = kinds[kind]
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    let [opened, got] = [performance.now(), '']
+    let dribble: NodeJS.Timeout | undefined
+    const giveUp = setTimeout(() => socket.destroy(), givenUpMs)
+    socket.on('connect', () => {
+      opened = performance.now()
+      if (first !== '') socket.write(first.replace('KEY', key))
+      if (again !== '') dribble = setInterval(() => socket.write(again), everyMs)
+    })
+    socket.on('data', (chunk) => {
+      got ||= chunk.toString('latin1').split('\r\n')[0] as string
+    })
+    socket.on('error', () => {}) // a reset is a goodbye too
+    socket.on('close', () => {
+      clearTimeout(giveUp)
+      clearInterval(dribble)
+      resolve({ kind, afterMs: performance.now() - opened, got })
+    })
+  })
+}

@@ -1,0 +1,52 @@
+// S1: hostile strings through every filter. Each comes back from the engine as it was, no statement is ever broken by one, and a
+// filter with one finds exactly the rows that hold it.
+//   npm run check:sqli -- --n 1000000
+import { createAccount } from '../../../src/accounts/accounts.ts'
+import { createKey } from '../../../src/accounts/keys.ts'
+import { createSite } from '../../../src/accounts/sites.ts'
+import { seeded } from '../../oracle/random.ts'
+import { startApiProcess } from '../../support/api-process.ts'
+import { connect, createStores, disconnect, keySecrets } from '../../support/stores.ts'
+import { runCheck } from '../fuzz/runner.ts'
+import { refuseAsDates, roundTrip } from './engine.ts'
+import { filterEach, refuseElsewhere } from './http.ts'
+
+const requestsPerKey = 4_000 // of 5,000 an hour
+
+await runCheck(
+  { name: 'sqli', size: { option: 'n', default: 20_000 }, seconds: (n) => 120 + n / 1_500 },
+  async (check) => {
+    const created = await createStores()
+    check.onEnd(created.remove)
+    const stores = connect(created.addresses)
+    check.onEnd(() => disconnect(stores))
+    const random = seeded(`${check.seed}/sqli`)
+
+    // A hundredth of the strings also as filters through HTTP, twice: once as a hostname, once as a source.
+    const sample = Math.min(5_000, Math.max(200, Math.ceil(check.n / 100)))
+    const { postgres } = stores
+    const accountId = await createAccount(postgres, { name: 'Hostile', plan: 'Agency' })
+    const siteId = await createSite(postgres, { accountId, domain: 'hostile.example' })
+    const keys: string[] = []
+    while (keys.length * requestsPerKey < 4 * sample) {
+      keys.push((await createKey(postgres, keySecrets, { accountId, siteId, name: 'Hostile' })).text)
+    }
+    const api = await startApiProcess({
+      postgres: created.addresses.postgres,
+      clickhouse: created.addresses.clickhouse,
+    })
+    check.onEnd(api.stop)
+
+    const counts = await roundTrip(check, stores.clickhouse, random, check.n)
+    const refusedAsDates = await refuseAsDates(check, stores.clickhouse, random, 200)
+    const http = await filterEach(check, stores, { siteId, keys }, api.url, random, sample)
+    const refusedElsewhere = await refuseElsewhere(check, { siteId, keys }, api.url, random, sample)
+    if (counts.values !== check.n) check.fault('not all values were compared', `${counts.values} of ${check.n}`)
+    const complaints = api
+      .log()
+      .split('\n')
+      .filter((line) => line !== '' && !/"level":[34]0/.test(line))
+    for (const line of complaints) check.fault('error in the log', line.slice(0, 400))
+    return { ...counts, refusedAsDates, http: { ...http, refusedElsewhere } }
+  },
+)

@@ -1,0 +1,130 @@
+// Hostile strings through HTTP: as filters that must find exactly the row that was planted with them, as rows that must be listed
+// as they are, and as values of parameters that no string is good for.
+import { randomUUID } from 'node:crypto'
+import { recordBatch } from '../../../src/traffic/recording.ts'
+import type { Random } from '../../oracle/random.ts'
+import { eventOf, pageview } from '../../support/events.ts'
+import type { Stores } from '../../support/stores.ts'
+import type { Check } from '../fuzz/runner.ts'
+import { quoted } from './engine.ts'
+import { hostileString } from './strings.ts'
+
+export interface Site {
+  siteId: string
+  /** Enough keys for all requests of a run. */
+  keys: readonly string[]
+}
+
+type Field = 'hostname' | 'utm_source'
+
+const longest: Record<Field, number> = { hostname: 253, utm_source: 255 }
+const planted = '2024-03-01'
+const window = `range=custom&start=${planted}&end=${planted}`
+
+/** Plants a row for each of so many strings and asks for each; returns how many were asked for. */
+export async function filterEach(check: Check, stores: Stores, site: Site, url: string, random: Random, count: number) {
+  const values = { hostname: distinct(random, count, lowerCase), utm_source: distinct(random, count, (value) => value) }
+  const events = (['hostname', 'utm_source'] as const).flatMap((field) =>
+    values[field].map((value, at) => {
+      const hit = pageview({ at: `${planted}T12:00:00Z`, visitor: `${field} ${at}`, pathname: `/${field}/${at}` })
+      return eventOf(
+        { ...hit, ...(field === 'hostname' ? { hostname: value } : { hostname: 'of.sources', utmSource: value }) },
+        site.siteId,
+        'UTC',
+      )
+    }),
+  )
+  await recordBatch(stores.clickhouse, { id: randomUUID(), events })
+
+  const get = asker(url, site)
+  const counts = { filtered: 0, refused: 0, listed: 0 }
+  for (const field of ['hostname', 'utm_source'] as const) {
+    const queue = values[field].entries()
+    await together(async () => {
+      for (const [at, value] of queue) {
+        const answer = await get(`pages?${window}&limit=100&${field}=${encodeURIComponent(value)}`)
+        const isAllowed = value.length <= longest[field] && !/\p{Cc}/u.test(value)
+        if (isAllowed) counts.filtered++
+        else counts.refused++
+        const expected = isAllowed
+          ? `200 ${JSON.stringify([{ pathname: `/${field}/${at}`, title: '', views: 1, visitors: 1 }])}`
+          : '400 "invalid_parameter"'
+        if (answer !== expected)
+          check.fault(`${field} filter`, quoted(value), `expected ${expected}`, `got ${answer.slice(0, 300)}`)
+      }
+    })
+  }
+  counts.listed = await listEach(check, stores, site, url, values.utm_source.slice(0, 90))
+  return counts
+}
+
+/** What was recorded is listed as it was recorded. */
+async function listEach(check: Check, stores: Stores, { siteId, keys }: Site, url: string, values: readonly string[]) {
+  const day = '2024-04-01'
+  const events = values.map((utmSource, at) =>
+    eventOf(pageview({ at: `${day}T12:00:00Z`, visitor: `${at}`, utmSource }), siteId, 'UTC'),
+  )
+  await recordBatch(stores.clickhouse, { id: randomUUID(), events })
+  const answer = await asker(url, { siteId, keys })(`utm?range=custom&start=${day}&end=${day}&limit=100`)
+  const listed = new Set((JSON.parse(answer.replace(/^200 /, '')) as { name: string }[]).map(({ name }) => name))
+  for (const value of values) if (!listed.has(value)) check.fault('not listed as recorded', quoted(value))
+  if (listed.size !== values.length) check.fault('other names listed', `${listed.size} for ${values.length}`)
+  return listed.size
+}
+
+/** No hostile string is a range, a number, a country, a device, a date or a site: all are refused, none breaks anything. */
+export async function refuseElsewhere(
+  check: Check,
+  site: Site,
+  url: string,
+  random: Random,
+  count: number,
+): Promise<number> {
+  const get = asker(url, site)
+  const names = ['range', 'limit', 'country', 'device', 'start', 'end', 'site_id']
+  let refused = 0
+  const queue = Array.from(
+    { length: count },
+    (_, at) => [names[at % names.length] as string, `'${hostileString(random).slice(0, 400)}`] as const,
+  ).values()
+  await together(async () => {
+    for (const [name, value] of queue) {
+      const expected =
+        name === 'site_id'
+          ? '403 "forbidden"'
+          : `400 ${name === 'start' || name === 'end' ? '"invalid_date"' : '"invalid_parameter"'}`
+      const answer = await get(`geo?${name}=${encodeURIComponent(value.toWellFormed())}`)
+      if (answer === expected) refused++
+      else check.fault(`${name} was not refused`, quoted(value), `got ${answer.slice(0, 300)}`)
+    }
+  })
+  return refused
+}
+
+/** "status data" of a 200 and "status code" of everything else. */
+function asker(url: string, { keys }: Site): (question: string) => Promise<string> {
+  let asked = 0
+  return async (question) => {
+    const key = keys[asked++ % keys.length] as string
+    const answer = await fetch(`${url}/api/v1/stats/${question}`, { headers: { Authorization: `Bearer ${key}` } })
+    const body = (await answer.json()) as { data?: unknown; error?: { code: string } }
+    return `${answer.status} ${JSON.stringify(answer.status === 200 ? body.data : body.error?.code)}`
+  }
+}
+
+const together = (lane: () => Promise<void>): Promise<unknown> => Promise.all(Array.from({ length: 6 }, lane))
+
+const lowerCase = (value: string): string => value.toLowerCase()
+
+/** Well-formed, not empty, and each only once: a row is planted for each. */
+function distinct(random: Random, count: number, normal: (value: string) => string): string[] {
+  const values = new Set<string>()
+  while (values.size < count) {
+    // Most have no control characters, or they would all be refused.
+    const value = normal(hostileString(random).toWellFormed())
+    const plain = random.oneIn(8) ? value : value.replace(/\p{Cc}/gu, '')
+    const fitting = plain.length > 255 && !random.oneIn(8) ? [...plain].slice(0, 100).join('') : plain
+    if (fitting !== '' && normal(fitting) === fitting) values.add(fitting)
+  }
+  return [...values]
+}

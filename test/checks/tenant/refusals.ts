@@ -1,0 +1,133 @@
+// (c) A site that does not exist and a site of somebody else are refused with the same bytes, and with the same work.
+import { createAccount } from '../../../src/accounts/accounts.ts'
+import { newId } from '../../../src/accounts/ids.ts'
+import { createKey } from '../../../src/accounts/keys.ts'
+import { reports } from '../../../src/stats/reports.ts'
+import type { Postgres } from '../../../src/stores/postgres.ts'
+import type { Random } from '../../oracle/random.ts'
+import { keySecrets } from '../../support/stores.ts'
+import { openConnection, requestText } from './connection.ts'
+import type { WatermarkedSite } from './watermarked-sites.ts'
+
+export interface RefusalTally {
+  compared: number
+  different: number
+  examples: string[]
+}
+
+/** Sends each request with an unknown, a foreign and a malformed id and compares every byte that is not a clock or a counter. */
+export async function compareRefusals(url: string, sites: readonly WatermarkedSite[]): Promise<RefusalTally> {
+  const own = sites[0] as WatermarkedSite
+  const foreign = sites.find(({ accountId }) => accountId !== own.accountId) as WatermarkedSite
+  const sibling = sites.find((site) => site.accountId === own.accountId && site !== own)
+  const connection = await openConnection(url)
+  const tally: RefusalTally = { compared: 0, different: 0, examples: [] }
+  const ask = async (method: string, path: string, id: string, headers: Record<string, string>) =>
+    comparable(await connection.send(requestText(method, path.replace('ID', id), headers), method === 'HEAD'))
+
+  for (const report of Object.keys(reports)) {
+    for (const key of [own.accountKeys[0], own.siteKeys[0]] as string[]) {
+      const ids = [newId('site'), foreign.id, 'site_no', ...(key === own.siteKeys[0] && sibling ? [sibling.id] : [])]
+      for (const query of [
+        'site_id=ID',
+        'site_id=ID&range=7d&limit=5',
+        'site_id=ID&range=nonsense',
+        'os=x&site_id=ID',
+      ]) {
+        for (const method of ['GET', 'HEAD']) {
+          const headers = { Authorization: `Bearer ${key}`, 'If-None-Match': '*' }
+          const answers: string[] = []
+          for (const id of ids) answers.push(await ask(method, `/api/v1/stats/${report}?${query}`, id, headers))
+          tally.compared += answers.length
+          const refused = answers.every((answer) => answer.startsWith('HTTP/1.1 403'))
+          if (refused && new Set(answers).size === 1) continue
+          tally.different++
+          if (tally.examples.length < 2) tally.examples.push(`${method} ${report}?${query}\n${answers.join('\n')}`)
+        }
+      }
+    }
+  }
+  connection.close()
+  return tally
+}
+
+const comparable = (answer: Buffer): string =>
+  answer
+    .toString()
+    .replace(/^(X-Request-Id|Date|X-RateLimit-Remaining|X-RateLimit-Reset): .*$/gim, (_, name: string) => `${name}: …`)
+
+export interface Timing {
+  requests: number
+  unknownMs: number
+  foreignMs: number
+  differenceMs: number
+}
+
+export interface EnumTally {
+  /** The same unknown id and the same foreign id again and again. */
+  remembered: Timing
+  /** An id nobody has asked for yet, against a foreign one that its owner is using: what a guess would meet. */
+  guessed: Timing
+}
+
+export const mostDifferenceMs = 0.2
+
+/** Medians of interleaved requests, one at a time, over keys of an account that owns nothing. */
+export async function timeRefusals(
+  url: string,
+  postgres: Postgres,
+  sites: readonly WatermarkedSite[],
+  each: number,
+  random: Random,
+): Promise<EnumTally> {
+  const accountId = await createAccount(postgres, { name: 'Curious', plan: 'Agency' })
+  const guesses = Math.ceil(each / 5)
+  const keys: string[] = []
+  // A key is good for 5,000 requests an hour.
+  for (let count = 0; count < Math.ceil((2 * (each + guesses) + 1_000) / 4_500); count++) {
+    keys.push((await createKey(postgres, keySecrets, { accountId, name: 'Curious' })).text)
+  }
+  const connection = await openConnection(url)
+  let sent = 0
+  async function time(id: string): Promise<number> {
+    const headers = { Authorization: `Bearer ${keys[sent++ % keys.length]}` }
+    const request = requestText('GET', `/api/v1/stats/overview?site_id=${id}`, headers)
+    const begin = performance.now()
+    const answer = await connection.send(request)
+    const took = performance.now() - begin
+    if (!answer.toString('latin1', 0, 12).endsWith('403')) throw new Error(`Not refused: ${answer}`)
+    return took
+  }
+  async function compare(count: number, unknown: () => string, foreign: () => string): Promise<Timing> {
+    const times = { unknown: [] as number[], foreign: [] as number[] }
+    for (let round = 0; round < count; round++) {
+      const order = random.oneIn(2) ? (['unknown', 'foreign'] as const) : (['foreign', 'unknown'] as const)
+      for (const which of order) times[which].push(await time(which === 'unknown' ? unknown() : foreign()))
+    }
+    const [unknownMs, foreignMs] = [median(times.unknown), median(times.foreign)]
+    return { requests: 2 * count, unknownMs, foreignMs, differenceMs: unknownMs - foreignMs }
+  }
+
+  const foreign = (sites[0] as WatermarkedSite).id
+  const unknown = newId('site')
+  await compare(
+    500,
+    () => unknown,
+    () => foreign,
+  ) // the first ones compile
+  const remembered = await compare(
+    each,
+    () => unknown,
+    () => foreign,
+  )
+  const guessed = await compare(
+    guesses,
+    () => newId('site'),
+    () => random.pick(sites).id,
+  )
+  connection.close()
+  return { remembered, guessed }
+}
+
+export const median = (values: readonly number[]): number =>
+  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] as number

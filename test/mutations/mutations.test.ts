@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { mutated } from './apply.ts'
+import { mutations } from './mutations.ts'
+
+const root = new URL('../../', import.meta.url)
+
+test('every listed breakage fits the source as it is, and names a test that exists', () => {
+  const faults = mutations.flatMap((mutation) => {
+    try {
+      mutated(mutation, readFileSync(new URL(mutation.file, root), 'utf8'))
+      return existsSync(new URL(mutation.caughtBy, root)) ? [] : [`${mutation.name}: no ${mutation.caughtBy}`]
+    } catch (error) {
+      return [(error as Error).message]
+    }
+  })
+  assert.deepEqual(faults, [])
+  assert.equal(new Set(mutations.map(({ name }) => name)).size, mutations.length)
+})
+
+test('a breakage whose text is gone, doubled or not a program is refused', () => {
+  const mutation = { name: 'a', file: 'a.ts', find: 'one', replace: 'two', caughtBy: '' }
+  assert.equal(mutated(mutation, 'const one = 1'), 'const two = 1')
+  assert.throws(() => mutated(mutation, 'const three = 1'), /occurs 0 times/)
+  assert.throws(() => mutated(mutation, 'const one = one'), /occurs 2 times/)
+  assert.throws(() => mutated({ ...mutation, replace: '=' }, 'const one = 1'), /no longer TypeScript/)
+})

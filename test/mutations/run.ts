@@ -1,0 +1,137 @@
+// Breaks the code in every listed way and expects the named test to notice: `npm run check:mutations -- [--only <name>]`.
+// Each breakage is made in a copy of the tree; the last line of output is the result as JSON.
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { availableParallelism, tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { mutated } from './apply.ts'
+import { type Mutation, mutations } from './mutations.ts'
+
+const root = new URL('../../', import.meta.url).pathname
+const mostMs = 180_000
+
+const { only } = parseArgs({ options: { only: { type: 'string', multiple: true } } }).values
+const chosen = mutations.filter(({ name }) => !only || only.some((part) => name.includes(part)))
+if (chosen.length === 0) throw new Error(`No mutation is called ${only?.join(' or ')}`)
+
+const alreadyRed: Run = { verdict: 'broken', output: 'It is red without the mutation.' }
+
+const began = performance.now()
+const seconds = () => Math.round((performance.now() - began) / 1000)
+const copies = mkdtempSync(join(tmpdir(), 'footfall-mutations-'))
+try {
+  await check()
+} finally {
+  rmSync(copies, { recursive: true, force: true })
+}
+
+async function check(): Promise<void> {
+  const snapshot = copyTree('tree')
+  // Before anything runs, so that a list that no longer fits is told at once and not after an hour.
+  for (const mutation of chosen) mutated(mutation, readFileSync(join(snapshot, mutation.file), 'utf8'))
+
+  const workers = Array.from({ length: Math.min(availableParallelism(), 4, chosen.length) }, (_, index) =>
+    copyTree(`worker-${index}`),
+  )
+  const tests = [...new Set(chosen.map(({ caughtBy }) => caughtBy))]
+  const red = new Set<string>()
+  await share(workers, tests, async (copy, test) => {
+    // A busy machine may be too slow for a test once; one that is always red can notice nothing.
+    for (let attempt = 0; attempt < 3; attempt++) if ((await runTests(copy, test)).verdict === 'green') return
+    red.add(test)
+    console.log(`red without any mutation: ${test}`)
+  })
+  console.log(`${tests.length - red.size} of ${tests.length} test files are green without mutations (${seconds()} s)`)
+
+  const missed: string[] = []
+  let done = 0
+  await share(workers, chosen, async (copy, mutation) => {
+    const { verdict, output } = red.has(mutation.caughtBy) ? alreadyRed : await runMutated(copy, mutation)
+    if (verdict !== 'red') missed.push(mutation.name)
+    const noticed = /^test at .*\n✖ (.*) \(/m.exec(output)?.[1] ?? ''
+    const word = { red: 'caught', green: 'MISSED', broken: 'MISSED, the test shows nothing' }[verdict]
+    console.log(`${++done}/${chosen.length} ${word}: ${mutation.name} | ${mutation.caughtBy} | ${noticed}`)
+    if (verdict === 'broken') console.log(output.slice(-2000))
+  })
+
+  const total = chosen.length
+  process.exitCode = missed.length > 0 ? 1 : 0
+  const result = { check: 'mutations', total, caught: total - missed.length, missed, seconds: seconds() }
+  console.log(JSON.stringify({ ...result, ok: missed.length === 0 }))
+}
+
+/** Hands out the items to the workers, one at a time each. */
+async function share<Item>(
+  workers: readonly string[],
+  items: readonly Item[],
+  work: (copy: string, item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = [...items]
+  await Promise.all(
+    workers.map(async (copy) => {
+      for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(copy, item)
+    }),
+  )
+}
+
+async function runMutated(copy: string, mutation: Mutation): Promise<Run> {
+  const file = join(copy, mutation.file)
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, mutated(mutation, text))
+  try {
+    return await runTests(copy, mutation.caughtBy)
+  } finally {
+    writeFileSync(file, text)
+  }
+}
+
+interface Run {
+  /** Broken: the tests ended without a count of failures, so nothing was shown. */
+  verdict: 'green' | 'red' | 'broken'
+  output: string
+}
+
+/** Stores that did not start in time, as on a busy machine, show nothing: then again. */
+async function runTests(folder: string, test: string): Promise<Run> {
+  for (let attempt = 1; ; attempt++) {
+    const run = await runTestsOnce(folder, test)
+    if (run.verdict !== 'broken' || attempt === 3) return run
+  }
+}
+
+async function runTestsOnce(folder: string, test: string): Promise<Run> {
+  // In a process group of its own, so that a test that hangs is ended with everything it started.
+  const child = spawn(process.execPath, ['test/run.ts', test], { cwd: folder, detached: true })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  let hung = false
+  const timer = setTimeout(() => {
+    hung = true
+    process.kill(-(child.pid as number), 'SIGKILL')
+  }, mostMs)
+  const [code] = (await once(child, 'close')) as [number | null]
+  clearTimeout(timer)
+  const failures = /^\S+ (?:fail|cancelled) [1-9]/m.test(output)
+  return { verdict: code === 0 ? 'green' : failures || hung ? 'red' : 'broken', output }
+}
+
+/** What git would commit, and a link to node_modules. All copies are of the first, so that they agree. */
+function copyTree(name: string): string {
+  const copy = join(copies, name)
+  const first = join(copies, 'tree')
+  if (copy !== first) {
+    cpSync(first, copy, { recursive: true, verbatimSymlinks: true })
+    return copy
+  }
+  const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
+  for (const path of list.toString().split('\0')) {
+    if (path === '' || !statSync(join(root, path), { throwIfNoEntry: false })?.isFile()) continue
+    mkdirSync(dirname(join(copy, path)), { recursive: true })
+    cpSync(join(root, path), join(copy, path))
+  }
+  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
+  execFileSync('git', ['init', '--quiet'], { cwd: copy }) // a test asks git for the files
+  return copy
+}
