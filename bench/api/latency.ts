@@ -21,7 +21,7 @@ export interface LatencyOptions {
   say: (text: string) => void
 }
 
-export interface ReportLatency {
+interface ReportLatency {
   /** Milliseconds. */
   bare: Spread
   api: Spread

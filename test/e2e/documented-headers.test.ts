@@ -5,7 +5,8 @@ import { memoryLimiter } from '../../src/api/rate-limit.ts'
 import { openWorld } from '../support/world.ts'
 
 /** Headers of HTTP itself, which no reader of the reference has to be told of. */
-const ordinary = /^(access-control-|cache-control|connection|content-|date|keep-alive|vary|www-authenticate|x-content-type-options|allow$)/
+const ordinary =
+  /^(access-control-|cache-control|connection|content-|date|keep-alive|vary|www-authenticate|x-content-type-options|allow$)/
 
 test('the reference names every header an answer can carry, and no others', async (t) => {
   const limiter = memoryLimiter(Date.now)

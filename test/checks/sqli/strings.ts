@@ -105,7 +105,9 @@ const fragments = [
     '\u{10ffff}',
     '\u{1f3fb}',
     '<script>',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: hostile on purpose
     '${1}',
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: hostile on purpose
     '`${x}`',
     '../..',
     'a',
