@@ -181,6 +181,6 @@ function areDatesValid(query: Query, range: string, zone: string): boolean {
   if (range !== 'custom') return true
   if (!start || !end || start > end) return false
   const today = todayIn(zone)
-  const last = Math.min(end, today)
+  const last = [end, today].sort()[0] as string
   return start > today || last < hundredYearsAfter(start)
 }
