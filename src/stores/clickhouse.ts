@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { ClickHouseError, type ClickHouseSettings, createClient, type ResultSet } from '@clickhouse/client'
 import { createBreaker } from './breaker.ts'
 import { render, type Sql, type Statement } from './clickhouse-sql.ts'
+import { within } from './deadline.ts'
 import { lookup } from './lookup.ts'
 
 /** All that answering questions takes. */
@@ -54,17 +55,17 @@ export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Er
   const { Agent } = url.startsWith('https:') ? https : http
   const reader = createClient({
     ...common,
-    // As many as have their turn at once (src/api/turns.ts), and room for a probe while all of them wait.
-    http_agent: new Agent({ keepAlive: true, maxSockets: 18, lookup }),
-    request_timeout: readMs,
+    http_agent: new Agent({ keepAlive: true, maxSockets: common.max_open_connections, lookup }),
+    request_timeout: 2 * readMs, // never first: the deadline of ask() also holds while an answer trickles in
     clickhouse_settings: {
       max_execution_time: readSeconds,
       // An error must never arrive after a 200 has begun.
       wait_end_of_query: 1,
       // A report of one site reads little; one thread each serves 1.1-1.3 times more of them a second.
       max_threads: 1,
-      // A client that goes away takes its query with it.
+      // A client that goes away takes its query with it: the engine allows that only to queries that cannot write.
       cancel_http_readonly_queries_on_client_close: 1,
+      readonly: '2',
     },
   })
   const writer = createClient({ ...common, request_timeout: writeMs })
@@ -80,14 +81,15 @@ export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Er
   })
 
   async function ask<Row>(question: Question, longestMs: number, given?: AbortSignal): Promise<Row[]> {
-    const late = AbortSignal.timeout(longestMs)
-    const signal = given ? AbortSignal.any([given, late]) : late
+    const late = new AbortController()
+    const signal = given ? AbortSignal.any([given, late.signal]) : late.signal
+    const answer = reader
+      .query({ ...question, format: 'JSONEachRow', abort_signal: signal })
+      .then((result) => readAll<Row>(result, signal))
     try {
-      const result = await reader.query({ ...question, format: 'JSONEachRow', abort_signal: signal })
-      return await readAll<Row>(result, signal)
+      return await within(longestMs, 'ClickHouse', answer, () => late.abort())
     } catch (error) {
-      if (given?.aborted) throw new Aborted('The request was given up', { cause: error })
-      throw late.aborted ? new Error(`ClickHouse did not answer within ${longestMs} ms`, { cause: error }) : error
+      throw given?.aborted ? new Aborted('The request was given up', { cause: error }) : error
     }
   }
 

@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are pieces of source text
 // Deliberate breakages, each of which some test must notice: a check counts once it was seen to fail. `run.ts` makes them one
 // by one in a copy of the tree. Add one with every new rule.
+import { limiterMutations } from './limiter-mutations.ts'
 
 export interface Mutation {
   name: string
@@ -461,6 +462,7 @@ export const mutations: readonly Mutation[] = [
   ...scope,
   ...numbers,
   ...limiter,
+  ...limiterMutations,
   ...stores,
   ...accounts,
   ...rooms,

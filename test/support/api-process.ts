@@ -50,7 +50,7 @@ export async function startApiProcess(
       () => false,
     )
     if (ready) break
-    if (attempt > 250 || child.exitCode !== null) throw new Error(`The API did not become ready:\n${log}`)
+    if (attempt > 1000 || child.exitCode !== null) throw new Error(`The API did not become ready:\n${log}`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   return {

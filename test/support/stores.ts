@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { startClickHouse } from '../../dev/clickhouse/server.ts'
 import type { KeySecrets } from '../../src/accounts/keys.ts'
-import { type ClickHouse, openClickHouse } from '../../src/stores/clickhouse.ts'
+import { type ClickHouse, createClickHouseDatabase, openClickHouse } from '../../src/stores/clickhouse.ts'
 import { migrate } from '../../src/stores/migrate.ts'
 import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
 import { atEnd } from './at-end.ts'
@@ -39,10 +39,13 @@ export async function createEmptyStores(): Promise<{ stores: Stores; remove(): P
   const name = `footfall_test_${randomBytes(6).toString('hex')}`
   const server = await startClickHouse()
   const admin = openPostgres(databaseUrl, 1)
-  await admin.unsafe(`CREATE DATABASE ${name}`)
-  const root = openClickHouse(server.url)
-  await root.command(`CREATE DATABASE ${name}`)
-  await root.close()
+  try {
+    await admin.unsafe(`CREATE DATABASE ${name}`)
+    await createClickHouseDatabase(`${server.url}/${name}`)
+  } catch (error) {
+    await Promise.all([server.stop(), admin.end()]) // else they would keep the test file from ending
+    throw error
+  }
   const stores = connect({
     postgres: withPath(databaseUrl, name),
     clickhouse: `${server.url}/${name}`,

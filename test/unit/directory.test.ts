@@ -7,11 +7,11 @@ import { newKeyText } from '../../src/accounts/key-text.ts'
 import { createKey, deleteKey, setKeyDisabled, setKeyExpiry } from '../../src/accounts/keys.ts'
 import { createSite, setExcludedCountries, setTimeZone } from '../../src/accounts/sites.ts'
 import { migrate } from '../../src/stores/migrate.ts'
-import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
+import type { Postgres } from '../../src/stores/postgres.ts'
 import { atEnd } from '../support/at-end.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { keySecrets, type Stores } from '../support/stores.ts'
-import { freshStores } from './fresh-stores.ts'
+import { freshStores, patientPostgres } from './fresh-stores.ts'
 
 /** A database with one site and one key, and a directory on it whose network a test can slow down or cut. */
 async function openHouse(t: TestContext) {
@@ -25,7 +25,7 @@ async function openHouse(t: TestContext) {
   const network = await startFaultProxy({ host: hostname, port: Number(port || 5432) })
   const through = new URL(addresses.postgres)
   through.host = `127.0.0.1:${network.port}`
-  const { counted, asked, holdNextSite } = counting(openPostgres(through.href))
+  const { counted, asked, holdNextSite } = counting(patientPostgres(through.href))
   // Patient: a busy machine is no outage.
   const directory = openDirectory(counted, keySecrets, () => {}, 2_000)
   t.after(async () => {

@@ -26,8 +26,10 @@ export async function freshStores(atEnd: (end: () => Promise<void>) => void): Pr
 }
 
 /** Without the short waits of a process that serves requests: these tests are not about them. */
+export const patientPostgres = (url: string) => postgres(url, { max: 10, onnotice: () => {} })
+
 export const connectPatiently = (addresses: StoreAddresses): Stores => ({
-  postgres: postgres(addresses.postgres, { max: 10, onnotice: () => {} }),
+  postgres: patientPostgres(addresses.postgres),
   clickhouse: openClickHouse(addresses.clickhouse),
   addresses,
 })
