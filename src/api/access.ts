@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Directory } from '../accounts/directory.ts'
 import { isKeyText } from '../accounts/key-text.ts'
 import type { ApiKey } from '../accounts/keys.ts'
+import type { LastUse } from '../accounts/last-use.ts'
 import { plans } from '../accounts/plans.ts'
 import type { Site } from '../accounts/sites.ts'
 import { ApiError } from '../errors.ts'
@@ -14,13 +15,14 @@ import type { Limiter } from './rate-limit.ts'
 export interface Gatekeepers {
   directory: Directory
   limiter: Limiter
+  lastUse: LastUse
   now: () => number
 }
 
 export async function authenticate(
   request: FastifyRequest,
   reply: FastifyReply,
-  { directory, limiter, now }: Gatekeepers,
+  { directory, limiter, lastUse, now }: Gatekeepers,
 ): Promise<ApiKey> {
   const token = bearerToken(request.headers.authorization)
   if (!token) throw new ApiError('unauthorized')
@@ -38,6 +40,7 @@ export async function authenticate(
     reply.header('Retry-After', Math.max(1, reset - Math.floor(now() / 1000)))
     throw new ApiError('rate_limit_exceeded')
   }
+  lastUse.note(key.id)
   return key
 }
 

@@ -3,6 +3,7 @@
 import { createServer, type Server } from 'node:http'
 import type { Logger } from 'pino'
 import { openDirectory } from '../accounts/directory.ts'
+import { recordLastUse } from '../accounts/last-use.ts'
 import type { Config } from '../config.ts'
 import { openClickHouse } from '../stores/clickhouse.ts'
 import { openRedis } from '../stores/redis.ts'
@@ -45,7 +46,8 @@ export async function startApi(config: Config, log: Logger): Promise<RunningApi>
     ? redisLimiter({ redis, prefix: 'footfall:limit:', now, onDegraded: metrics.countedLocally })
     : memoryLimiter(now)
 
-  const app = buildApp({ clickhouse, directory, limiter, now, log, metrics })
+  const lastUse = recordLastUse(postgres)
+  const app = buildApp({ clickhouse, directory, limiter, lastUse, now, log, metrics })
   const metricsServer = createServer(async (_request, response) => {
     response.setHeader('Content-Type', metrics.registry.contentType)
     response.end(await metrics.registry.metrics())
@@ -59,6 +61,7 @@ export async function startApi(config: Config, log: Logger): Promise<RunningApi>
       await drain(app.server, () => app.close())
       metricsServer.close()
       metricsServer.closeAllConnections()
+      lastUse.close()
       await Promise.all([directory.close(), clickhouse.close(), redis?.close()])
       await postgres.close()
     },

@@ -7,6 +7,7 @@ import { pino } from 'pino'
 import { createAccount, setPlan } from '../../src/accounts/accounts.ts'
 import { openDirectory } from '../../src/accounts/directory.ts'
 import { createKey } from '../../src/accounts/keys.ts'
+import { recordLastUse } from '../../src/accounts/last-use.ts'
 import type { Plan } from '../../src/accounts/plans.ts'
 import { createSite, setExcludedCountries } from '../../src/accounts/sites.ts'
 import { buildApp } from '../../src/api/app.ts'
@@ -104,6 +105,7 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
 }
 
 export interface ApiOptions {
+  lastUseMs?: number
   now?: () => number
   limiter?: Limiter
   log?: { write(line: string): void }
@@ -124,7 +126,8 @@ export async function startApi({ postgres, clickhouse, addresses }: Stores, opti
       onDegraded: metrics.countedLocally,
     })
   const log = options.log ? pino({ level: 'trace' }, options.log) : pino({ level: 'silent' })
-  const app = buildApp({ clickhouse, directory, limiter, now, log, metrics })
+  const lastUse = recordLastUse(postgres, options.lastUseMs)
+  const app = buildApp({ clickhouse, directory, limiter, lastUse, now, log, metrics })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   return {
@@ -141,6 +144,7 @@ export async function startApi({ postgres, clickhouse, addresses }: Stores, opti
     async close() {
       app.server.closeAllConnections()
       await app.close()
+      lastUse.close()
       await directory.close()
     },
   }
