@@ -11,7 +11,7 @@ interface Variable<Value> {
   parse(text: string): Value
 }
 
-const variable = <Value>(definition: Variable<Value>) => definition
+const variable = <const Definition extends Variable<unknown>>(definition: Definition) => definition
 
 export const variables = {
   DATABASE_URL: variable({

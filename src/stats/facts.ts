@@ -30,7 +30,7 @@ export function hitFacts(query: StatsQuery, dimension: Dimension): Sql {
   )`
 }
 
-/** A relation (day, views, visitors, sessions, bounces, seconds): hits inside the period, sessions that started inside it. */
+/** A relation (day, views, visitors, sessions, bounces, duration in milliseconds): hits inside the period, sessions that started inside it. */
 export function totalFacts(query: StatsQuery, period: Period): Sql {
   return sql`(
     SELECT

@@ -96,9 +96,11 @@ const earlier = (one: Temporal.ZonedDateTime, other: Temporal.ZonedDateTime) => 
 
 export const dayCount = ({ firstDay, lastDay }: Period): number => firstDay.until(lastDay).days + 1
 
-export function* daysOf({ firstDay, lastDay }: Period): Generator<string> {
-  for (let day = firstDay; Temporal.PlainDate.compare(day, lastDay) <= 0; day = day.add({ days: 1 }))
-    yield day.toString()
+/** Counted in milliseconds of UTC, where every day has as many: Temporal would take a tenth of a second for a hundred years. */
+export function* daysOf(period: Period): Generator<string> {
+  const first = period.firstDay.toZonedDateTime('UTC').epochMilliseconds
+  const days = dayCount(period)
+  for (let day = 0; day < days; day++) yield new Date(first + day * 86_400_000).toISOString().slice(0, -14)
 }
 
 /** The instant a partial first day begins at, or null when the period covers that day from its first instant. */

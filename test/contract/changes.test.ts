@@ -7,7 +7,7 @@ import { setExcludedCountries } from '../../src/accounts/sites.ts'
 import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
 import { pageview } from '../support/events.ts'
 import { type Answer, openWorld, startApi, type World } from '../support/world.ts'
-import { as, codeOf, noon } from './helpers.ts'
+import { as, codeOf, noon } from './vocabulary.ts'
 
 interface Change {
   make(postgres: Postgres, world: World): Promise<unknown>

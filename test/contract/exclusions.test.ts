@@ -4,7 +4,7 @@ import type { ReportName } from '../../src/stats/reports.ts'
 import type { CountryCode } from '../../src/traffic/country.ts'
 import { custom, type Hit, pageview } from '../support/events.ts'
 import { openWorld, type World } from '../support/world.ts'
-import { noon, reportNames } from './helpers.ts'
+import { noon, reportNames } from './vocabulary.ts'
 
 /** Traffic of one country in both windows of 7d; France has a page, a referrer, an event and a source of its own. */
 function traffic(country: CountryCode): Hit[] {

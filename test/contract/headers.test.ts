@@ -5,9 +5,9 @@ import { newKeyText } from '../../src/accounts/key-text.ts'
 import { setKeyDisabled } from '../../src/accounts/keys.ts'
 import { memoryLimiter } from '../../src/api/rate-limit.ts'
 import { type Answer, openWorld, type World } from '../support/world.ts'
-import { as, codeOf, newAccountKey, newSiteKey, noon, rateLimitNames, reportNames, times } from './helpers.ts'
 import { apiWithoutClickHouse, apiWithoutPostgres } from './outage.ts'
 import { sendRaw } from './raw.ts'
+import { as, codeOf, newAccountKey, newSiteKey, noon, rateLimitNames, reportNames, times } from './vocabulary.ts'
 
 const path = '/api/v1/stats/pages'
 const counted = rateLimitNames

@@ -7,7 +7,7 @@ import { createKey } from '../../src/accounts/keys.ts'
 import { startApiProcess } from '../support/api-process.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
 import { keySecrets, openStores } from '../support/stores.ts'
-import { as, inTurns, newSite, times } from './helpers.ts'
+import { as, inTurns, newSite, times } from './vocabulary.ts'
 
 /** A key of an account of its own. */
 async function stranger() {

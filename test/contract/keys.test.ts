@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { deleteKey, setKeyDisabled, setKeyExpiry } from '../../src/accounts/keys.ts'
 import { pageview } from '../support/events.ts'
 import { openWorld, type World } from '../support/world.ts'
-import { as, codeOf, newAccountKey, newSite, newSiteKey, noon, refused } from './helpers.ts'
+import { as, codeOf, newAccountKey, newSite, newSiteKey, noon, refused } from './vocabulary.ts'
 
 const ask = async (world: World, key = world.key) => codeOf(await world.get('/stats/overview', '', as(key.text)))
 

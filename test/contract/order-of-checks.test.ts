@@ -6,8 +6,8 @@ import { createKey, deleteKey, setKeyDisabled } from '../../src/accounts/keys.ts
 import { type Limiter, memoryLimiter } from '../../src/api/rate-limit.ts'
 import { keySecrets, openStores } from '../support/stores.ts'
 import { type Answer, startApi } from '../support/world.ts'
-import { codeOf, foreignSite, newSite, times } from './helpers.ts'
 import { sendRaw } from './raw.ts'
+import { codeOf, foreignSite, newSite, times } from './vocabulary.ts'
 
 const order = [
   'route',

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { custom, type Hit, pageview } from '../support/events.ts'
 import { openWorld } from '../support/world.ts'
-import { noon, reportNames } from './helpers.ts'
+import { noon, reportNames } from './vocabulary.ts'
 
 test('what had no effect is named in Stats-Warning, one sentence each, on every endpoint', async (t) => {
   const world = await openWorld(t, { now: noon })

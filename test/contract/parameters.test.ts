@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryLimiter } from '../../src/api/rate-limit.ts'
 import { openWorld } from '../support/world.ts'
-import { codeOf, inTurns, noon, reportNames } from './helpers.ts'
+import { codeOf, inTurns, noon, reportNames } from './vocabulary.ts'
 
 const long = (count: number) => 'a'.repeat(count)
 const each = (name: string, values: string[]) => values.map((value) => `${name}=${value}`)

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { setTimeZone } from '../../src/accounts/sites.ts'
 import { custom, pageview } from '../support/events.ts'
 import { openWorld } from '../support/world.ts'
-import { codeOf, noon, reportNames } from './helpers.ts'
+import { codeOf, noon, reportNames } from './vocabulary.ts'
 
 test('a window wholly in the future is empty, however far ahead', async (t) => {
   const world = await openWorld(t, { now: noon })

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorld } from '../support/world.ts'
-import { noon, reportNames } from './helpers.ts'
+import { noon, reportNames } from './vocabulary.ts'
 
 interface Row {
   zone?: string

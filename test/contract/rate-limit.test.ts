@@ -5,9 +5,9 @@ import type { Plan } from '../../src/accounts/plans.ts'
 import { memoryLimiter, redisLimiter } from '../../src/api/rate-limit.ts'
 import { openRedis } from '../../src/stores/redis.ts'
 import { type Answer, openWorld, startApi, type World } from '../support/world.ts'
-import { as, codeOf, newAccountKey, newSiteKey, rateLimitOf, reportNames, times } from './helpers.ts'
 import { apiWithoutClickHouse } from './outage.ts'
 import { sendRaw } from './raw.ts'
+import { as, codeOf, newAccountKey, newSiteKey, rateLimitOf, reportNames, times } from './vocabulary.ts'
 
 const perHour: Record<Exclude<Plan, 'Free'>, number> = { Starter: 1000, Growth: 2000, Scale: 3000, Agency: 5000 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { CountryCode } from '../../../src/traffic/country.ts'
 import { custom, pageview } from '../../support/events.ts'
 import { openWorld } from '../../support/world.ts'
-import { noon } from '../helpers.ts'
+import { noon } from '../vocabulary.ts'
 
 const at = '2026-11-14T10:00:00Z'
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { custom, pageview } from '../../support/events.ts'
 import { openWorld } from '../../support/world.ts'
-import { noon, times } from '../helpers.ts'
+import { noon, times } from '../vocabulary.ts'
 
 const nothing = { visitors: 0, pageviews: 0, sessions: 0, bounce_rate: 0, avg_duration: 0 }
 const unknown = { visitors: null, pageviews: null, sessions: null, bounce_rate: null, avg_duration: null }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { custom, pageview } from '../../support/events.ts'
 import { openWorld } from '../../support/world.ts'
-import { noon, times } from '../helpers.ts'
+import { noon, times } from '../vocabulary.ts'
 
 const at = '2026-11-14T10:00:00Z'
 

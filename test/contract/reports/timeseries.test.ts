@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { custom, pageview } from '../../support/events.ts'
 import { openWorld } from '../../support/world.ts'
-import { noon } from '../helpers.ts'
+import { noon } from '../vocabulary.ts'
 
 test('the whole body: one element for every day, zeros included, oldest first', async (t) => {
   const world = await openWorld(t, { now: noon })

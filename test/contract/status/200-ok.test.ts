@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { custom, pageview } from '../../support/events.ts'
 import { openWorld } from '../../support/world.ts'
-import { noon, rateLimitOf, reportNames } from '../helpers.ts'
+import { noon, rateLimitOf, reportNames } from '../vocabulary.ts'
 
 const limited = ['pages', 'referrers', 'devices', 'geo', 'events', 'utm']
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
-import { rateLimitOf, reportNames } from '../helpers.ts'
+import { rateLimitOf, reportNames } from '../vocabulary.ts'
 
 const asBrowser = {
   method: 'OPTIONS',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { pageview } from '../../support/events.ts'
 import { openWorld, type World } from '../../support/world.ts'
-import { as, newAccountKey, newSite, noon, rateLimitOf, reportNames } from '../helpers.ts'
+import { as, newAccountKey, newSite, noon, rateLimitOf, reportNames } from '../vocabulary.ts'
 
 const tagOf = async (world: World, path: string, query = '') =>
   (await world.get(path, query)).headers.get('etag') as string

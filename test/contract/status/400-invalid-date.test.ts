@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
-import { noon, refused, reportNames } from '../helpers.ts'
+import { noon, refused, reportNames } from '../vocabulary.ts'
 
 const both = (start: string, end: string) => `range=custom&start=${start}&end=${end}`
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
-import { as, newAccountKey, refused } from '../helpers.ts'
+import { as, newAccountKey, refused } from '../vocabulary.ts'
 
 const invalid = ['range=1d', 'limit=0', 'country=XX', 'device=phone', 'hostname=', 'utm_source=', 'site_id=']
 

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
-import { as, newAccountKey, refused, reportNames } from '../helpers.ts'
+import { as, newAccountKey, refused, reportNames } from '../vocabulary.ts'
 
 test('an account key without site_id is refused on every endpoint', async (t) => {
   const world = await openWorld(t)

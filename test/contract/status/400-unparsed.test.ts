@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
-import { rateLimitOf, refused } from '../helpers.ts'
 import { sendRaw } from '../raw.ts'
+import { rateLimitOf, refused } from '../vocabulary.ts'
 
 const path = '/api/v1/stats/overview'
 

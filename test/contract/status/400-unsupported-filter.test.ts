@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
-import { refused, reportNames } from '../helpers.ts'
+import { refused, reportNames } from '../vocabulary.ts'
 
 test('a filter on browser, os or channel is refused on every endpoint, the one about channels included', async (t) => {
   const world = await openWorld(t)

@@ -1,8 +1,8 @@
 import { test } from 'node:test'
 import { newKeyText } from '../../../src/accounts/key-text.ts'
 import { openWorld } from '../../support/world.ts'
-import { as, refused, reportNames } from '../helpers.ts'
 import { apiWithoutPostgres } from '../outage.ts'
+import { as, refused, reportNames } from '../vocabulary.ts'
 
 test('a well-formed key that does not exist is refused on every endpoint', async (t) => {
   const world = await openWorld(t)

@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import { setKeyDisabled } from '../../../src/accounts/keys.ts'
 import { openWorld } from '../../support/world.ts'
-import { refused, reportNames } from '../helpers.ts'
+import { refused, reportNames } from '../vocabulary.ts'
 
 test('a disabled key is refused on every endpoint', async (t) => {
   const world = await openWorld(t)

@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
-import { as, newSiteKey, noon, refused, reportNames } from '../helpers.ts'
+import { as, newSiteKey, noon, refused, reportNames } from '../vocabulary.ts'
 
 test('a key past its expiry date is refused on every endpoint', async (t) => {
   const world = await openWorld(t, { now: noon })

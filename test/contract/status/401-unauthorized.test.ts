@@ -1,7 +1,7 @@
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
-import { refused, reportNames } from '../helpers.ts'
 import { sendRaw } from '../raw.ts'
+import { refused, reportNames } from '../vocabulary.ts'
 
 test('a request without an Authorization header is refused on every endpoint', async (t) => {
   const { api } = await openWorld(t)

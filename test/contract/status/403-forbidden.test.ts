@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
-import { as, foreignSite, newAccountKey, newSite, rateLimitNames, refused, reportNames } from '../helpers.ts'
+import { as, foreignSite, newAccountKey, newSite, rateLimitNames, refused, reportNames } from '../vocabulary.ts'
 
 const malformed = (siteId: string) => [
   'x',

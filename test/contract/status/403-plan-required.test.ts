@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
-import { as, newAccountKey, refused, reportNames } from '../helpers.ts'
+import { as, newAccountKey, refused, reportNames } from '../vocabulary.ts'
 
 test('a key of an account below Starter is refused on every endpoint, site key or account key', async (t) => {
   const world = await openWorld(t, { plan: 'Free' })

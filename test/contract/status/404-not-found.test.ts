@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
-import { refused } from '../helpers.ts'
+import { refused } from '../vocabulary.ts'
 
 const unknown = [
   '/',

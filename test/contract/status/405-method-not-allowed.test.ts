@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
-import { refused, reportNames } from '../helpers.ts'
 import { sendRaw } from '../raw.ts'
+import { refused, reportNames } from '../vocabulary.ts'
 
 test('every endpoint refuses other methods and says which it allows, before it looks at the key or the body', async (t) => {
   const world = await openWorld(t)

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryLimiter } from '../../../src/api/rate-limit.ts'
 import { openWorld } from '../../support/world.ts'
-import { noon, rateLimitOf, refused, reportNames, times } from '../helpers.ts'
+import { noon, rateLimitOf, refused, reportNames, times } from '../vocabulary.ts'
 
 test('over the limit every endpoint answers 429, and says when to come back', async (t) => {
   const limiter = memoryLimiter(() => Date.parse(noon))

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { newKeyText } from '../../../src/accounts/key-text.ts'
 import { openWorld } from '../../support/world.ts'
-import { as, newAccountKey, rateLimitOf, refused, reportNames } from '../helpers.ts'
 import { apiBehindProxy, apiWithoutClickHouse, apiWithoutPostgres } from '../outage.ts'
+import { as, newAccountKey, rateLimitOf, refused, reportNames } from '../vocabulary.ts'
 
 const inside = /secret|127\.0\.0\.1|ECONN|clickhouse|postgres|password|stack|node_modules|\.ts/i
 
