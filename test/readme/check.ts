@@ -74,7 +74,12 @@ function block(name: string): string {
 
 /** Runs commands in the clone until they print what they should; the last of them goes on running. */
 async function start(commands: string, until: RegExp): Promise<string> {
-  const child = spawn('bash', ['-euc', commands], { cwd: clone, env: cleanEnvironment(), detached: true })
+  const child = spawn('bash', ['-ec', commands], {
+    cwd: clone,
+    env: cleanEnvironment(),
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   running.push(child)
   let output = ''
   child.stdout.on('data', (chunk) => {
@@ -93,7 +98,7 @@ async function start(commands: string, until: RegExp): Promise<string> {
 }
 
 function shell(command: string, extra: Record<string, string>): string {
-  return execFileSync('bash', ['-euc', command], {
+  return execFileSync('bash', ['-ec', command], {
     env: { ...cleanEnvironment(), ...extra },
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'ignore'],
