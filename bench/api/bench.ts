@@ -42,6 +42,7 @@ async function clearAway(): Promise<void> {
   for (const end of endings.splice(0).reverse()) await end().catch((error) => say(`clearing away: ${error}`))
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void giveUp(signal))
+process.on('uncaughtException', (error) => void giveUp(`${error.stack}`))
 const longestMs = 180_000 + Number(values.seconds) * 2_000 + Number(values.each) * 500
 setTimeout(() => void giveUp(`not done in ${longestMs / 1000} s`), longestMs).unref()
 

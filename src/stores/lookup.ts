@@ -5,21 +5,26 @@ import { type LookupAddress, type LookupOptions, lookup as resolve } from 'node:
 type Answer = [error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number]
 type Callback = (...answer: Answer) => void
 
-const known = new Map<string, Answer>()
-const asking = new Map<string, Callback[]>()
+/** A question that hangs holds one of the few threads there are, so it is asked again no sooner than after this. */
+const askAgainMs = 2_000
 
-/** In the form that sockets want it. Asked once at a time: a question that hangs holds one of the few threads there are. */
+const known = new Map<string, Answer>()
+const asking = new Map<string, { since: number; waiting: Callback[] }>()
+
+/** In the form that sockets want it. */
 export function lookup(host: string, options: LookupOptions, callback: Callback): void {
   const question = JSON.stringify([host, options])
   const last = known.get(question)
-  const waiting = asking.get(question) ?? []
+  const before = asking.get(question)
+  const isAsked = before !== undefined && performance.now() - before.since < askAgainMs
+  const current = isAsked ? before : { since: performance.now(), waiting: [] }
   if (last) process.nextTick(callback, ...last)
-  else waiting.push(callback)
-  if (asking.has(question)) return
-  asking.set(question, waiting)
+  else current.waiting.push(callback)
+  if (isAsked) return
+  asking.set(question, current)
   resolve(host, options, (...answer: Answer) => {
-    asking.delete(question)
+    if (asking.get(question) === current) asking.delete(question)
     if (!answer[0]) known.set(question, answer)
-    for (const call of waiting) call(...answer)
+    for (const call of current.waiting) call(...answer)
   })
 }

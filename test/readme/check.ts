@@ -147,7 +147,9 @@ async function end(child: ChildProcess): Promise<void> {
   }
 }
 
-const since = (began: number): number => Math.round((performance.now() - began) / 100) / 10
+function since(began: number): number {
+  return Math.round((performance.now() - began) / 100) / 10
+}
 
 function finish(ok: boolean): void {
   console.log(JSON.stringify({ check: 'readme', seconds, answers: compared, ok: ok && compared === 10 }))

@@ -15,12 +15,22 @@ export interface ApiProcess {
   stop(): Promise<number | null>
 }
 
+export interface ApiProcessOptions {
+  /** A file descriptor for its log, which `log()` then does not see. */
+  stdout?: number
+  /** As `ulimit -n`. */
+  mostFiles?: number
+}
+
 export async function startApiProcess(
   addresses: Omit<StoreAddresses, 'redis' | 'redisPrefix'> & { redis?: string },
   environment: Record<string, string> = {},
+  { stdout, mostFiles }: ApiProcessOptions = {},
 ): Promise<ApiProcess> {
   const [port, metricsPort] = [await freePort(), await freePort()]
-  const child = spawn(process.execPath, [new URL('../../src/api/main.ts', import.meta.url).pathname], {
+  const command = [process.execPath, new URL('../../src/api/main.ts', import.meta.url).pathname]
+  if (mostFiles) command.unshift('bash', '-c', `ulimit -n ${mostFiles}; exec "$@"`, 'bash')
+  const child = spawn(command[0] as string, command.slice(1), {
     env: {
       PATH: process.env.PATH,
       DATABASE_URL: addresses.postgres,
@@ -31,13 +41,13 @@ export async function startApiProcess(
       METRICS_PORT: `${metricsPort}`,
       ...environment,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
   })
   let log = ''
-  child.stdout.on('data', (chunk) => {
+  child.stdout?.on('data', (chunk) => {
     log += chunk
   })
-  child.stderr.on('data', (chunk) => {
+  child.stderr?.on('data', (chunk) => {
     log += chunk
   })
   const ended = once(child, 'exit') as Promise<[number | null]>
@@ -50,7 +60,10 @@ export async function startApiProcess(
       () => false,
     )
     if (ready) break
-    if (attempt > 1000 || child.exitCode !== null) throw new Error(`The API did not become ready:\n${log}`)
+    if (attempt > 1000 || child.exitCode !== null) {
+      removeAtExit()
+      throw new Error(`The API did not become ready:\n${log}`)
+    }
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   return {

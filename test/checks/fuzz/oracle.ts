@@ -52,8 +52,14 @@ export const ranges = ['24h', '7d', '30d', '90d', '12m', 'custom']
 
 /** All answers the contract allows: one, but for a key whose quota runs out and where the contract is silent. */
 export function verdictsOf(sent: Sent, world: FuzzWorld): Verdict[] {
-  const { method, target, authorization, ifNoneMatch } = sent
-  if (sent.isHostUnclear) return [refuse(400, 'invalid_parameter')]
+  const verdicts = clearVerdictsOf(sent, world)
+  if (!sent.isHostUnclear) return verdicts
+  // Refused like anything that cannot be read; where the route comes first in the order of checks (D-38), its answer will do.
+  const refused = refuse(400, 'invalid_parameter')
+  return [204, 404, 405].includes(verdicts[0]?.status ?? 0) ? [...verdicts, refused] : [refused]
+}
+
+function clearVerdictsOf({ method, target, authorization, ifNoneMatch }: Sent, world: FuzzWorld): Verdict[] {
   const at = target.indexOf('?')
   const path = decodedPath(at === -1 ? target : target.slice(0, at))
   // The contract says "any path" of OPTIONS, and nothing of a path whose escapes mean nothing: both readings will do.
@@ -65,7 +71,8 @@ export function verdictsOf(sent: Sent, world: FuzzWorld): Verdict[] {
     rest.length === 0 && api === 'api' && version === 'v1' && stats === 'stats' && Object.hasOwn(endpoints, report)
   if (!isOutside && !isStats) return [refuse(404, 'not_found')]
   if (method !== 'GET' && method !== 'HEAD') return [refuse(405, 'method_not_allowed')]
-  if (isOutside) return [{ status: 200, isOutside }]
+  // No key is needed there; two of them are too many anywhere, and the contract does not say whether also here.
+  if (isOutside) return [{ status: 200, isOutside }, ...(authorization.length > 1 ? [refuse(401, 'unauthorized')] : [])]
   const key = keyOf(authorization, world)
   if (Array.isArray(key)) return key
   const verdict = judge(report, key, readQuery(at === -1 ? '' : target.slice(at + 1)), world)

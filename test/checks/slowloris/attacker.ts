@@ -37,9 +37,7 @@ export type Kind = keyof typeof kinds
 const names = Object.keys(kinds) as Kind[]
 const everyMs = 1_000
 const givenUpMs = 15_000
-/** Not all in one instant: a full backlog would make the kernel, not the server, keep them waiting. */
-const openedTogether = 50
-const openPauseMs = 10
+const openedTogether = 100
 
 process.once('message', async ({ port, key, sockets }: Order) => {
   const ended: Promise<Closed>[] = []
@@ -48,10 +46,24 @@ process.once('message', async ({ port, key, sockets }: Order) => {
     const name = names[at % names.length] as Kind
     const kind = name === 'a slow body on a good request' && at % 100 > 6 ? 'a slow body nobody reads' : name
     ended.push(open(port, key, kind))
-    if (at % openedTogether === openedTogether - 1) await new Promise((resolve) => setTimeout(resolve, openPauseMs))
+    if (at % openedTogether === openedTogether - 1) await untilAccepted(port)
   }
   process.send?.(await Promise.all(ended))
 })
+
+/**
+ * Whoever comes last is accepted last. With a full backlog the kernel takes a connection for open on our side long before the
+ * server has it, and a client that sends nothing would be seen only seconds later.
+ */
+function untilAccepted(port: number): Promise<void> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' })
+    socket.write('GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    socket.resume()
+    socket.on('error', () => {})
+    socket.on('close', () => resolve())
+  })
+}
 
 function open(port: number, key: string, kind: Kind): Promise<Closed> {
   return new Promise((resolve) => {

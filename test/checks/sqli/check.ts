@@ -38,8 +38,10 @@ await runCheck(
     check.onEnd(api.stop)
 
     const counts = await roundTrip(check, stores.clickhouse, random, check.n)
+    check.say(`${counts.equal} of ${counts.values} came back equal`)
     const refusedAsDates = await refuseAsDates(check, stores.clickhouse, random, 200)
     const http = await filterEach(check, stores, { siteId, keys }, api.url, random, sample)
+    check.say(`filters: ${JSON.stringify(http)}`)
     const refusedElsewhere = await refuseElsewhere(check, { siteId, keys }, api.url, random, sample)
     if (counts.values !== check.n) check.fault('not all values were compared', `${counts.values} of ${check.n}`)
     const complaints = api

@@ -56,6 +56,7 @@ async function giveUp(why: string): Promise<void> {
   process.exit(1)
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void giveUp(signal))
+process.on('uncaughtException', (error) => void giveUp(`${error.stack}`))
 /** Several times what it takes on two busy cores. */
 const longestMs = 120_000 + queries * 0.6 + requests * 12 + enumEach * 20
 setTimeout(() => void giveUp(`not done in ${longestMs / 1000} s`), longestMs).unref()

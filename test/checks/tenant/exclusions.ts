@@ -8,6 +8,8 @@ import type { WatermarkedSite } from './watermarked-sites.ts'
 
 export interface Exclusions {
   changes(): number
+  /** Changes every site that changes, once more, and returns when all of it is seen. */
+  changeAll(): Promise<void>
   /** Every list that was in force at some time between the two, by `performance.now()`. */
   between(site: WatermarkedSite, from: number, until: number): readonly CountryCode[][]
   stop(): Promise<void>
@@ -39,9 +41,9 @@ export function changeExclusions(
 
   async function changeOne(site: WatermarkedSite): Promise<void> {
     const lists = history.get(site.number) as InForce[]
-    const excluded = random.pick(choices)
-    const next = { excluded, from: performance.now(), until: Number.POSITIVE_INFINITY }
     const last = lists.at(-1) as InForce
+    const excluded = random.pick(choices.filter((list) => list !== last.excluded))
+    const next = { excluded, from: performance.now(), until: Number.POSITIVE_INFINITY }
     lists.push(next)
     await setExcludedCountries(postgres, site.id, excluded)
     while (!(await shows(site, excluded))) {
@@ -52,11 +54,18 @@ export function changeExclusions(
     changes++
   }
 
+  /** One after the other, whoever asks: what was before has to be known when the next one begins. */
+  let lastChange = Promise.resolve()
+  function changeInTurn(site: WatermarkedSite): Promise<void> {
+    lastChange = lastChange.then(() => (stopped ? undefined : changeOne(site)))
+    return lastChange
+  }
+
   async function change(): Promise<void> {
     while (!stopped) {
       for (const site of changing) {
         if (stopped) return
-        await changeOne(site)
+        await changeInTurn(site)
         await pause(changeEveryMs / changing.length)
       }
     }
@@ -65,6 +74,9 @@ export function changeExclusions(
   const changingEnds = change()
   return {
     changes: () => changes,
+    async changeAll() {
+      for (const site of changing) await changeInTurn(site)
+    },
     between: ({ number }, from, until) =>
       (history.get(number) ?? [{ excluded: [], from: 0, until: Number.POSITIVE_INFINITY }])
         .filter((one) => one.from <= until && one.until >= from)

@@ -78,8 +78,9 @@ export async function runTraffic(options: TrafficOptions): Promise<TrafficTally>
     }
   }
 
-  // What was refused does not count: the promise is about so many answers.
-  const wanted = () => begun - judge.answered.refused - judge.answered.late < requests
+  // What was refused does not count: the promise is about so many answers, and about all that breaks meanwhile.
+  let hasBroken = false
+  const wanted = () => !hasBroken || begun - judge.answered.refused - judge.answered.late < requests
   async function keepAsking(): Promise<void> {
     while (wanted()) {
       begun++
@@ -99,8 +100,12 @@ export async function runTraffic(options: TrafficOptions): Promise<TrafficTally>
 
   async function breakThings(): Promise<void> {
     for (const share of [0.2, 0.3]) await breakAt(share, () => stores.stopPostgres(400))
+    while (begun < requests * 0.5) await pause(10)
+    // The last answers that will be asked for are from before this change, and must not be given.
+    await exclusions.changeAll()
     await breakAt(0.5, () => stores.killClickHouse(500))
     if (options.longOutages) await breakAt(0.75, () => stores.stopClickHouse(4_000))
+    hasBroken = true
   }
 
   try {

@@ -1,0 +1,148 @@
+// What every fault test needs: customers in the stores, requests with their time, and what the process tells its operator.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createKey } from '../../src/accounts/keys.ts'
+import type { Plan } from '../../src/accounts/plans.ts'
+import { createSite, type NewSite } from '../../src/accounts/sites.ts'
+import type { ClickHouse } from '../../src/stores/clickhouse.ts'
+import type { Postgres } from '../../src/stores/postgres.ts'
+import { recordBatch } from '../../src/traffic/recording.ts'
+import type { ApiProcess } from '../support/api-process.ts'
+import { eventOf, type Hit } from '../support/events.ts'
+import { keySecrets } from '../support/stores.ts'
+import type { Answer } from '../support/world.ts'
+
+/** What a busy machine may add to any bound. */
+export const noise = 300
+
+export interface Customer {
+  accountId: string
+  siteId: string
+  /** The text of a key of the site. */
+  key: string
+}
+
+export async function newCustomer(
+  postgres: Postgres,
+  site: Partial<NewSite> = {},
+  plan: Plan = 'Agency',
+): Promise<Customer> {
+  const accountId = await createAccount(postgres, { name: 'Faults', plan })
+  const siteId = await createSite(postgres, { accountId, domain: `${randomUUID()}.example`, ...site })
+  return { accountId, siteId, key: await newKey(postgres, { accountId, siteId }) }
+}
+
+/** The text of another key: of the site, or without one of the whole account. */
+export async function newKey(
+  postgres: Postgres,
+  { accountId, siteId }: { accountId: string; siteId?: string },
+  expiresAt?: Date,
+): Promise<string> {
+  const key = { accountId, name: 'Faults', ...(siteId && { siteId }), ...(expiresAt && { expiresAt }) }
+  return (await createKey(postgres, keySecrets, key)).text
+}
+
+/** Each hit is one pageview of a visitor of its own, an hour ago. */
+export function record(clickhouse: ClickHouse, siteId: string, ...hits: Partial<Hit>[]): Promise<void> {
+  const at = new Date(Date.now() - 3_600_000).toISOString()
+  const events = hits.map((hit, index) => eventOf({ at, visitor: `visitor ${index}`, ...hit }, siteId, 'UTC'))
+  return recordBatch(clickhouse, { id: randomUUID(), events })
+}
+
+export interface Timed extends Answer {
+  ms: number
+}
+
+/** GET, with its time. */
+export async function ask(
+  { url }: { url: string },
+  path: string,
+  key?: string,
+  init: RequestInit = {},
+): Promise<Timed> {
+  const began = performance.now()
+  const response = await fetch(`${url}${path}`, {
+    ...init,
+    headers: { ...(key && { Authorization: `Bearer ${key}` }) },
+  })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.includes('json') && text !== ''
+  const json = isJson ? JSON.parse(text) : undefined
+  return { status: response.status, headers: response.headers, text, json, ms: performance.now() - began }
+}
+
+export const overview = (api: { url: string }, key: string, query = ''): Promise<Timed> =>
+  ask(api, `/api/v1/stats/overview?range=7d${query}`, key)
+
+export const isCounted = ({ headers }: Answer): boolean => headers.has('x-ratelimit-remaining')
+
+export function answered(answer: Timed, status: number, boundMs: number): void {
+  assert.equal(answer.status, status, answer.text)
+  assert.ok(answer.ms <= boundMs + noise, `took ${Math.round(answer.ms)} ms, not ${boundMs}`)
+}
+
+/** A fault of ours: the envelope, Retry-After, and rate limit headers exactly when the request had been counted. */
+export function failed(answer: Timed, { boundMs, counted }: { boundMs: number; counted: boolean }): void {
+  answered(answer, 500, boundMs)
+  assert.equal(answer.json.error.code, 'internal_error')
+  assert.equal(isCounted(answer), counted, counted ? 'rate limit headers are missing' : 'nothing was counted yet')
+  assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/)
+  assert.equal(answer.headers.get('access-control-allow-origin'), '*')
+}
+
+type Dependency = 'PostgreSQL' | 'ClickHouse'
+
+/** What /metrics says of a neighbour. */
+export async function isUp({ metricsUrl }: ApiProcess, dependency: Dependency): Promise<boolean> {
+  const text = await (await fetch(metricsUrl)).text()
+  const [, value] = new RegExp(`^footfall_dependency_up\\{dependency="${dependency}"\\} (\\d)$`, 'm').exec(text) ?? []
+  assert.ok(value, `no metric for ${dependency}`)
+  return value === '1'
+}
+
+/** What the log says of a neighbour, in order: `down` and `up`. */
+export const changes = (api: ApiProcess, dependency: Dependency): string[] =>
+  api
+    .log()
+    .split('\n')
+    .map((line) => /"msg":"([^"]*)"/.exec(line)?.[1] ?? '')
+    .filter((message) => message.startsWith(dependency))
+    .map((message) => (message.endsWith('answers again') ? 'up' : 'down'))
+
+export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Waits for something to become true and returns how long it took. */
+export async function until(what: string, boundMs: number, isTrue: () => Promise<boolean> | boolean): Promise<number> {
+  const began = performance.now()
+  for (;;) {
+    if (await isTrue()) return Math.round(performance.now() - began)
+    assert.ok(performance.now() - began <= boundMs + noise, `${what}: not within ${boundMs} ms`)
+    await sleep(15)
+  }
+}
+
+/** Asks over and over while the work goes on; a request without an answer counts as status 0. */
+export async function whileAsking(request: () => Promise<Timed>, work: () => Promise<unknown>): Promise<Timed[]> {
+  const answers: Timed[] = []
+  let isWorking = true
+  const asking = (async () => {
+    while (isWorking) {
+      answers.push(await request().catch((error) => ({ ...none, text: String(error.cause ?? error) })))
+      await sleep(10)
+    }
+  })()
+  try {
+    await work()
+  } finally {
+    isWorking = false
+    await asking
+  }
+  return answers
+}
+
+const none: Timed = { status: 0, headers: new Headers(), text: '', json: undefined, ms: 0 }
+
+/** The middle of their times: single requests may fall on a moment in which the machine was elsewhere. */
+export const medianOf = (answers: readonly Timed[]): number =>
+  answers.map(({ ms }) => ms).sort((a, b) => a - b)[answers.length >> 1] as number

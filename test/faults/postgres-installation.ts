@@ -1,0 +1,163 @@
+// An API process whose PostgreSQL a test may break: a server of its own, reached through a network of its own.
+import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { newKeyText } from '../../src/accounts/key-text.ts'
+import { createSite } from '../../src/accounts/sites.ts'
+import { migrate } from '../../src/stores/migrate.ts'
+import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
+import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
+import { atEnd } from '../support/at-end.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { type OwnServer, startOwnPostgres } from '../support/own-servers.ts'
+import { openStores } from '../support/stores.ts'
+import {
+  answered,
+  ask,
+  type Customer,
+  changes,
+  failed,
+  isCounted,
+  isUp,
+  medianOf,
+  newCustomer,
+  newKey,
+  overview,
+  record,
+  sleep,
+  until,
+  whileAsking,
+} from './installation.ts'
+
+export interface PostgresInstallation {
+  server: OwnServer
+  proxy: FaultProxy
+  api: ApiProcess
+  /** A key that the process knows. Its site has a visitor from Germany and excludes another one from France. */
+  warm: Customer
+  /** A key of the same account that may name any of its sites; known too. */
+  accountKey: string
+  startApi(): Promise<ApiProcess>
+  /** Works with a connection that is not the API's. */
+  asAdmin<Value>(work: (admin: Postgres) => Promise<Value>): Promise<Value>
+}
+
+/** Twenty connections, three of them for superusers; the API logs in with a password. */
+export async function installPostgres(): Promise<PostgresInstallation> {
+  const stores = await openStores()
+  const server = await startOwnPostgres('max_connections=20')
+  atEnd(() => server.remove())
+  const proxy = await startFaultProxy({ port: server.port })
+  atEnd(() => proxy.close())
+  await untilItServes(server)
+  const asAdmin: PostgresInstallation['asAdmin'] = async (work) => {
+    const admin = openPostgres(server.url)
+    try {
+      return await work(admin)
+    } finally {
+      await admin.end({ timeout: 1 })
+    }
+  }
+  writeFileSync(
+    join(server.folder, 'data', 'pg_hba.conf'),
+    'host all footfall_api 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n',
+  )
+  const [warm, accountKey] = await asAdmin(async (admin) => {
+    await migrate({ postgres: admin, clickhouse: stores.clickhouse })
+    await admin.unsafe(`
+      CREATE ROLE footfall_api LOGIN PASSWORD 'first';
+      GRANT SELECT ON ALL TABLES IN SCHEMA public TO footfall_api;
+      SELECT pg_reload_conf()`)
+    const customer = await newCustomer(admin, { excludedCountries: ['FR'] })
+    return [customer, await newKey(admin, { accountId: customer.accountId })]
+  })
+  await record(stores.clickhouse, warm.siteId, { country: 'DE' }, { country: 'FR' })
+  const startApi = () =>
+    startApiProcess({
+      postgres: `postgres://footfall_api:first@127.0.0.1:${proxy.port}/postgres`,
+      clickhouse: stores.addresses.clickhouse,
+    })
+  const api = await startApi()
+  atEnd(() => api.stop())
+  return { server, proxy, api, warm, accountKey, startApi, asAdmin }
+}
+
+export const becomesKnown = (api: ApiProcess, key: string, query = ''): Promise<number> =>
+  until('the key works', 3_000, async () => (await overview(api, key, query)).status === 200)
+
+/** A server that recovers from a crash listens before it serves. */
+export const untilItServes = (server: OwnServer): Promise<number> =>
+  until('PostgreSQL serves', 10_000, async () => {
+    const sql = openPostgres(server.url)
+    const serves = await sql`SELECT 1`.then(
+      () => true,
+      () => false,
+    )
+    await sql.end({ timeout: 0 })
+    return serves
+  })
+
+export interface Outage {
+  begin(): Promise<unknown> | unknown
+  end(): Promise<unknown> | unknown
+  /** The price at which the first request that has to ask PostgreSQL finds out. */
+  firstColdMs: number
+  healMs: number
+}
+
+/** Goes through an outage: what is known goes on, what is not known is 500, and it ends by itself. */
+export async function goThrough(installed: PostgresInstallation, { begin, end, firstColdMs, healMs }: Outage) {
+  const { api, warm, accountKey, asAdmin } = installed
+  const cold = await asAdmin(async (admin) => ({
+    keys: [await newCustomer(admin), await newCustomer(admin), await newCustomer(admin)].map(({ key }) => key),
+    site: await createSite(admin, { accountId: warm.accountId, domain: `${crypto.randomUUID()}.example` }),
+  }))
+  const [firstKey, nextKey, lastKey] = cold.keys as [string, string, string]
+  await sleep(700) // until the process has heard of all that
+  await becomesKnown(api, warm.key)
+  await becomesKnown(api, accountKey, `&site_id=${warm.siteId}`)
+  const usual = Math.round(
+    medianOf(
+      await whileAsking(
+        () => overview(api, warm.key),
+        () => sleep(500),
+      ),
+    ),
+  )
+  const told = changes(api, 'PostgreSQL').length
+  let healedMs = 0
+
+  const meanwhile = await whileAsking(
+    () => overview(api, warm.key),
+    async () => {
+      await begin()
+      failed(await overview(api, firstKey), { boundMs: firstColdMs, counted: false })
+      await until('the metric says that PostgreSQL is down', 1_500, async () => !(await isUp(api, 'PostgreSQL')))
+      failed(await overview(api, nextKey), { boundMs: 50, counted: false })
+      failed(await overview(api, newKeyText('site')), { boundMs: 50, counted: false })
+      answered(await overview(api, 'ff_s_made-up'), 401, 50)
+      failed(await overview(api, accountKey, `&site_id=${cold.site}`), { boundMs: 50, counted: true })
+      assert.equal((await ask(api, '/readyz')).status, 200)
+      await end()
+      healedMs = await until('a key that was not known works', healMs, async () => {
+        const { status } = await overview(api, lastKey)
+        assert.notEqual(status, 401, 'an outage is no verdict on a key')
+        return status === 200
+      })
+    },
+  )
+
+  assert.deepEqual(statusesOf(meanwhile), [200], 'known keys do not notice')
+  assert.ok(meanwhile.every(isCounted))
+  assert.deepEqual([...new Set(meanwhile.map(({ json }) => json.data.current.visitors))], [1], 'exclusions hold')
+  const waited = Math.round(medianOf(meanwhile))
+  assert.ok(waited < 2 * usual + 100, `known keys waited ${waited} ms, usually ${usual} ms`)
+  assert.equal((await overview(api, accountKey, `&site_id=${cold.site}`)).status, 200)
+  assert.equal(await isUp(api, 'PostgreSQL'), true)
+  assert.deepEqual(changes(api, 'PostgreSQL').slice(told), ['down', 'up'], 'one line for each change')
+  return `healed in ${healedMs} ms; ${meanwhile.length} requests meanwhile, half of them within ${waited} ms, usually ${usual} ms`
+}
+
+export const statusesOf = (answers: readonly { status: number }[]): number[] => [
+  ...new Set(answers.map(({ status }) => status)),
+]

@@ -1,0 +1,124 @@
+// An API process that is asked to end, or is killed.
+import assert from 'node:assert/strict'
+import { before, beforeEach, test } from 'node:test'
+import type { ApiProcess } from '../support/api-process.ts'
+import { failed, noise, overview, sleep, type Timed, until, whileAsking } from './installation.ts'
+import { installProcesses, openLine, type ProcessInstallation } from './process-installation.ts'
+
+let installed: ProcessInstallation
+
+before(async () => {
+  installed = await installProcesses()
+})
+
+beforeEach(() => {
+  installed.postgres.setFault({})
+  installed.clickhouse.setFault({})
+})
+
+/** SIGTERM, and how long it took to end, with which code. */
+async function end(api: ApiProcess): Promise<{ code: number | null; ms: number }> {
+  const began = performance.now()
+  const code = await api.stop()
+  return { code, ms: performance.now() - began }
+}
+
+test('SIGTERM: nobody new is let in, what is under way or on its way is answered, then it ends with 0', async (test) => {
+  const { startApi, clickhouse, customer } = installed
+  const api = await startApi()
+  const idle = await openLine(api)
+  assert.equal((await idle.ask('/readyz')).status, 200)
+  const quiet = await openLine(api)
+  clickhouse.setFault({ latencyMs: 700 })
+  const lines = await Promise.all(Array.from({ length: 8 }, () => openLine(api)))
+  const underWay = lines.map((line) => line.ask('/api/v1/stats/overview?range=30d', customer.key))
+  await sleep(300)
+
+  const ending = end(api)
+  await until('nobody is let in', 100, () =>
+    fetch(`${api.url}/livez`).then(
+      () => false,
+      ({ cause }) => cause.code === 'ECONNREFUSED',
+    ),
+  )
+  assert.deepEqual(await idle.ask('/readyz'), { status: 503, closes: true, text: '{"status":"ending"}' })
+  const onItsWay = await quiet.ask('/livez')
+  assert.deepEqual([onItsWay.status, onItsWay.closes], [200, true])
+  for (const { status, closes } of await Promise.all(underWay)) assert.deepEqual([status, closes], [200, true])
+  const { code, ms } = await ending
+  test.diagnostic(`ended in ${Math.round(ms)} ms`)
+  assert.equal(code, 0)
+  assert.ok(ms <= 4_000 + noise, `took ${Math.round(ms)} ms`)
+  assert.doesNotMatch(api.log(), /"level":50/)
+})
+
+test('connections that nobody uses do not hold up the end', async (test) => {
+  const api = await installed.startApi()
+  const lines = await Promise.all(Array.from({ length: 5 }, () => openLine(api)))
+  for (const line of lines.slice(2)) await line.ask('/livez')
+  const { code, ms } = await end(api)
+  test.diagnostic(`ended in ${Math.round(ms)} ms`)
+  assert.equal(code, 0)
+  assert.ok(ms <= 2_500 + noise, `took ${Math.round(ms)} ms`)
+})
+
+test('SIGTERM while all neighbours hang: it ends within 10 s, with 0', async (test) => {
+  const { startApi, postgres, clickhouse, customer } = installed
+  const api = await startApi()
+  await sleep(700) // what was read before the first poll is read again after it
+  assert.equal((await overview(api, customer.key)).status, 200)
+  postgres.setFault({ blackHole: true })
+  clickhouse.setFault({ blackHole: true })
+  const asking = overview(api, customer.key, '&country=DE')
+  await sleep(500)
+  const { code, ms } = await end(api)
+  test.diagnostic(`ended in ${Math.round(ms)} ms`)
+  failed(await asking, { boundMs: 2_500, counted: true })
+  assert.equal(code, 0)
+  assert.ok(ms <= 10_000, `took ${Math.round(ms)} ms`)
+})
+
+test('five restarts behind two processes under load: no request fails', async (test) => {
+  const { startApi, customer } = installed
+  const apis = [await startApi(), await startApi()]
+  let turn = 0
+  /** Like a load balancer: in turn, and on to the other one when a connection is refused, which is always safe. */
+  const request = async (): Promise<Timed> => {
+    const first = turn++ % 2
+    return overview(apis[first] as ApiProcess, customer.key).catch((error) => {
+      if (error.cause?.code !== 'ECONNREFUSED') throw error
+      return overview(apis[1 - first] as ApiProcess, customer.key)
+    })
+  }
+  const clients = Array.from({ length: 7 }, () => async (work: () => Promise<unknown>) => whileAsking(request, work))
+  const restarts = (async () => {
+    for (let restart = 0; restart < 5; restart++) {
+      const index = restart % 2
+      const old = apis[index] as ApiProcess
+      assert.equal(await old.stop(), 0)
+      apis[index] = await startApi()
+    }
+  })()
+  const answers = (await Promise.all(clients.map((client) => client(() => restarts)))).flat()
+  test.diagnostic(`${answers.length} requests`)
+  const failures = answers.filter(({ status }) => status !== 200).map(({ status, text }) => `${status} ${text}`)
+  assert.deepEqual(failures, [])
+  assert.ok(answers.length > 100)
+})
+
+test('kill -9 breaks what that process was answering and nothing else', async (test) => {
+  const { startApi, clickhouse, customer } = installed
+  const [victim, other] = [await startApi(), await startApi()]
+  clickhouse.setFault({ latencyMs: 500 })
+  const lost = assert.rejects(overview(victim, customer.key, '&device=mobile'))
+  const safe = overview(other, customer.key, '&device=mobile')
+  await sleep(200)
+  victim.child.kill('SIGKILL')
+  await lost
+  assert.equal((await safe).status, 200)
+  clickhouse.setFault({})
+  const began = performance.now()
+  const next = await startApi()
+  test.diagnostic(`another one serves after ${Math.round(performance.now() - began)} ms`)
+  assert.equal((await overview(next, customer.key)).status, 200)
+})

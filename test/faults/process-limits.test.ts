@@ -1,0 +1,107 @@
+// An API process that stands still, or runs out of something.
+import assert from 'node:assert/strict'
+import { openSync } from 'node:fs'
+import { before, beforeEach, test } from 'node:test'
+import type { ApiProcess } from '../support/api-process.ts'
+import { openStores } from '../support/stores.ts'
+import { answered, ask, changes, newCustomer, noise, overview, record, sleep, until } from './installation.ts'
+import { installProcesses, openLine, type ProcessInstallation } from './process-installation.ts'
+
+let installed: ProcessInstallation
+
+before(async () => {
+  installed = await installProcesses()
+})
+
+beforeEach(() => {
+  installed.postgres.setFault({})
+  installed.clickhouse.setFault({})
+})
+
+test('a process that stood still for 3 s answers again at once and does not blame its neighbours', async (test) => {
+  const { startApi, customer } = installed
+  const [still, other] = [await startApi(), await startApi()]
+  process.kill(still.pid, 'SIGSTOP')
+  const waiting = overview(still, customer.key)
+  await sleep(3_000)
+  answered(await overview(other, customer.key), 200, 250)
+  process.kill(still.pid, 'SIGCONT')
+  const began = performance.now()
+  assert.equal((await waiting).status, 200)
+  test.diagnostic(`answered ${Math.round(performance.now() - began)} ms after`)
+  assert.ok(performance.now() - began <= 500 + noise)
+  await sleep(600)
+  assert.deepEqual([changes(still, 'PostgreSQL'), changes(still, 'ClickHouse')], [[], []])
+})
+
+for (const [what, break_] of [
+  ['whose reader is gone', (api: ApiProcess) => api.child.stdout?.destroy()],
+  ['whose reader is stuck', (api: ApiProcess) => api.child.stdout?.pause()],
+] as const) {
+  test(`a log ${what} costs lines, not answers`, async () => {
+    const api = await installed.startApi({ LOG_LEVEL: 'trace' })
+    break_(api)
+    await writesMuch(api)
+    assert.equal(await api.stop(), 0)
+  })
+}
+
+test('a log on a full disk costs lines, not answers', async () => {
+  const api = await installed.startApi({ LOG_LEVEL: 'trace' }, { stdout: openSync('/dev/full', 'w') })
+  await writesMuch(api)
+  assert.equal(await api.stop(), 0)
+})
+
+/** More lines than any pipe holds. */
+async function writesMuch(api: ApiProcess): Promise<void> {
+  const asking = Array.from({ length: 20 }, async () => {
+    for (let sent = 0; sent < 100; sent++) answered(await ask(api, '/api/v1/nowhere'), 404, 1_000)
+  })
+  await Promise.all(asking)
+  answered(await overview(api, installed.customer.key), 200, 250)
+}
+
+test('out of files: who comes too late is turned away at once, who is there is served, and so is whoever comes later', async (test) => {
+  const { startApi, customer } = installed
+  const api = await startApi({}, { mostFiles: 256 })
+  const honest = await openLine(api)
+  const lines = await Promise.all(Array.from({ length: 300 }, () => openLine(api)))
+  await sleep(200)
+  const refused = lines.filter((line) => line.isClosed())
+  test.diagnostic(`${refused.length} of 300 turned away`)
+  assert.ok(refused.length >= 100 && refused.length < 300)
+  const asked = await honest.ask('/api/v1/stats/overview?range=90d', customer.key)
+  assert.equal(asked.status, 200, 'there are files left for the stores')
+  for (const { socket } of lines) socket.destroy()
+  await until('a new client is served', 500, () =>
+    overview(api, customer.key).then(
+      ({ status }) => status === 200,
+      () => false,
+    ),
+  )
+  assert.equal(await api.stop(), 0)
+})
+
+test('64 MB of memory are enough, however large and different the answers', async () => {
+  const { startApi, clickhouse } = installed
+  const stores = await openStores()
+  const customer = await newCustomer(stores.postgres)
+  const hits = Array.from({ length: 100 }, (_, index) => ({ utmSource: `${index}${'x'.repeat(3_000)}` }))
+  await record(stores.clickhouse, customer.siteId, ...hits)
+  const api = await startApi({ NODE_OPTIONS: '--max-old-space-size=64' })
+  await until('the key works', 3_000, async () => (await overview(api, customer.key)).status === 200)
+  let bytes = 0
+  for (let limit = 51; limit <= 100; limit++) {
+    const paths = ['7d', '30d', '90d', '12m'].map((range) => `/api/v1/stats/utm?range=${range}&limit=${limit}`)
+    for (const answer of await Promise.all(paths.map((path) => ask(api, path, customer.key)))) {
+      assert.equal(answer.status, 200, answer.text)
+      bytes += answer.text.length
+    }
+  }
+  assert.ok(bytes > 40_000_000, 'more than would fit')
+  assert.equal(api.child.exitCode, null)
+  clickhouse.setFault({ reset: true })
+  const latest = await ask(api, '/api/v1/stats/utm?range=12m&limit=100', customer.key)
+  assert.equal(latest.status, 200, 'what was asked last is still remembered')
+  assert.equal(await api.stop(), 0)
+})
