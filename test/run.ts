@@ -10,10 +10,14 @@ const files = globSync(asked.length > 0 ? asked.map(asPattern) : ['test/**/*.tes
 if (files.length === 0) throw new Error(`No test files match ${asked.join(' ')}`)
 
 const { addresses, remove } = await createStores()
-const runner = spawn(process.execPath, ['--test', '--test-concurrency=4', ...files], {
-  stdio: 'inherit',
-  env: { ...process.env, FOOTFALL_TEST_STORES: JSON.stringify(addresses) },
-})
+const runner = spawn(
+  process.execPath,
+  ['--test', '--test-concurrency=4', '--test-force-exit', '--test-timeout=300000', ...files],
+  {
+    stdio: 'inherit',
+    env: { ...process.env, FOOTFALL_TEST_STORES: JSON.stringify(addresses) },
+  },
+)
 const [code] = (await once(runner, 'exit')) as [number | null]
 await remove()
 process.exitCode = code ?? 1

@@ -28,6 +28,8 @@ export interface ClickHouseInstallation {
   /** Starts it again, on the same port and data. */
   start(): Promise<void>
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void
+  /** Whatever a test has left behind. */
+  heal(api: ApiProcess): Promise<void>
   /** Where the proxy leads to. */
   target: { port: number }
   enginePort: number
@@ -48,9 +50,23 @@ export async function installClickHouse(): Promise<ClickHouseInstallation> {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-faults-'))
   let engine: ClickHouseServer = await startClickHouse({ folder })
   const { port } = engine
-  atEnd(async () => {
-    process.kill(engine.pid, 'SIGCONT')
+  let isRunning = true
+  const kill = async () => {
+    isRunning = false
     await engine.kill()
+  }
+  const start = async () => {
+    engine = await startClickHouse({ folder, port })
+    isRunning = true
+    // It says that it lives before it has read its tables.
+    await until('the engine serves', 5_000, async () => {
+      const url = `http://127.0.0.1:${port}/?user=footfall&password=footfall`
+      return (await fetch(url, { method: 'POST', body: 'SELECT count() FROM footfall.titles' })).ok
+    })
+  }
+  const signal = (name: 'SIGSTOP' | 'SIGCONT') => void (isRunning && process.kill(engine.pid, name))
+  atEnd(async () => {
+    if (isRunning) await kill()
     rmSync(folder, { recursive: true, force: true })
   })
   const target = { port }
@@ -74,16 +90,16 @@ export async function installClickHouse(): Promise<ClickHouseInstallation> {
     url: address(proxy.port),
     target,
     enginePort: port,
-    kill: () => engine.kill(),
-    async start() {
-      engine = await startClickHouse({ folder, port })
-      // It says that it lives before it has read its tables.
-      await until('the engine serves', 5_000, async () => {
-        const url = `http://127.0.0.1:${port}/?user=footfall&password=footfall`
-        return (await fetch(url, { method: 'POST', body: 'SELECT count() FROM footfall.titles' })).ok
-      })
+    kill,
+    start,
+    signal,
+    async heal(api) {
+      proxy.setFault({})
+      target.port = port
+      signal('SIGCONT')
+      if (!isRunning) await start()
+      await until('ClickHouse is up', 6_000, () => isUp(api, 'ClickHouse'))
     },
-    signal: (signal) => process.kill(engine.pid, signal),
     async startApi(settings) {
       const api = await startApiProcess({
         postgres: stores.addresses.postgres,

@@ -12,7 +12,6 @@ import {
   type Customer,
   changes,
   failed,
-  isUp,
   newCustomer,
   newKey,
   overview,
@@ -43,10 +42,7 @@ before(async () => {
   api = await installed.startApi()
 })
 
-beforeEach(async () => {
-  installed.proxy.setFault({})
-  await until('ClickHouse is up', 6_000, () => isUp(api, 'ClickHouse'))
-})
+beforeEach(() => installed.heal(api))
 
 /** How many questions about a site the engine works on right now. */
 async function running(...siteIds: string[]): Promise<number> {

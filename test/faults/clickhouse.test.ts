@@ -35,10 +35,7 @@ before(async () => {
   api = await installed.startApi()
 })
 
-beforeEach(async () => {
-  installed.proxy.setFault({})
-  await until('ClickHouse is up', 6_000, () => isUp(api, 'ClickHouse'))
-})
+beforeEach(() => installed.heal(api))
 
 test('a process that starts without ClickHouse refuses as ever, fails questions at once, and finds it by itself', async (test) => {
   const { kill, start, startApi, customer } = installed

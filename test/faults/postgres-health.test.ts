@@ -36,10 +36,7 @@ before(async () => {
   installed = await installPostgres()
 })
 
-beforeEach(async () => {
-  installed.proxy.setFault({})
-  await until('PostgreSQL is up', 5_000, () => isUp(installed.api, 'PostgreSQL'))
-})
+beforeEach(() => installed.heal())
 
 test('a process that starts without PostgreSQL refuses what it can judge, fails the rest, and finds it by itself', async (test) => {
   const { server, warm, startApi } = installed

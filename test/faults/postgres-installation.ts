@@ -22,6 +22,7 @@ import {
   medianOf,
   newCustomer,
   newKey,
+  noise,
   overview,
   record,
   sleep,
@@ -38,6 +39,8 @@ export interface PostgresInstallation {
   /** A key of the same account that may name any of its sites; known too. */
   accountKey: string
   startApi(): Promise<ApiProcess>
+  /** Whatever a test has left behind. */
+  heal(): Promise<void>
   /** Works with a connection that is not the API's. */
   asAdmin<Value>(work: (admin: Postgres) => Promise<Value>): Promise<Value>
 }
@@ -79,7 +82,13 @@ export async function installPostgres(): Promise<PostgresInstallation> {
     })
   const api = await startApi()
   atEnd(() => api.stop())
-  return { server, proxy, api, warm, accountKey, startApi, asAdmin }
+  async function heal() {
+    proxy.setFault({})
+    server.signal('SIGCONT')
+    if (!server.isRunning()) await server.start()
+    await until('PostgreSQL is up', 5_000, () => isUp(api, 'PostgreSQL'))
+  }
+  return { server, proxy, api, warm, accountKey, startApi, asAdmin, heal }
 }
 
 export const becomesKnown = (api: ApiProcess, key: string, query = ''): Promise<number> =>
@@ -151,7 +160,7 @@ export async function goThrough(installed: PostgresInstallation, { begin, end, f
   assert.ok(meanwhile.every(isCounted))
   assert.deepEqual([...new Set(meanwhile.map(({ json }) => json.data.current.visitors))], [1], 'exclusions hold')
   const waited = Math.round(medianOf(meanwhile))
-  assert.ok(waited < 2 * usual + 100, `known keys waited ${waited} ms, usually ${usual} ms`)
+  assert.ok(waited < 2 * usual + noise() / 2, `known keys waited ${waited} ms, usually ${usual} ms`)
   assert.equal((await overview(api, accountKey, `&site_id=${cold.site}`)).status, 200)
   assert.equal(await isUp(api, 'PostgreSQL'), true)
   assert.deepEqual(changes(api, 'PostgreSQL').slice(told), ['down', 'up'], 'one line for each change')

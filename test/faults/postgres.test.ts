@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { before, beforeEach, test } from 'node:test'
 import postgres from 'postgres'
-import { isUp, sleep, until } from './installation.ts'
+import { sleep } from './installation.ts'
 import { goThrough, installPostgres, type PostgresInstallation, untilItServes } from './postgres-installation.ts'
 
 let installed: PostgresInstallation
@@ -11,11 +11,7 @@ before(async () => {
   installed = await installPostgres()
 })
 
-beforeEach(async () => {
-  installed.proxy.setFault({})
-  installed.server.signal('SIGCONT')
-  await until('PostgreSQL is up', 5_000, () => isUp(installed.api, 'PostgreSQL'))
-})
+beforeEach(() => installed.heal())
 
 const startAgain = async () => {
   await installed.server.start()

@@ -13,6 +13,7 @@ export interface OwnServer {
   folder: string
   /** The process and its children. */
   signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL' | 'SIGTERM' | 'SIGINT'): void
+  isRunning(): boolean
   /** kill -9 and wait. */
   kill(): Promise<void>
   /** Starts it again on the same port and folder. */
@@ -65,8 +66,9 @@ async function ownServer(url: string, port: number, folder: string, launch: () =
     child.stderr?.resume()
     await untilItListens(port, child)
   }
+  const isRunning = () => child.exitCode === null && child.signalCode === null
   async function kill() {
-    if (child.exitCode !== null || child.signalCode !== null) return
+    if (!isRunning()) return
     const ended = once(child, 'exit')
     signal('SIGCONT')
     signal('SIGKILL')
@@ -89,6 +91,7 @@ async function ownServer(url: string, port: number, folder: string, launch: () =
     port,
     folder,
     signal,
+    isRunning,
     kill,
     start,
     async remove() {

@@ -18,7 +18,7 @@ import { makeSites } from './watermarked-sites.ts'
 const { values } = parseArgs({
   options: {
     queries: { type: 'string', default: '20000' },
-    requests: { type: 'string', default: '2000' },
+    requests: { type: 'string', default: '1000' },
     sites: { type: 'string', default: '20' },
     /** How many refusals of each kind are timed. */
     enum: { type: 'string', default: '0' },

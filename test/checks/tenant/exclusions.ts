@@ -54,11 +54,14 @@ export function changeExclusions(
     changes++
   }
 
-  /** One after the other, whoever asks: what was before has to be known when the next one begins. */
-  let lastChange = Promise.resolve()
+  /** One after the other for each site, whoever asks: what was before has to be known when the next one begins. */
+  const lastChange = new Map<number, Promise<void>>()
   function changeInTurn(site: WatermarkedSite): Promise<void> {
-    lastChange = lastChange.then(() => (stopped ? undefined : changeOne(site)))
-    return lastChange
+    const change = (lastChange.get(site.number) ?? Promise.resolve()).then(() =>
+      stopped ? undefined : changeOne(site),
+    )
+    lastChange.set(site.number, change)
+    return change
   }
 
   async function change(): Promise<void> {
@@ -75,7 +78,7 @@ export function changeExclusions(
   return {
     changes: () => changes,
     async changeAll() {
-      for (const site of changing) await changeInTurn(site)
+      await Promise.all(changing.map(changeInTurn))
     },
     between: ({ number }, from, until) =>
       (history.get(number) ?? [{ excluded: [], from: 0, until: Number.POSITIVE_INFINITY }])

@@ -31,7 +31,7 @@ export interface TrafficTally {
   examples: string[]
 }
 
-const inFlight = 96
+const inFlight = 72
 /** After an engine is back, its breaker may need a probe to notice. */
 const recoveryMs = 3_000
 
@@ -41,12 +41,12 @@ export async function runTraffic(options: TrafficOptions): Promise<TrafficTally>
   const exclusions = changeExclusions(stores.postgres, sites, random, async (site, excluded) => {
     const question: Question = { report: 'geo', range: '7d' }
     const expected = expectedData(site, question, excluded, days)
-    for (const [api, { url }] of apis.entries()) {
+    const answers = apis.map(async ({ url }, api) => {
       const ask = { site, question, key: site.siteKeys[0] as string, namesSite: false, api }
       const { status, body } = await send(ask, url, agents[api] as Agent, days)
-      if (status !== 200 || !body.startsWith(`{"data":${expected},`)) return false
-    }
-    return true
+      return status === 200 && body.startsWith(`{"data":${expected},`)
+    })
+    return (await Promise.all(answers)).every(Boolean)
   })
   const judge = openJudge(days, exclusions)
   const asks = makeAsks(random, sites, apis.length, judge.tags)
