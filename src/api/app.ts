@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type IncomingMessage, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
 import { ApiError, errorBody } from '../errors.ts'
@@ -28,6 +28,8 @@ const everywhere = {
 const allowedMethods = 'GET, HEAD, OPTIONS'
 
 export function buildApp({ log, metrics, ...services }: ApiServices): FastifyInstance {
+  const queue = answersInOrder()
+  const knownPaths = new Set<string>()
   const app = Fastify({
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -35,25 +37,26 @@ export function buildApp({ log, metrics, ...services }: ApiServices): FastifyIns
     exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    requestTimeout: 6_000, // at the top: Fastify overwrites what http below says
     http: {
       // A request without Host is refused by us, in the envelope, not by Node outside it.
       requireHostHeader: false,
       maxHeaderSize: 8_192,
       headersTimeout: 5_000,
-      requestTimeout: 10_000,
       connectionsCheckingInterval: 1_000,
     },
-    clientErrorHandler: (_error, socket) => refuseUnparsed(socket),
-    frameworkErrors: (error, request, reply) => {
+    clientErrorHandler: (_error, socket) => queue.refuse(socket),
+    frameworkErrors: (_error, request, reply) => {
       reply.headers({ ...everywhere, 'X-Request-Id': request.id })
-      refuse(reply, new ApiError('invalid_parameter', `The request cannot be read: ${error.message}`))
+      refuse(reply, new ApiError('invalid_parameter', 'The address of the request cannot be read.'))
     },
   })
 
+  app.addHook('onRoute', ({ url }) => void knownPaths.add(url))
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...everywhere, 'X-Request-Id': request.id })
     if (request.method === 'OPTIONS') return preflight(reply)
-    if (request.is404) throw unknownRoute(app, request.url, reply)
+    if (request.is404) throw unknownRoute(knownPaths, request.url, reply)
     refuseAmbiguous(request.raw)
   })
   app.addHook('onResponse', async (request, reply) => {
@@ -62,6 +65,7 @@ export function buildApp({ log, metrics, ...services }: ApiServices): FastifyIns
   })
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof ApiError) return refuse(reply, error)
+    if (reply.raw.destroyed) return refuse(reply, new ApiError('internal_error')) // the client is gone
     // A bug or a broken neighbour: logged once with the request's id; its message stays inside.
     log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'request failed')
     reply.header('Retry-After', 1)
@@ -89,8 +93,13 @@ export function buildApp({ log, metrics, ...services }: ApiServices): FastifyIns
   app.register(async (scope) => referenceRoutes(scope), { prefix: '/api/v1' })
 
   // What Node would answer by itself, outside the envelope.
-  app.server.on('checkExpectation', (_request, response) => refuseUnparsed(response.socket))
-  app.server.on('connect', (_request, socket) => refuseUnparsed(socket as Socket))
+  app.server.on('request', queue.note)
+  app.server.on('checkExpectation', (request, response) => {
+    queue.note(request, response)
+    const { status, headers, body } = unparsed()
+    response.writeHead(status, headers).end(body)
+  })
+  app.server.on('connect', (_request, socket) => queue.refuse(socket as Socket))
   return app
 }
 
@@ -115,9 +124,17 @@ function refuseAmbiguous({ rawHeaders, httpVersion }: IncomingMessage): void {
   if (authorizations > 1) throw new ApiError('unauthorized')
 }
 
-function unknownRoute(app: FastifyInstance, url: string, reply: FastifyReply): ApiError {
-  const path = decodeURI(url.split('?', 1)[0] as string) // decodable, or the router had refused it
-  if (!app.hasRoute({ method: 'GET', url: path })) return new ApiError('not_found')
+function decodeOr(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+function unknownRoute(knownPaths: ReadonlySet<string>, url: string, reply: FastifyReply): ApiError {
+  const path = decodeOr((url.split(/[?#]/, 1)[0] as string).replace(/^https?:\/\/[^/]*/i, ''))
+  if (!knownPaths.has(path)) return new ApiError('not_found')
   reply.header('Allow', allowedMethods)
   return new ApiError('method_not_allowed')
 }
@@ -136,8 +153,7 @@ function preflight(reply: FastifyReply): FastifyReply {
 }
 
 /** What the HTTP parser refuses gets the envelope too, written by hand: there is no request to reply to (decision D-58). */
-function refuseUnparsed(socket: Socket | null): void {
-  if (!socket?.writable) return void socket?.destroy()
+function unparsed() {
   const error = new ApiError('invalid_parameter', 'The request is not valid HTTP, or its headers are too large.')
   const body = JSON.stringify(errorBody(error))
   const headers = {
@@ -148,8 +164,38 @@ function refuseUnparsed(socket: Socket | null): void {
     'Content-Length': Buffer.byteLength(body),
     Connection: 'close',
   }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
-  socket.end(`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`, () =>
-    socket.destroy(),
-  )
+  return { status: error.status, headers, body }
+}
+
+/** A refusal by the parser waits for the answers to the requests before it on the same connection. */
+function answersInOrder() {
+  const open = new WeakMap<Socket, { under: number; last: IncomingMessage; refused: boolean }>()
+
+  function refuseNow(socket: Socket, isAnswered: boolean): void {
+    if (!socket.writable || isAnswered) return void socket.destroySoon()
+    const { status, headers, body } = unparsed()
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+    socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`, () =>
+      socket.destroy(),
+    )
+  }
+
+  return {
+    note(request: IncomingMessage, response: ServerResponse): void {
+      const { socket } = request
+      const state = open.get(socket) ?? { under: 0, last: request, refused: false }
+      open.set(socket, state)
+      state.last = request
+      state.under++
+      response.once('close', () => {
+        state.under--
+        if (state.under === 0 && state.refused) refuseNow(socket, !state.last.complete)
+      })
+    },
+    refuse(socket: Socket): void {
+      const state = open.get(socket)
+      if (!state || state.under === 0) return refuseNow(socket, state !== undefined && !state.last.complete)
+      state.refused = true
+    },
+  }
 }

@@ -3,8 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import type { ApiProcess } from '../../support/api-process.ts'
 import { quantile } from './runner.ts'
 
-/** A Node process with its drivers takes some 150 MB; the answers kept for an outage may take 32 MB more. */
-const mostMb = 300
+/**
+ * A Node process with its drivers takes some 160 MB at rest. Under full load the heap runs ahead of the collector: 313 MB at most
+ * over 300,000 requests at 2,250 a second, 254 at 860. A leak shows in the growth, which is bounded below.
+ */
+const mostMb = 400
 const mostGrowth = 1.5
 
 export interface Watcher {
