@@ -194,8 +194,8 @@ function answersInOrder() {
     },
     refuse(socket: Socket): void {
       const state = open.get(socket)
-      if (!state || state.under === 0) return refuseNow(socket, state !== undefined && !state.last.complete)
-      state.refused = true
+      if (state && state.under > 0) state.refused = true
+      else refuseNow(socket, state !== undefined && !state.last.complete)
     },
   }
 }
