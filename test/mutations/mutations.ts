@@ -81,7 +81,7 @@ const gate: Mutation[] = [
   {
     name: 'gate: a bug tells its message',
     file: 'src/api/app.ts',
-    find: "return refuse(reply, new ApiError('internal_error'))",
+    find: "reply.header('Retry-After', 1)\n    return refuse(reply, new ApiError('internal_error'))",
     replace: "return refuse(reply, new ApiError('internal_error', (error as Error).message))",
     caughtBy: status('500-internal-error'),
   },
