@@ -30,7 +30,11 @@ export class ApiError extends Error {
   readonly code: ErrorCode
 
   constructor(code: ErrorCode, message: string = errors[code].message) {
+    // A refusal is an answer, not a bug: nobody reads where it was thrown, and the trace costs 3 µs, a tenth of the request.
+    const { stackTraceLimit } = Error
+    Error.stackTraceLimit = 0
     super(message)
+    Error.stackTraceLimit = stackTraceLimit
     this.code = code
   }
 

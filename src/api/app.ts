@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply } from 'fastify'
 import { ApiError, errorBody } from '../errors.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import type { Gatekeepers } from './access.ts'
@@ -15,6 +15,13 @@ export interface ApiServices extends Gatekeepers {
   clickhouse: ClickHouseReader
   log: FastifyBaseLogger
   metrics: Metrics
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Milliseconds of performance.now(). */
+    startedAt: number
+  }
 }
 
 /** On every response there is, refusals of the HTTP parser included (docs/contract.md 1, decision D-59). */
@@ -31,8 +38,8 @@ export function buildApp({ log, metrics, ...services }: ApiServices): FastifyIns
   const queue = answersInOrder()
   const knownPaths = new Set<string>()
   const app = Fastify({
-    loggerInstance: log,
-    logController: new LogController({ disableRequestLogging: true }),
+    // Given a logger, Fastify makes a child of it and three more listeners for every request; ours says what there is to say.
+    logger: false,
     genReqId: () => randomUUID(),
     exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
@@ -53,15 +60,22 @@ export function buildApp({ log, metrics, ...services }: ApiServices): FastifyIns
   })
 
   app.addHook('onRoute', ({ url }) => void knownPaths.add(url))
-  app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ ...everywhere, 'X-Request-Id': request.id })
-    if (request.method === 'OPTIONS') return preflight(reply)
-    if (request.is404) throw unknownRoute(knownPaths, request.url, reply)
-    refuseAmbiguous(request.raw)
+  // Hooks that wait for nothing take a callback: a promise for each of them would be a tenth of a short request.
+  app.decorateRequest('startedAt', 0)
+  app.addHook('onRequest', (request, reply, done) => {
+    request.startedAt = performance.now()
+    reply.headers(everywhere).header('x-request-id', request.id)
+    if (request.method === 'OPTIONS') return void preflight(reply)
+    if (request.is404) return done(unknownRoute(knownPaths, request.url, reply))
+    done(ambiguity(request.raw))
   })
-  app.addHook('onResponse', async (request, reply) => {
-    metrics.answered(request.routeOptions.url ?? 'unknown', reply.statusCode, reply.elapsedTime)
-    log.debug({ requestId: request.id, route: request.routeOptions.url, status: reply.statusCode }, 'answered')
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    if (ending) reply.header('connection', 'close')
+    const path = pathOf(request.url)
+    const route = knownPaths.has(path) ? path : 'unknown' // request.routeOptions would copy twenty fields to tell
+    metrics.answered(route, reply.statusCode, performance.now() - request.startedAt)
+    if (log.level === 'debug') log.debug({ requestId: request.id, route, status: reply.statusCode }, 'answered')
+    done()
   })
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof ApiError) return refuse(reply, error)
@@ -80,9 +94,6 @@ export function buildApp({ log, metrics, ...services }: ApiServices): FastifyIns
   let ending = false
   app.addHook('preClose', async () => {
     ending = true
-  })
-  app.addHook('onSend', async (_request, reply) => {
-    if (ending) reply.header('Connection', 'close')
   })
   app.get('/readyz', async (_request, reply) => {
     if (ending) reply.code(503)
@@ -110,7 +121,7 @@ function refuse(reply: FastifyReply, error: ApiError): FastifyReply {
 }
 
 /** Node keeps the first of two such headers and a proxy before us may have taken the second: whose request is it? */
-function refuseAmbiguous({ rawHeaders, httpVersion }: IncomingMessage): void {
+function ambiguity({ rawHeaders, httpVersion }: IncomingMessage): ApiError | undefined {
   let hosts = 0
   let authorizations = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -119,9 +130,9 @@ function refuseAmbiguous({ rawHeaders, httpVersion }: IncomingMessage): void {
     else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations++
   }
   if (hosts > 1 || (hosts === 0 && httpVersion === '1.1')) {
-    throw new ApiError('invalid_parameter', 'A request needs exactly one Host header.')
+    return new ApiError('invalid_parameter', 'A request needs exactly one Host header.')
   }
-  if (authorizations > 1) throw new ApiError('unauthorized')
+  return authorizations > 1 ? new ApiError('unauthorized') : undefined
 }
 
 function decodeOr(path: string): string {
@@ -130,6 +141,11 @@ function decodeOr(path: string): string {
   } catch {
     return path
   }
+}
+
+function pathOf(url: string): string {
+  const end = url.indexOf('?')
+  return end === -1 ? url : url.slice(0, end)
 }
 
 function unknownRoute(knownPaths: ReadonlySet<string>, url: string, reply: FastifyReply): ApiError {
@@ -187,7 +203,7 @@ function answersInOrder() {
       open.set(socket, state)
       state.last = request
       state.under++
-      response.once('close', () => {
+      response.on('close', () => {
         state.under--
         if (state.under === 0 && state.refused) refuseNow(socket, !state.last.complete)
       })

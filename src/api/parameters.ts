@@ -92,10 +92,10 @@ function one<Value>(query: QueryString, name: ParameterName, read: (text: string
   return read(value)
 }
 
+const rangeMessage = `range must be one of ${rangeNames.join(', ')}.`
+
 function readRange(text: string): RangeName {
-  if (!(rangeNames as readonly string[]).includes(text)) {
-    throw new ApiError('invalid_parameter', `range must be one of ${rangeNames.join(', ')}.`)
-  }
+  if (!(rangeNames as readonly string[]).includes(text)) throw new ApiError('invalid_parameter', rangeMessage)
   return text as RangeName
 }
 

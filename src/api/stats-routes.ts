@@ -44,9 +44,7 @@ export function statsRoutes(app: FastifyInstance, services: StatsServices): void
   })
   for (const [name, report] of Object.entries<Report>(reports)) {
     const schema = { summary: report.summary, response: { 200: envelope(report) } }
-    app.get(`/${name}`, { schema, handlerTimeout: requestDeadlineMs }, (request, reply) =>
-      answer(name, report, services, request, reply),
-    )
+    app.get(`/${name}`, { schema }, (request, reply) => answer(name, report, services, request, reply))
   }
 }
 
@@ -57,7 +55,7 @@ async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { site, key, parameters: sent, headers, signal } = request
+  const { site, key, parameters: sent, headers } = request
   const parameters = readParameters(sent, site.timeZone)
   const generatedAt = Temporal.Instant.fromEpochMilliseconds(now())
   const periods = periodsOf(rangeOf(parameters), generatedAt.toZonedDateTimeISO(site.timeZone))
@@ -71,7 +69,9 @@ async function answer(
   // Everything that decides the answer but the time: who asks is not in it, the site and its exclusions are.
   const question = JSON.stringify([name, site.id, site.timeZone, site.excludedCountries, parameters])
   try {
-    const data = await turns.take(key.id, signal, () => report.read(clickhouse, query, signal))
+    const data = await whileWanted(request, reply, (signal) =>
+      turns.take(key.id, signal, () => report.read(clickhouse, query, signal)),
+    )
     const serialize = reply.compileSerializationSchema(report.data as unknown as Record<string, unknown>)
     const text = serialize(data as Record<string, unknown>)
     const meta = JSON.stringify({
@@ -95,6 +95,25 @@ async function answer(
     const last = error instanceof Unavailable ? lastAnswers.find(question, now()) : undefined
     if (!last) throw error
     return send(reply, headers['if-none-match'], last, warningsOf(sent, parameters, report.limited))
+  }
+}
+
+/** One signal from the request down to the query: it aborts when the client goes away, or when the request has had its time. */
+async function whileWanted<Value>(
+  { startedAt }: FastifyRequest,
+  { raw: response }: FastifyReply,
+  work: (signal: AbortSignal) => Promise<Value>,
+): Promise<Value> {
+  const controller = new AbortController()
+  const leftMs = startedAt + requestDeadlineMs - performance.now()
+  const timer = setTimeout(() => controller.abort(new Error('The request took too long')), leftMs)
+  const leave = () => controller.abort(new Error('The client went away'))
+  response.on('close', leave)
+  try {
+    return await work(controller.signal)
+  } finally {
+    clearTimeout(timer)
+    response.off('close', leave)
   }
 }
 
