@@ -1,6 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are pieces of source text
 // Deliberate breakages, each of which some test must notice: a check counts once it was seen to fail. `run.ts` makes them one
 // by one in a copy of the tree. Add one with every new rule.
+import { checkMutations } from './check-mutations.ts'
+import { faultMutations } from './fault-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
 
 export interface Mutation {
@@ -9,7 +11,7 @@ export interface Mutation {
   /** Occurs exactly once in the file. */
   find: string
   replace: string
-  /** The test file that must go red. */
+  /** The test file that must go red, or the check: `check:sqli -- --n 5000`. */
   caughtBy: string
 }
 
@@ -466,4 +468,6 @@ export const mutations: readonly Mutation[] = [
   ...stores,
   ...accounts,
   ...rooms,
+  ...faultMutations,
+  ...checkMutations,
 ]
