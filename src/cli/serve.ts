@@ -1,5 +1,6 @@
 import { pino } from 'pino'
 import { startApi } from '../api/service.ts'
+import { startFolding } from '../folding/loop.ts'
 import { migrate } from '../stores/migrate.ts'
 import { type Command, positionals } from './command.ts'
 
@@ -12,11 +13,13 @@ export const serve: Command = {
     positionals(input, [])
     if (!input.options['no-migrate']) await migrate(context)
     const { config } = context
-    const api = await startApi(config, pino({ level: config.LOG_LEVEL }))
+    const log = pino({ level: config.LOG_LEVEL })
+    const api = await startApi(config, log)
+    const folding = startFolding(context, log)
     await new Promise((resolve) => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve)
     })
-    await api.stop()
+    await Promise.all([api.stop(), folding.stop()])
     return { data: { stopped: true }, show: () => 'Stopped.' }
   },
 }

@@ -9,7 +9,7 @@ export interface Batch {
   events: readonly TrafficEvent[]
 }
 
-/** Writes events and the titles they carry, in that order: a title alone shows nothing. */
+/** Writes events and the titles they carry, in that order: a title alone shows nothing. Note their days afterwards (late-days.ts). */
 export async function recordBatch(clickhouse: ClickHouse, { id, events }: Batch): Promise<void> {
   if (events.length === 0) return
   await clickhouse.insert(
