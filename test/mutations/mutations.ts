@@ -248,14 +248,14 @@ const numbers: Mutation[] = [
   },
   {
     name: 'numbers: pages count custom events',
-    file: 'src/stats/facts.ts',
-    find: "page: { value: sql`pathname`, hits: sql`name = 'pageview'`",
-    replace: 'page: { value: sql`pathname`, hits: sql`true`',
+    file: 'src/stats/dimensions.ts',
+    find: "value: sql`pathname`, hits: sql`name = 'pageview'`",
+    replace: 'value: sql`pathname`, hits: sql`true`',
     caughtBy: report('pages'),
   },
   {
     name: 'numbers: pageview is listed as an event',
-    file: 'src/stats/facts.ts',
+    file: 'src/stats/dimensions.ts',
     find: "hits: sql`name != 'pageview'`",
     replace: 'hits: sql`true`',
     caughtBy: report('events'),
