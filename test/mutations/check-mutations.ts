@@ -2,7 +2,7 @@
 // What the long checks must notice, in their short forms.
 import type { Mutation } from './mutations.ts'
 
-const fuzz = 'check:fuzz -- --n 12000'
+const fuzz = 'check:fuzz -- --n 30000'
 const canary = 'check:canary'
 const sqli = 'check:sqli -- --n 5000'
 const tenant = 'check:tenant -- --queries 4000 --requests 800 --sites 10'

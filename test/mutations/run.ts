@@ -1,9 +1,9 @@
-// Breaks the code in every listed way and expects the named test to notice: `npm run check:mutations -- [--only <name>]`.
+// Breaks the code in every listed way and expects the named test to notice: `npm run check:mutations -- [--only <name>] [--workers 1]`.
 // Each breakage is made in a copy of the tree; the last line of output is the result as JSON.
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { availableParallelism, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { mutated } from './apply.ts'
@@ -12,7 +12,13 @@ import { type Mutation, mutations } from './mutations.ts'
 const root = new URL('../../', import.meta.url).pathname
 const mostMs = 180_000
 
-const { only } = parseArgs({ options: { only: { type: 'string', multiple: true } } }).values
+const { only, workers: mostWorkers } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    /** How many at once. Checks hold bounds in milliseconds: on a busy machine, one. */
+    workers: { type: 'string', default: '2' },
+  },
+}).values
 const chosen = mutations.filter(({ name }) => !only || only.some((part) => name.includes(part)))
 if (chosen.length === 0) throw new Error(`No mutation is called ${only?.join(' or ')}`)
 
@@ -32,7 +38,7 @@ async function check(): Promise<void> {
   // Before anything runs, so that a list that no longer fits is told at once and not after an hour.
   for (const mutation of chosen) mutated(mutation, readFileSync(join(snapshot, mutation.file), 'utf8'))
 
-  const workers = Array.from({ length: Math.min(availableParallelism(), 4, chosen.length) }, (_, index) =>
+  const workers = Array.from({ length: Math.min(Number(mostWorkers), chosen.length) }, (_, index) =>
     copyTree(`worker-${index}`),
   )
   const tests = [...new Set(chosen.map(({ caughtBy }) => caughtBy))]
