@@ -1,5 +1,5 @@
-// The statements that fold days: exact counts for every cell, made inside the engine (decisions D-71 and D-72). Visitors are
-// made unique once for each country and device, with and without the host; coarser cells are sums of those.
+// The statements that fold days: exact counts for every cell, made inside the engine (decisions D-71 and D-72). Visitors are made
+// unique for each cell by itself: adding up coarser cells from finer ones took longer, 5.8 instead of 3.7 us an event for pages.
 
 import { storedCells } from '../stats/cells.ts'
 import { type Dimension, foldedDimensions } from '../stats/dimensions.ts'
@@ -22,33 +22,42 @@ export const foldStatements = (batch: Batch): Sql[] => [
 const eventsOf = ({ siteId, days }: Batch): Sql => sql`site_id = ${text(siteId)} AND ${onDays(days)}`
 
 function foldHits(batch: Batch, { name, value, hits, counted }: Dimension): Sql {
-  const counts = sql`${counted} AS views, uniqExact(visitor_id) AS visitors FROM events WHERE ${eventsOf(batch)} AND ${hits}`
+  const counts = sql`${counted}, uniqExact(visitor_id) FROM events WHERE ${eventsOf(batch)} AND ${hits}`
+  const row = (cell: Sql, source: Sql) => sql`
+    SELECT
+      ${text(batch.siteId)}, ${name}, toUInt8(${cell}), 'day', hostname AS host, ${source} AS source, country AS land,
+      device AS kind, day, ${value} AS value, ${uint(batch.version)}, ${counts}`
   return sql`
     INSERT INTO folded
     (site_id, dimension, cell, span, hostname, utm_source, country, device, day, value, version, views, visitors)
-    SELECT
-      ${text(batch.siteId)}, ${name}, ${cell}, 'day', host, source, land, kind, day, value, ${uint(batch.version)},
-      sum(views), sum(visitors)
-    FROM (
-      SELECT
-        4 * (1 - grouping(host)) AS place, hostname AS host, '' AS source, country AS land, device AS kind, day,
-        ${value} AS value, ${counts}
-      GROUP BY GROUPING SETS ((day, value, land, kind), (day, value, land, kind, host))
-      UNION ALL
-      SELECT
-        8 + 4 * (1 - grouping(host)) AS place, hostname AS host, utm_source AS source, country AS land, device AS kind, day,
-        ${value} AS value, ${counts} AND utm_source != ''
-      GROUP BY GROUPING SETS ((day, value, land, kind, source), (day, value, land, kind, source, host))
+    ${row(sql`${columns}`, sql`''`)}
+    GROUP BY GROUPING SETS
+    (
+      (day, value),
+      (day, value, kind),
+      (day, value, kind, land),
+      (day, value, host),
+      (day, value, host, kind, land)
     )
-    ${intoCells(sql`day, value`)}`
+    UNION ALL
+    ${row(sql`8 + ${columns}`, sql`utm_source`)} AND utm_source != ''
+    GROUP BY GROUPING SETS
+    (
+      (day, value, source),
+      (day, value, source, kind, land),
+      (day, value, source, host, kind, land)
+    )`
 }
+
+/** What a row is grouped by, as the number of its cell has it (stats/cells.ts). */
+const columns = sql`4 * (1 - grouping(host)) + 2 * (1 - grouping(kind)) + (1 - grouping(land))`
 
 /** A session has one source; it counts once for each of its hosts. Its dimension is the total. */
 const foldSessions = (batch: Batch): Sql => sql`
     INSERT INTO folded
     (site_id, dimension, cell, span, hostname, utm_source, country, device, day, version, sessions, bounces, duration)
     SELECT
-      ${text(batch.siteId)}, 'total', ${cell}, 'day', host, source, land, kind, day, ${uint(batch.version)},
+      ${text(batch.siteId)}, 'total', toUInt8(place + 2 * (1 - grouping(kind)) + (1 - grouping(land))) AS cell, 'day', host, source, land, kind, day, ${uint(batch.version)},
       count(), countIf(bounced), sum(milliseconds)
     FROM (
       SELECT day, land, kind, bounced, milliseconds, places.1 AS place, places.2 AS host, places.3 AS source
@@ -71,17 +80,11 @@ const foldSessions = (batch: Batch): Sql => sql`
         if(origin = '', [], arrayConcat([(8, '', origin)], arrayMap(one -> (12, one, origin), hosts)))
       ) AS places
     )
-    ${intoCells(sql`day`)}`
-
-/** The number of the row's cell, from where it was counted and what it is grouped by. */
-const cell = sql`toUInt8(place + 2 * (1 - grouping(kind)) + (1 - grouping(land))) AS cell`
-
-const intoCells = (fixed: Sql): Sql => sql`
     GROUP BY GROUPING SETS
     (
-      (place, host, source, ${fixed}),
-      (place, host, source, ${fixed}, kind),
-      (place, host, source, ${fixed}, kind, land)
+      (place, host, source, day),
+      (place, host, source, day, kind),
+      (place, host, source, day, kind, land)
     )
     HAVING cell IN ${uints(storedCells)}`
 

@@ -1,5 +1,5 @@
-// Whether what is folded is what the events say: every cell of every day counted again from the events, straight and one by one,
-// unlike the fold, which adds cells up from finer ones; and months against their days.
+// Whether what is folded is what the events say: every cell of every day counted again from the events, one by one and without
+// the fold's statements; and months against their days.
 import { findSite } from '../accounts/sites.ts'
 import { narrowedBy, storedCells } from '../stats/cells.ts'
 import { type Dimension, foldedDimensions } from '../stats/dimensions.ts'
