@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { sql, text } from '../../src/stores/clickhouse-sql.ts'
+import { install } from './installation.ts'
+
+// A million with FOOTFALL_FULL=1; fewer in every run.
+const events = process.env.FOOTFALL_FULL ? 1_000_000 : 60_000
+
+test(`${events.toLocaleString('en')} events: folded, damaged, found by verify, healed by rebuild`, async (t) => {
+  const { json, footfall, addresses, remove } = await install()
+  t.after(remove)
+  const clickhouse = openClickHouse(addresses.clickhouse)
+  t.after(() => clickhouse.close())
+  await json('site', 'create', 'large.example', '--timezone', 'Asia/Kathmandu')
+  const { siteId } = await json('demo', 'large.example', '--events', String(events))
+  assert.deepEqual(await json('fold', 'status'), [])
+  const folded = await json('fold', 'run', '--site', 'large.example')
+  assert.equal(folded.sites, 1)
+  const [status] = await json('fold', 'status')
+  assert.deepEqual([status.domain, status.days, status.through], ['large.example', folded.days, status.closed])
+  const verify = async () => {
+    const { code, stdout } = await footfall('fold', 'verify', '--json')
+    const [{ wrong, unfolded, days }] = JSON.parse(stdout)
+    return { code, wrong: wrong.map((one: { span: string; day: string }) => `${one.span} ${one.day}`), unfolded, days }
+  }
+  assert.deepEqual(await verify(), { code: 0, wrong: [], unfolded: [], days: folded.days })
+
+  // One number of one row, and every row of another day.
+  const [row] = await clickhouse.rows<{ day: string; other: string }>(sql`
+    SELECT max(day) - 3 AS day, max(day) - 9 AS other FROM folded WHERE site_id = ${text(siteId)} AND span = 'day'`)
+  const { day, other } = row as { day: string; other: string }
+  await clickhouse.run(sql`
+    INSERT INTO folded (site_id, dimension, cell, span, day, value, version, views)
+    VALUES (${text(siteId)}, 'page', 0, 'day', ${text(day)}, '/', 1, -1)`)
+  await clickhouse.run(sql`
+    DELETE FROM folded WHERE site_id = ${text(siteId)} AND span = 'day' AND day = toDate(${text(other)})`)
+  const found = await verify()
+  assert.equal(found.code, 1)
+  assert.deepEqual(
+    found.wrong.filter((name: string) => name.startsWith('day')),
+    [`day ${other}`, `day ${day}`],
+  )
+
+  assert.equal((await json('fold', 'rebuild')).days, folded.days)
+  assert.deepEqual(await verify(), { code: 0, wrong: [], unfolded: [], days: folded.days })
+})

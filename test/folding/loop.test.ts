@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { findSite } from '../../src/accounts/sites.ts'
+import { foldRound, lastClosedDay } from '../../src/folding/loop.ts'
+import { pageview } from '../support/events.ts'
+import { connect, createStores, disconnect } from '../support/stores.ts'
+import { makeWorld } from '../support/world.ts'
+
+test('a day closes half an hour after the midnight of its zone', () => {
+  const closed = (zone: string, iso: string) => lastClosedDay(zone, Date.parse(iso))
+  assert.equal(closed('UTC', '2026-03-15T00:29:59.999Z'), '2026-03-13')
+  assert.equal(closed('UTC', '2026-03-15T00:30:00Z'), '2026-03-14')
+  assert.equal(closed('Asia/Kathmandu', '2026-03-14T18:44:59Z'), '2026-03-13')
+  assert.equal(closed('Asia/Kathmandu', '2026-03-14T18:45:00Z'), '2026-03-14')
+  assert.equal(closed('Pacific/Kiritimati', '2026-03-14T10:30:00Z'), '2026-03-14')
+})
+
+test('a round folds what has closed of large sites, once, and leaves small ones alone', async (t) => {
+  const created = await createStores()
+  const stores = connect(created.addresses)
+  t.after(async () => {
+    await disconnect(stores)
+    await created.remove()
+  })
+  const now = '2026-03-15T12:00:00Z'
+  const small = await makeWorld(stores, { now })
+  const large = await makeWorld(stores, { now })
+  t.after(() => Promise.all([small.close(), large.close()]))
+  const foldsOf = async (id: string) => (await findSite(stores.postgres, id))?.folds
+  await small.record(pageview({ at: '2026-03-10T10:00:00Z' }))
+  await large.record(
+    ...['a', 'b', 'c'].map((visitor) => pageview({ at: '2026-03-10T10:00:00Z', visitor })),
+    pageview({ at: '2026-03-15T10:00:00Z' }),
+  )
+  const round = (at: string) => foldRound(stores, { now: Date.parse(at), least: 3 })
+  /** As if five minutes had passed. */
+  const wait = () => stores.postgres`UPDATE site_folding SET considered_at = now() - interval '5 minutes'`
+
+  assert.deepEqual(await round(now), { sites: 1, days: 14, failed: 0 })
+  assert.deepEqual(await foldsOf(small.siteId), [])
+  assert.deepEqual(await foldsOf(large.siteId), [{ version: 1, days: [['2026-03-01', '2026-03-14']], months: [] }])
+  await wait()
+  assert.deepEqual(await round(now), { sites: 0, days: 0, failed: 0 })
+
+  await large.record(pageview({ at: '2026-03-10T11:00:00Z', visitor: 'late' }))
+  assert.deepEqual(await round(now), { sites: 1, days: 1, failed: 0 })
+  await large.record(pageview({ at: '2026-03-10T11:00:00Z', visitor: 'later' }))
+  assert.deepEqual(await round(now), { sites: 0, days: 0, failed: 0 }, 'not again within five minutes')
+  await wait()
+  assert.deepEqual(await round('2026-03-16T00:30:00Z'), { sites: 1, days: 2, failed: 0 })
+
+  // While somebody else folds, nobody does it twice.
+  const other = await stores.postgres.reserve()
+  await other`SELECT pg_advisory_lock(4669202)`
+  assert.equal(await round(now), undefined)
+  await other`SELECT pg_advisory_unlock(4669202)`
+  other.release()
+})
