@@ -49,6 +49,12 @@ export const variables = {
     parse: (text) => text,
   }),
   METRICS_PORT: variable({ description: 'Port of /metrics.', default: '9090', parse: port }),
+  ANSWER_CACHE_MB: variable({
+    description:
+      'Memory for answers that an API process gives again instead of asking ClickHouse, in MB; 0 asks for every request.',
+    default: '64',
+    parse: megabytes,
+  }),
   LOG_LEVEL: variable({
     description: 'trace, debug, info, warn, error or silent.',
     default: 'info',
@@ -114,6 +120,11 @@ function port(text: string): number {
 
 function processes(text: string): number {
   if (!/^[1-9]\d{0,2}$/.test(text)) throw new Error('must be a whole number from 1 to 999')
+  return Number(text)
+}
+
+function megabytes(text: string): number {
+  if (!/^\d{1,5}$/.test(text)) throw new Error('must be a whole number of megabytes, 0 to 99999')
   return Number(text)
 }
 

@@ -5,7 +5,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRepl
 import { ApiError, errorBody } from '../errors.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import type { Gatekeepers } from './access.ts'
-import { rememberAnswers } from './last-answers.ts'
+import { createAnswers } from './answers.ts'
 import type { Metrics } from './metrics.ts'
 import { referenceRoutes } from './reference-routes.ts'
 import { statsRoutes } from './stats-routes.ts'
@@ -15,6 +15,8 @@ export interface ApiServices extends Gatekeepers {
   clickhouse: ClickHouseReader
   log: FastifyBaseLogger
   metrics: Metrics
+  /** What answers that are given again may take; 0 for none. */
+  answerBytes: number
 }
 
 declare module 'fastify' {
@@ -34,7 +36,7 @@ const everywhere = {
 
 const allowedMethods = 'GET, HEAD, OPTIONS'
 
-export function buildApp({ log, metrics, ...services }: ApiServices): FastifyInstance {
+export function buildApp({ log, metrics, answerBytes, ...services }: ApiServices): FastifyInstance {
   const queue = answersInOrder()
   const knownPaths = new Set<string>()
   const app = Fastify({
@@ -99,7 +101,7 @@ export function buildApp({ log, metrics, ...services }: ApiServices): FastifyIns
     if (ending) reply.code(503)
     return { status: ending ? 'ending' : 'ready' }
   })
-  const stats = { ...services, turns: createTurns(), lastAnswers: rememberAnswers() }
+  const stats = { ...services, turns: createTurns(), answers: createAnswers(answerBytes) }
   app.register(async (scope) => statsRoutes(scope, stats), { prefix: '/api/v1/stats' })
   app.register(async (scope) => referenceRoutes(scope), { prefix: '/api/v1' })
 

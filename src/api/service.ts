@@ -47,7 +47,8 @@ export async function startApi(config: Config, log: Logger): Promise<RunningApi>
     : memoryLimiter(now)
 
   const lastUse = recordLastUse(postgres)
-  const app = buildApp({ clickhouse, directory, limiter, lastUse, now, log, metrics })
+  const answerBytes = config.ANSWER_CACHE_MB * 1024 * 1024
+  const app = buildApp({ clickhouse, directory, limiter, lastUse, now, log, metrics, answerBytes })
   const metricsServer = createServer(async (_request, response) => {
     response.setHeader('Content-Type', metrics.registry.contentType)
     response.end(await metrics.registry.metrics())

@@ -4,13 +4,14 @@ import Type from 'typebox'
 import type { ApiKey } from '../accounts/keys.ts'
 import type { Site } from '../accounts/sites.ts'
 import { intervalOf, periodsOf, type Range } from '../stats/period.ts'
+import { readsEvents } from '../stats/plan.ts'
 import type { StatsQuery } from '../stats/query.ts'
 import type { Report } from '../stats/report.ts'
 import { reports } from '../stats/reports.ts'
 import { Unavailable } from '../stores/breaker.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import { authenticate, type Gatekeepers, resolveSite } from './access.ts'
-import type { Answer, LastAnswers } from './last-answers.ts'
+import type { Answer, Answers } from './answers.ts'
 import { type Parameters, readParameters, warningsOf } from './parameters.ts'
 import { type QueryString, readQueryString } from './query-string.ts'
 import type { Turns } from './turns.ts'
@@ -27,7 +28,7 @@ declare module 'fastify' {
 export interface StatsServices extends Gatekeepers {
   clickhouse: ClickHouseReader
   turns: Turns
-  lastAnswers: LastAnswers
+  answers: Answers
 }
 
 /** Everything a request waits for together; the signal of the request aborts the rest. */
@@ -51,7 +52,7 @@ export function statsRoutes(app: FastifyInstance, services: StatsServices): void
 async function answer(
   name: string,
   report: Report,
-  { clickhouse, now, turns, lastAnswers }: StatsServices,
+  { clickhouse, now, turns, answers }: StatsServices,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -69,10 +70,9 @@ async function answer(
   }
   // Everything that decides the answer but the time: who asks is not in it, the site and its exclusions are.
   const question = JSON.stringify([name, site.id, site.timeZone, site.excludedCountries, parameters])
-  try {
-    const data = await whileWanted(request, reply, (signal) =>
-      turns.take(key.id, signal, () => report.read(clickhouse, query, signal)),
-    )
+  const folds = JSON.stringify(site.folds)
+  const compute = async (givenUp: AbortSignal): Promise<Answer> => {
+    const data = await report.read(clickhouse, query, givenUp)
     const serialize = reply.compileSerializationSchema(report.data as unknown as Record<string, unknown>)
     const text = serialize(data as Record<string, unknown>)
     const meta = JSON.stringify({
@@ -89,11 +89,24 @@ async function answer(
         ...(name === 'overview' && { 'Stats-Previous-Period': intervalOf(periods.previous) }),
       },
       generatedAt: generatedAt.epochMilliseconds,
+      folds,
+      // A title may change with any event, whatever the period (decision D-18).
+      settled: name !== 'pages' && !readsEvents(query, name === 'overview' ? ['current', 'previous'] : ['current']),
     }
-    lastAnswers.keep(question, fresh)
-    return send(reply, headers['if-none-match'], fresh, warningsOf(sent, parameters, report.limited))
+    answers.keep(question, fresh)
+    return fresh
+  }
+  const known = () => answers.fresh(question, folds, now())
+  // Everybody waits for a turn of their own, so that nobody waits in the queue of somebody else's key.
+  const ask = () =>
+    whileWanted(request, reply, (signal) =>
+      turns.take(key.id, signal, async () => known() ?? answers.share(`${question} ${folds}`, signal, compute)),
+    )
+  try {
+    const answer = known() ?? (await ask())
+    return send(reply, headers['if-none-match'], answer, warningsOf(sent, parameters, report.limited))
   } catch (error) {
-    const last = error instanceof Unavailable ? lastAnswers.find(question, now()) : undefined
+    const last = error instanceof Unavailable ? answers.last(question, now()) : undefined
     if (!last) throw error
     return send(reply, headers['if-none-match'], last, warningsOf(sent, parameters, report.limited))
   }

@@ -105,7 +105,7 @@ export async function sweep({ postgres, clickhouse }: Stores, patience?: string)
 const erase = (clickhouse: ClickHouse, siteId: string) =>
   clickhouse.run(sql`DELETE FROM folded WHERE site_id = ${text(siteId)}`)
 
-async function eventsByDay(
+export async function eventsByDay(
   clickhouse: ClickHouse,
   siteId: string,
   days: readonly DayRange[],
@@ -143,7 +143,7 @@ interface Chunk {
 }
 
 /** Days in order, as many as may be folded at once; days without events belong to a chunk too. */
-function chunksOf(ranges: readonly DayRange[], events: ReadonlyMap<string, number>): Chunk[] {
+export function chunksOf(ranges: readonly DayRange[], events: ReadonlyMap<string, number>): Chunk[] {
   const chunks: Chunk[] = []
   for (const [first, last] of ranges) {
     for (let time = Date.parse(first); time <= Date.parse(last); time += dayMs) {

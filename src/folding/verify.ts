@@ -7,7 +7,7 @@ import { foldedDays, type Segment } from '../stats/plan.ts'
 import { onDays } from '../stats/query.ts'
 import { join, type Sql, sql, text, uint } from '../stores/clickhouse-sql.ts'
 import type { DayRange } from '../traffic/folds.ts'
-import { type Stores, settings } from './fold.ts'
+import { chunksOf, eventsByDay, type Stores, settings } from './fold.ts'
 import { unfoldedDays } from './ledger.ts'
 
 export interface Verdict {
@@ -41,12 +41,12 @@ export async function verifySite(
       wrong.set(`${span} ${day}`, { span, day, rows: count + (known?.rows ?? 0) })
     }
   }
-  const weeks = ranges.flatMap(weeksOf)
-  for (const [index, week] of weeks.entries()) {
-    onProgress(index, weeks.length)
-    const stored = foldedDays([week], folds)
-    for (const statement of comparisons(siteId, week, stored))
+  const chunks = chunksOf(ranges, await eventsByDay(stores.clickhouse, siteId, ranges))
+  for (const [index, { days }] of chunks.entries()) {
+    onProgress(index, chunks.length)
+    for (const statement of comparisons(siteId, days, foldedDays(days, folds))) {
       note('day', await stores.clickhouse.rowsPatiently(statement, settings))
+    }
   }
   for (const { version, months } of folds) {
     for (const month of months) {
@@ -54,26 +54,15 @@ export async function verifySite(
       note('month', await stores.clickhouse.rowsPatiently(statement, settings))
     }
   }
-  onProgress(weeks.length, weeks.length)
+  onProgress(chunks.length, chunks.length)
   return {
-    days: weeks.reduce((sum, [from, until]) => sum + (Date.parse(until) - Date.parse(from)) / dayMs + 1, 0),
+    days: ranges.reduce((sum, [from, until]) => sum + (Date.parse(until) - Date.parse(from)) / dayMs + 1, 0),
     unfolded: await unfoldedDays(stores.postgres, siteId, [first, last]),
     wrong: [...wrong.values()].sort((one, other) => (one.day < other.day ? -1 : 1)),
   }
 }
 
 const dayMs = 86_400_000
-
-/** A week of a large site fits into memory. */
-function weeksOf([first, last]: DayRange): DayRange[] {
-  const weeks: DayRange[] = []
-  for (let from = Date.parse(first); from <= Date.parse(last); from += 7 * dayMs) {
-    weeks.push([dayOf(from), dayOf(Math.min(from + 6 * dayMs, Date.parse(last)))])
-  }
-  return weeks
-}
-
-const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10)
 
 const columns = [
   [narrowedBy.country, sql`country`],
@@ -83,12 +72,12 @@ const columns = [
 ] as const
 
 /** For every dimension and cell: the days on which the rows of the events and the folded ones do not cancel each other out. */
-function comparisons(siteId: string, week: DayRange, stored: readonly Segment[]): Sql[] {
+function comparisons(siteId: string, days: readonly DayRange[], stored: readonly Segment[]): Sql[] {
   return storedCells.flatMap((cell) => {
     const keys = columns.filter(([bit]) => cell & bit).map(([, column]) => column)
     const key = (...more: Sql[]) => join([sql`day`, ...more, ...keys], sql`, `)
-    const named = cell & narrowedBy.utmSource ? sql`utm_source != ''` : sql`true`
-    const events = sql`FROM events WHERE site_id = ${text(siteId)} AND ${onDays([week])} AND ${named}`
+    const named = cell & narrowedBy.utmSource ? sql`events.utm_source != ''` : sql`true`
+    const events = sql`FROM events WHERE site_id = ${text(siteId)} AND ${onDays(days)} AND ${named}`
     const folded = (name: Sql) =>
       sql`FROM folded WHERE site_id = ${text(siteId)} AND dimension = ${name} AND cell = ${uint(cell)} AND ${inDays(stored)}`
 

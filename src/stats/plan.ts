@@ -1,7 +1,7 @@
 // Where each day of a period is read from: whole months and days from the folded table as far as the site's folds reach,
 // everything else (today, partial edges, days with late events, sites that are not folded) from the events. Nothing else decides this.
 import type { DayRange, Fold } from '../traffic/folds.ts'
-import { type Period, partialEnd, partialStart, storedDay } from './period.ts'
+import { type Period, type Periods, partialEnd, partialStart, storedDay } from './period.ts'
 
 export interface Plan {
   /** Days to read from the events; the period's instants cut the partial ones. */
@@ -31,6 +31,12 @@ export function planOf(period: Period, folds: readonly Fold[], { byDay }: { byDa
   const folded = [...months.filter((part) => part.days.length > 0), ...foldedDays(rest, folds)]
   return { raw: without([all], folded), folded }
 }
+
+/** Whether any day of these periods is read from the events. */
+export const readsEvents = (
+  query: Periods & { folds: readonly Fold[] },
+  periods: readonly (keyof Periods)[],
+): boolean => periods.some((name) => planOf(query[name], query.folds, { byDay: true }).raw.length > 0)
 
 /** Which of these days are folded, and under which versions. */
 export const foldedDays = (ranges: readonly DayRange[], folds: readonly Fold[]): Segment[] =>

@@ -20,16 +20,17 @@ test(`${events.toLocaleString('en')} events: folded, damaged, found by verify, h
   const [status] = await json('fold', 'status')
   assert.deepEqual([status.domain, status.days, status.through], ['large.example', folded.days, status.closed])
   const verify = async () => {
-    const { code, stdout } = await footfall('fold', 'verify', '--json')
+    const { code, stdout, stderr } = await footfall('fold', 'verify', '--json')
+    assert.match(stdout, /^\[/, stderr)
     const [{ wrong, unfolded, days }] = JSON.parse(stdout)
     return { code, wrong: wrong.map((one: { span: string; day: string }) => `${one.span} ${one.day}`), unfolded, days }
   }
   assert.deepEqual(await verify(), { code: 0, wrong: [], unfolded: [], days: folded.days })
 
   // One number of one row, and every row of another day.
-  const [row] = await clickhouse.rows<{ day: string; other: string }>(sql`
-    SELECT max(day) - 3 AS day, max(day) - 9 AS other FROM folded WHERE site_id = ${text(siteId)} AND span = 'day'`)
-  const { day, other } = row as { day: string; other: string }
+  const [row] = await clickhouse.rows<{ damaged: string; lost: string }>(sql`
+    SELECT max(folded.day) - 3 AS damaged, max(folded.day) - 9 AS lost FROM folded WHERE site_id = ${text(siteId)} AND span = 'day'`)
+  const { damaged: day, lost: other } = row as { damaged: string; lost: string }
   await clickhouse.run(sql`
     INSERT INTO folded (site_id, dimension, cell, span, day, value, version, views)
     VALUES (${text(siteId)}, 'page', 0, 'day', ${text(day)}, '/', 1, -1)`)

@@ -39,6 +39,7 @@ export async function startApiProcess(
       KEY_SECRETS: keySecrets.map(({ version, secret }) => `${version}:${secret}`).join(','),
       PORT: `${port}`,
       METRICS_PORT: `${metricsPort}`,
+      ANSWER_CACHE_MB: '0', // a test sees what it has just recorded
       ...environment,
     },
     stdio: ['ignore', stdout ?? 'pipe', 'pipe'],

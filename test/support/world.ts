@@ -131,6 +131,8 @@ export interface ApiOptions {
   now?: () => number
   limiter?: Limiter
   log?: { write(line: string): void }
+  /** Without it every request asks the engine, so that a test sees what it has just recorded. */
+  answerBytes?: number
 }
 
 /** One API process's worth: its own directory, limiter and port, on the shared stores. */
@@ -149,7 +151,8 @@ export async function startApi({ postgres, clickhouse, addresses }: Stores, opti
     })
   const log = options.log ? pino({ level: 'trace' }, options.log) : pino({ level: 'silent' })
   const lastUse = recordLastUse(postgres, options.lastUseMs)
-  const app = buildApp({ clickhouse, directory, limiter, lastUse, now, log, metrics })
+  const answerBytes = options.answerBytes ?? 0
+  const app = buildApp({ clickhouse, directory, limiter, lastUse, now, log, metrics, answerBytes })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   return {

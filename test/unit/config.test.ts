@@ -28,6 +28,7 @@ test('with only the secrets set, everything else has its default', () => {
     PORT: 8080,
     METRICS_HOST: '127.0.0.1',
     METRICS_PORT: 9090,
+    ANSWER_CACHE_MB: 64,
     LOG_LEVEL: 'info',
   })
 })

@@ -123,7 +123,8 @@ async function checkProcesses(): Promise<Found> {
 
 /** Without Redis: the limits are counted by each process, and are not what this is about. */
 async function startApi({ postgres, clickhouse }: { postgres: string; clickhouse: string }): Promise<ApiProcess> {
-  const api = await startApiProcess({ postgres, clickhouse })
+  // With answers given again: none may be another site's.
+  const api = await startApiProcess({ postgres, clickhouse }, { ANSWER_CACHE_MB: '64' })
   endings.push(() => api.stop())
   return api
 }

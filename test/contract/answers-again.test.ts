@@ -1,0 +1,139 @@
+// Identical questions share one question to the engine, and answers are given again while they are as good as new (D-77, D-78).
+import assert from 'node:assert/strict'
+import test, { type TestContext } from 'node:test'
+import type { ClickHouse } from '../../src/stores/clickhouse.ts'
+import { pageview } from '../support/events.ts'
+import { openStores } from '../support/stores.ts'
+import { openWorld, startApi, type World } from '../support/world.ts'
+
+const march = 'range=custom&start=2026-03-01&end=2026-03-14'
+
+/** A second process before the same site, which gives answers again; it counts what it asks the engine, and can be made to wait. */
+async function openSharing(t: TestContext, world: World) {
+  const stores = await openStores()
+  const state = { asked: 0, aborted: 0, gate: Promise.resolve(), now: Date.parse('2026-03-15T12:00:00Z') }
+  const clickhouse: ClickHouse = {
+    ...stores.clickhouse,
+    async rows(statement, signal) {
+      state.asked++
+      signal?.addEventListener('abort', () => state.aborted++)
+      await state.gate
+      return stores.clickhouse.rows(statement, signal)
+    },
+  }
+  const api = await startApi({ ...stores, clickhouse }, { now: () => state.now, answerBytes: 1e6 })
+  t.after(() => api.close())
+  const headers = { Authorization: `Bearer ${world.key.text}` }
+  const get = async (query: string, path = 'overview', signal?: AbortSignal) =>
+    api.fetch(`/api/v1/stats/${path}?${query}`, { headers, ...(signal && { signal }) })
+  return { state, get, api }
+}
+
+async function openFoldedWorld(t: TestContext): Promise<World> {
+  const world = await openWorld(t, { now: '2026-03-15T12:00:00Z' })
+  await world.record(
+    pageview({ at: '2026-02-01T10:00:00Z' }), // so that the window before March is folded too
+    pageview({ at: '2026-03-04T10:00:00Z', visitor: 'a' }),
+    pageview({ at: '2026-03-04T10:00:00Z', visitor: 'b', country: 'FR' }),
+  )
+  await world.fold('2026-03-14')
+  return world
+}
+
+/** The gate that the next questions wait at. */
+function closeGate(state: { gate: Promise<void> }): () => void {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  state.gate = promise
+  return resolve
+}
+
+async function until(holds: () => boolean): Promise<void> {
+  for (const began = performance.now(); !holds(); ) {
+    assert.ok(performance.now() - began < 4_000, 'it never came to that')
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+}
+
+test('identical requests at once ask the engine once; another parameter is another question', async (t) => {
+  const { state, get } = await openSharing(t, await openFoldedWorld(t))
+  const open = closeGate(state)
+  const same = [1, 2, 3].map(() => get('range=7d'))
+  await until(() => state.asked === 1)
+  const other = get('range=7d&device=mobile')
+  await until(() => state.asked === 2)
+  open()
+  const bodies = await Promise.all(same)
+  assert.equal(state.asked, 2)
+  assert.equal(new Set(bodies.map(({ text }) => text)).size, 1)
+  assert.notEqual((await other).text, bodies[0]?.text)
+})
+
+test('one caller that leaves does not end the question of the others; the last one does', async (t) => {
+  const { state, get } = await openSharing(t, await openFoldedWorld(t))
+  const open = closeGate(state)
+  const leaving = new AbortController()
+  const first = get('range=7d', 'utm', leaving.signal)
+  await until(() => state.asked === 1)
+  const second = get('range=7d', 'utm')
+  await new Promise((resolve) => setTimeout(resolve, 200)) // it has joined by then
+  leaving.abort()
+  await assert.rejects(first)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  assert.equal(state.aborted, 0)
+  open()
+  assert.equal((await second).status, 200)
+  assert.equal(state.asked, 1)
+
+  const reopen = closeGate(state)
+  const alone = new AbortController()
+  const last = get('range=30d', 'utm', alone.signal)
+  await until(() => state.asked === 2)
+  alone.abort()
+  await assert.rejects(last)
+  await until(() => state.aborted === 1)
+  reopen()
+})
+
+test('an answer with an open day is given again for five seconds, with its own generated_at', async (t) => {
+  const world = await openFoldedWorld(t)
+  const { state, get } = await openSharing(t, world)
+  const first = await get('range=7d')
+  state.now += 4_999
+  assert.equal((await get('range=7d')).text, first.text)
+  assert.equal(state.asked, 1)
+  state.now += 1
+  assert.equal((await get('range=7d')).json.meta.generated_at, '2026-03-15T12:00:05.000Z')
+  assert.equal(state.asked, 2)
+})
+
+test('a closed window is given again until an event comes late; exclusions count at once', async (t) => {
+  const world = await openFoldedWorld(t)
+  const { state, get, api } = await openSharing(t, world)
+  const visitors = async () => (await get(march)).json.data.current.visitors
+  assert.equal(await visitors(), 2)
+  state.now += 3_600_000
+  const again = await get(march)
+  assert.deepEqual([again.json.data.current.visitors, again.json.meta.generated_at], [2, '2026-03-15T12:00:00.000Z'])
+  assert.equal(state.asked, 1)
+
+  await world.record(pageview({ at: '2026-03-05T10:00:00Z', visitor: 'late' }))
+  api.directory.forget(world.siteId)
+  assert.equal(await visitors(), 3)
+  await world.fold('2026-03-14')
+  await world.excludeCountries(['FR'])
+  api.directory.forget(world.siteId)
+  assert.equal(await visitors(), 2)
+  await world.excludeCountries([])
+  api.directory.forget(world.siteId)
+  assert.equal(await visitors(), 3)
+})
+
+test('a title is never older than five seconds, also in a closed window', async (t) => {
+  const world = await openFoldedWorld(t)
+  const { state, get } = await openSharing(t, world)
+  const title = async () => (await get(march, 'pages')).json.data[0].title
+  assert.equal(await title(), '')
+  await world.record(pageview({ at: '2026-03-15T11:00:00Z', title: 'Home' }))
+  state.now += 5_000
+  assert.equal(await title(), 'Home')
+})
