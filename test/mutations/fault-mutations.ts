@@ -27,7 +27,7 @@ export const faultMutations: Mutation[] = [
   },
   {
     name: 'faults: the last answer is repeated for ever',
-    file: 'src/api/last-answers.ts',
+    file: 'src/api/answers.ts',
     find: 'const longestMs = 10 * 60_000',
     replace: 'const longestMs = 1000 * 60_000',
     caughtBy: faults('clickhouse'),

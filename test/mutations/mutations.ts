@@ -3,6 +3,7 @@
 // by one in a copy of the tree. Add one with every new rule.
 import { checkMutations } from './check-mutations.ts'
 import { faultMutations } from './fault-mutations.ts'
+import { foldingMutations } from './folding-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
 
 export interface Mutation {
@@ -469,5 +470,6 @@ export const mutations: readonly Mutation[] = [
   ...accounts,
   ...rooms,
   ...faultMutations,
+  ...foldingMutations,
   ...checkMutations,
 ]
