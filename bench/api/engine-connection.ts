@@ -34,33 +34,67 @@ export function openByClient(url: string): EngineConnection {
   }
 }
 
-export function openByHttp(url: string): EngineConnection {
+/** What one statement took, as the engine itself says. */
+export interface Cost {
+  rows: number
+  bytes: number
+  memory: number
+}
+
+export interface MeasuringConnection extends EngineConnection {
+  measure(statement: Statement): Promise<{ body: string; cost: Cost }>
+}
+
+export interface HttpOptions {
+  connections?: number
+  /** Instead of the settings of src/stores/clickhouse.ts. */
+  settings?: Record<string, string | number>
+}
+
+export function openByHttp(
+  url: string,
+  { connections = 16, settings: other = {} }: HttpOptions = {},
+): MeasuringConnection {
   const { hostname: host, port, username, password, pathname } = new URL(url)
-  const agent = new Agent({ keepAlive: true, maxSockets: 16 })
-  const fixed = Object.entries({ database: pathname.slice(1), default_format: 'JSONEachRow', ...settings })
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const fixed = Object.entries({ database: pathname.slice(1), default_format: 'JSONEachRow', ...settings, ...other })
   const headers = { Authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` }
-  return {
-    ask({ text, parameters }) {
-      const given = Object.entries(parameters).map(([name, value]) => [`param_${name}`, written(value)] as const)
-      const query = [...fixed, ...given].map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
-      return new Promise((resolve, reject) => {
-        const asked = request({ host, port, agent, method: 'POST', path: `/?${query}`, headers }, (answer) => {
-          let body = ''
-          answer.setEncoding('utf8')
-          answer.on('data', (chunk: string) => {
-            body += chunk
-          })
-          answer.on('error', reject)
-          answer.on('end', () => (answer.statusCode === 200 ? resolve(body) : reject(new Error(body))))
+
+  function measure({ text, parameters }: Statement): Promise<{ body: string; cost: Cost }> {
+    const given = Object.entries(parameters).map(([name, value]) => [`param_${name}`, written(value)] as const)
+    const query = [...fixed, ...given].map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+    return new Promise((resolve, reject) => {
+      const asked = request({ host, port, agent, method: 'POST', path: `/?${query}`, headers }, (answer) => {
+        let body = ''
+        answer.setEncoding('utf8')
+        answer.on('data', (chunk: string) => {
+          body += chunk
         })
-        asked.on('error', reject)
-        asked.end(text)
+        answer.on('error', reject)
+        answer.on('end', () =>
+          answer.statusCode === 200
+            ? resolve({ body, cost: costOf(answer.headers['x-clickhouse-summary']) })
+            : reject(new Error(body)),
+        )
       })
-    },
+      asked.on('error', reject)
+      asked.end(text)
+    })
+  }
+  return {
+    measure,
+    ask: async (statement) => (await measure(statement)).body,
     close: async () => agent.destroy(),
   }
 }
 
+function costOf(summary: string | string[] | undefined): Cost {
+  const { read_rows, read_bytes, memory_usage } = JSON.parse(String(summary)) as Record<string, string>
+  return { rows: Number(read_rows), bytes: Number(read_bytes), memory: Number(memory_usage) }
+}
+
 /** As ClickHouse reads parameters; the bench has no values that would need to be escaped. */
 const written = (value: Statement['parameters'][string]): string =>
-  typeof value === 'object' ? `[${value.map((one) => `'${one}'`).join(',')}]` : `${value}`
+  typeof value === 'object'
+    ? `[${value.map((one) => (typeof one === 'string' ? `'${one}'` : one)).join(',')}]`
+    : `${value}`

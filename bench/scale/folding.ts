@@ -1,0 +1,54 @@
+// The folding of closed days as the bench sees it: done by the command, seen by a question as plain data.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { commands } from '../../src/cli/commands.ts'
+import type { StatsQuery } from '../../src/stats/query.ts'
+import { cpuNanoseconds, round } from '../api/measure.ts'
+import type { BenchSite } from './sites.ts'
+import type { World } from './world.ts'
+
+/** Without folding, everything is measured from raw events, and the bench says what it could not judge. */
+export const canFold = 'fold' in commands
+
+export const foldedTable = 'folded'
+
+export interface FoldCost {
+  seconds: number
+  /** Of the engine and of the command. */
+  cpuSeconds: number
+}
+
+/** Folds the closed days of one site, or of all that are left. */
+export async function fold({ engine, environment }: World, site?: BenchSite): Promise<FoldCost> {
+  const began = performance.now()
+  const before = cpuNanoseconds(engine.pid)
+  const words = ['fold', 'run', '--json', ...(site ? ['--site', site.domain] : [])]
+  const command = new URL('../../src/cli/main.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [command, ...words], {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  let own = 0
+  const watch = setInterval(() => {
+    try {
+      own = cpuNanoseconds(child.pid as number)
+    } catch {
+      // it has just ended
+    }
+  }, 100)
+  const [code] = (await once(child, 'exit')) as [number | null]
+  clearInterval(watch)
+  if (code !== 0) throw new Error(`footfall ${words.join(' ')} ended with ${code}`)
+  return {
+    seconds: round((performance.now() - began) / 1_000, 2),
+    cpuSeconds: round((cpuNanoseconds(engine.pid) - before + own) / 1e9, 2),
+  }
+}
+
+/** What a question must carry to be answered from folded days. */
+export async function foldsOf(_world: World, _site: BenchSite): Promise<Partial<StatsQuery>> {
+  return {}
+}
+
+/** Added to the environment of an API process that is to ask the engine every time. */
+export const cacheOff: Record<string, string> = {}

@@ -1,0 +1,45 @@
+// What writing costs: rows as a collector sends them, in batches of its size, into tables of their own.
+import { randomUUID } from 'node:crypto'
+import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { sql, text, uint } from '../../src/stores/clickhouse-sql.ts'
+import { cpuNanoseconds, round } from '../api/measure.ts'
+import type { BenchSite } from './sites.ts'
+import type { World } from './world.ts'
+
+const batch = 20_000
+const batches = 10
+
+export interface InsertResult {
+  events: number
+  /** Of the engine, merges of the time included; and of the process that sends. */
+  engineMicroseconds: number
+  senderMicroseconds: number
+}
+
+export async function measureInserting(world: World, site: BenchSite): Promise<InsertResult> {
+  const rows = await world.clickhouse.rows<object>(sql`
+    SELECT * REPLACE (toString(visitor_id) AS visitor_id, toString(session_id) AS session_id)
+    FROM events WHERE site_id = ${text(site.id)} LIMIT ${uint(batch)}`)
+  const database = 'inserting'
+  await world.clickhouse.command(`DROP DATABASE IF EXISTS ${database} SYNC`)
+  await world.clickhouse.command(`CREATE DATABASE ${database}`)
+  await world.clickhouse.command(`CREATE TABLE ${database}.events AS events`)
+  const into = openClickHouse(`${world.engine.url}/${database}`)
+  try {
+    await into.insert('events', rows, randomUUID()) // connections and code warm
+    const before = cpuNanoseconds(world.engine.pid)
+    const own = process.cpuUsage()
+    for (let nth = 0; nth < batches; nth++) await into.insert('events', rows, randomUUID())
+    const engine = cpuNanoseconds(world.engine.pid) - before
+    const { user, system } = process.cpuUsage(own)
+    const events = rows.length * batches
+    return {
+      events,
+      engineMicroseconds: round(engine / 1_000 / events, 2),
+      senderMicroseconds: round((user + system) / events, 2),
+    }
+  } finally {
+    await into.close()
+    await world.clickhouse.command(`DROP DATABASE ${database} SYNC`)
+  }
+}

@@ -1,0 +1,100 @@
+// The bounds. A figure that depends on the size of the site is judged on the whale only, and stated at any other size.
+import { round } from '../api/measure.ts'
+import type { Cell, Compared } from './latency.ts'
+import type { Judgement, Measured } from './result.ts'
+
+const whaleEvents = 95_000_000
+const GiB = 1024 ** 3
+
+/** Where the number of values a day does not grow with traffic. */
+const constantReports = ['overview', 'timeseries', 'channels', 'devices']
+
+export function judge(measured: Measured): Judgement[] {
+  const { cells, floor, compared, limits, throughput, folding, bytes, sizes, canFold, tiny } = measured
+  const isWhale = sizes.whale >= whaleEvents
+  const judgements: Judgement[] = []
+  const most = (name: string, value: number, bound: number, judged = true) =>
+    judgements.push({ name, value: round(value, 3), bound: `<= ${bound}`, ok: judged ? value <= bound : null })
+  const least = (name: string, value: number, bound: number, judged = true) =>
+    judgements.push({ name, value: round(value, 3), bound: `>= ${bound}`, ok: judged ? value >= bound : null })
+  const state = (name: string, value: number) =>
+    judgements.push({ name, value: round(value, 3), bound: 'stated', ok: null })
+
+  most('closed days are read folded (0: they are)', canFold ? 0 : 1, 0)
+  const whale = cells.filter(({ site }) => site === 'whale')
+  const timesFloor = (cell: Cell) => cell.p10 / floor.p10
+  most('answers against SELECT 1, geometric mean of p10', geometricMean(whale.map(timesFloor)), 5)
+  for (const window of ['yesterday', 'today']) {
+    const some = whale.filter((cell) => cell.window === window)
+    state(`the same, windows that end ${window}`, geometricMean(some.map(timesFloor)))
+  }
+  const isLong = ({ report }: Cell) => report === 'pages' || report === 'referrers'
+  most('slowest answer against SELECT 1, pages and referrers', largest(whale.filter(isLong), timesFloor), 40)
+  most(
+    'slowest answer against SELECT 1, others',
+    largest(
+      whale.filter((cell) => !isLong(cell)),
+      timesFloor,
+    ),
+    20,
+  )
+  most('questions the engine did not answer', cells.filter(({ failed }) => failed).length, 0)
+  most(
+    'rows read against rows needed, most',
+    largest(whale, (cell) => cell.rows / rowsAllowed(cell, measured)),
+    1,
+  )
+
+  most('answers that differ from raw events', compared.filter(({ same }) => !same).length, 0)
+  const againstRaw = (range: string) =>
+    geometricMean(compared.filter((one) => one.site === 'whale' && one.range === range).map(timesFaster))
+  least('raw events against folded, 30d', againstRaw('30d'), 15, isWhale)
+  least('raw events against folded, 12m', againstRaw('12m'), 100, isWhale)
+  most('growth of latency with a hundred times the traffic, most', largestGrowth(cells), 2, isWhale)
+
+  most('slowest accepted request, seconds', limits.slowestMs / 1_000, 2)
+  most('memory of an accepted request, GiB', limits.memory / GiB, 1)
+  most('accepted requests that were not answered', limits.refused.length, 0)
+
+  for (const window of ['yesterday', 'today'] as const) {
+    const { bare, api, cached } = throughput[window]
+    least(`answers/s against the bare engine, cache off, end ${window}`, api / bare, 0.8)
+    if (window === 'yesterday') least(`the same, cache on, end ${window}`, (cached ?? 0) / bare, 5, cached !== null)
+    else state(`the same, cache on, end ${window}`, (cached ?? 0) / bare)
+  }
+  if (folding) most('folding, microseconds of CPU an event', (folding.whale.cpuSeconds * 1e6) / sizes.whale, 12)
+  most('bytes of folded days against bytes of events', bytes.folded / bytes.raw, 1, isWhale)
+  state('tiny site against SELECT 1, geometric mean of p10', tiny.ratio)
+  state('tiny site, folded rows an event', tiny.foldedRows / tiny.events)
+  return judgements
+}
+
+/** A range is read in granules: of each part, one before its first row and one after its last. */
+export function rowsAllowed({ needed, filter, report }: Cell, { parts }: Pick<Measured, 'parts'>): number {
+  const cells = filter === 'excluded' ? 3 : 1
+  const ranges = report === 'overview' || report === 'channels' ? 2 : 1
+  const edges = 2 * ranges * (cells * parts.folded + (needed.raw > 0 ? parts.events : 0))
+  return needed.folded + needed.raw + Math.max(edges, 1) * parts.granule
+}
+
+const timesFaster = ({ rawMs, foldedMs }: Compared): number => rawMs / foldedMs
+
+function largestGrowth(cells: readonly Cell[]): number {
+  const ratios = cells
+    .filter(({ site, report, filter }) => site === 'whale/100' && filter === 'none' && constantReports.includes(report))
+    .map((small) => {
+      const large = cells.find(
+        (cell) =>
+          cell.site === 'whale' &&
+          cell.filter === 'none' &&
+          (['report', 'range', 'window'] as const).every((key) => cell[key] === small[key]),
+      )
+      return large ? large.p10 / small.p10 : 0
+    })
+  return Math.max(0, ...ratios)
+}
+
+const largest = (cells: readonly Cell[], of: (cell: Cell) => number): number => Math.max(0, ...cells.map(of))
+
+export const geometricMean = (values: readonly number[]): number =>
+  Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length)

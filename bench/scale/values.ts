@@ -1,0 +1,110 @@
+// How many rows an answer has to be made of: the different values of each day, counted from the raw events. Folded days can be read
+// with no fewer rows than that, and should be read with few more.
+import type { Dimension } from '../../src/stats/facts.ts'
+import type { Period } from '../../src/stats/period.ts'
+import { partialEnd, partialStart } from '../../src/stats/period.ts'
+import type { StatsQuery } from '../../src/stats/query.ts'
+import type { ReportName } from '../../src/stats/reports.ts'
+import { join, type Sql, sql, text } from '../../src/stores/clickhouse-sql.ts'
+import { excluded, type FilterWord, filtersOf } from './questions.ts'
+import type { BenchSite } from './sites.ts'
+import type { World } from './world.ts'
+
+const columns: Partial<Record<Dimension, Sql>> = {
+  page: sql`uniqExactIf(pathname, name = 'pageview')`,
+  referrer: sql`uniqExactIf(referrer, referrer != '')`,
+  channel: sql`uniqExact(channel)`,
+  device: sql`uniqExact(device)`,
+  country: sql`uniqExact(country)`,
+  event: sql`uniqExactIf(name, name != 'pageview')`,
+  utm: sql`uniqExactIf(utm_source, utm_source != '')`,
+}
+
+const dimensionOf: Record<ReportName, Dimension> = {
+  overview: 'day',
+  timeseries: 'day',
+  pages: 'page',
+  referrers: 'referrer',
+  channels: 'channel',
+  devices: 'device',
+  geo: 'country',
+  events: 'event',
+  utm: 'utm',
+}
+
+/** Of each cell and day: how many events there are, and how many values of each dimension. */
+export type DailyValues = Record<string, Record<string, Record<string, number>>>
+
+/** The cells that the questions ask for; excluding countries needs everything and the cells of these. */
+function cellsOf(site: BenchSite): Record<string, Sql> {
+  const { country, device, hostname, utm } = filtersOf(site.domain)
+  return {
+    none: sql`true`,
+    country: sql`country = ${text(country.filters.country as string)}`,
+    device: sql`device = ${text(device.filters.device as string)}`,
+    hostname: sql`hostname = ${text(hostname.filters.hostname as string)}`,
+    utm: sql`utm_source = ${text(utm.filters.utmSource as string)}`,
+    ...Object.fromEntries(excluded.map((code) => [code, sql`country = ${text(code)}`])),
+  }
+}
+
+export function countDailyValues(world: World, site: BenchSite, say: (text: string) => void): Promise<DailyValues> {
+  return world.state.once(`values ${site.name}`, async () => {
+    const result: DailyValues = {}
+    for (const [cell, condition] of Object.entries(cellsOf(site))) {
+      say(`${site.name}: counting the values of ${cell}`)
+      const counts = Object.entries(columns).map(([, column]) => column as Sql)
+      const table = `values_of_the_bench`
+      // The store's reader has two seconds; a table has as long as it takes.
+      await world.clickhouse.command(`DROP TABLE IF EXISTS ${table}`)
+      await world.clickhouse.run(sql`
+        CREATE TABLE values_of_the_bench ENGINE = Memory AS
+        SELECT day, [count(), ${join(counts, sql`, `)}] AS counts
+        FROM events WHERE site_id = ${text(site.id)} AND ${condition} GROUP BY day`)
+      const rows = await world.clickhouse.rows<{ day: string; counts: number[] }>(
+        sql`SELECT day, counts FROM values_of_the_bench`,
+      )
+      await world.clickhouse.command(`DROP TABLE ${table}`)
+      const names = ['events', ...Object.keys(columns)]
+      result[cell] = Object.fromEntries(
+        rows.map(({ day, counts }) => [
+          day,
+          { day: 1, ...Object.fromEntries(counts.map((count, index) => [names[index], count])) },
+        ]),
+      )
+    }
+    return result
+  })
+}
+
+export interface RowsNeeded {
+  /** One for each value and closed day. */
+  folded: number
+  /** All events of the days that are not covered whole. */
+  raw: number
+}
+
+export function rowsNeeded(values: DailyValues, report: ReportName, filter: FilterWord, query: StatsQuery): RowsNeeded {
+  const cells = filter === 'excluded' ? ['none', ...excluded] : [filter]
+  const dimensions: Dimension[] = report === 'channels' ? ['channel', 'day'] : [dimensionOf[report]]
+  const periods = report === 'overview' ? [query.current, query.previous] : [query.current]
+  const needed = { folded: 0, raw: 0 }
+  for (const period of periods) {
+    for (const day of storedDays(values, period)) {
+      // Sessions are judged whole and read by day, whatever the filter; a filter on raw rows is seen only after reading them.
+      if (isPartial(period, day)) needed.raw += (values.none?.[day]?.events ?? 0) * dimensions.length
+      else {
+        for (const cell of cells)
+          for (const dimension of dimensions) needed.folded += values[cell]?.[day]?.[dimension] ?? 0
+      }
+    }
+  }
+  return needed
+}
+
+const storedDays = (values: DailyValues, { firstDay, lastDay }: Period): string[] =>
+  Object.keys(values.none ?? {}).filter((day) => day >= `${firstDay}` && day <= `${lastDay}`)
+
+const isPartial = (period: Period, day: string): boolean =>
+  (day === `${period.firstDay}` && partialStart(period) !== null) ||
+  (day === `${period.lastDay}` && partialEnd(period) !== null)
