@@ -10,6 +10,14 @@ export function cpuNanoseconds(pid: number): number {
   return sum
 }
 
+/** Seconds on a CPU in hundredths, threads that have ended included: for work that takes seconds in a pool that comes and goes. */
+export function cpuSeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /, '')
+    .split(' ')
+  return (Number(fields[11]) + Number(fields[12])) / 100
+}
+
 export interface MachineTime {
   steal: number
   idle: number

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { commands } from '../../src/cli/commands.ts'
 import type { StatsQuery } from '../../src/stats/query.ts'
-import { cpuNanoseconds, round } from '../api/measure.ts'
+import { cpuSeconds, round } from '../api/measure.ts'
 import type { BenchSite } from './sites.ts'
 import type { World } from './world.ts'
 
@@ -21,7 +21,7 @@ export interface FoldCost {
 /** Folds the closed days of one site, or of all that are left. */
 export async function fold({ engine, environment }: World, site?: BenchSite): Promise<FoldCost> {
   const began = performance.now()
-  const before = cpuNanoseconds(engine.pid)
+  const before = cpuSeconds(engine.pid)
   const words = ['fold', 'run', '--json', ...(site ? ['--site', site.domain] : [])]
   const command = new URL('../../src/cli/main.ts', import.meta.url).pathname
   const child = spawn(process.execPath, [command, ...words], {
@@ -31,7 +31,7 @@ export async function fold({ engine, environment }: World, site?: BenchSite): Pr
   let own = 0
   const watch = setInterval(() => {
     try {
-      own = cpuNanoseconds(child.pid as number)
+      own = cpuSeconds(child.pid as number)
     } catch {
       // it has just ended
     }
@@ -41,7 +41,7 @@ export async function fold({ engine, environment }: World, site?: BenchSite): Pr
   if (code !== 0) throw new Error(`footfall ${words.join(' ')} ended with ${code}`)
   return {
     seconds: round((performance.now() - began) / 1_000, 2),
-    cpuSeconds: round((cpuNanoseconds(engine.pid) - before + own) / 1e9, 2),
+    cpuSeconds: round(cpuSeconds(engine.pid) - before + own, 2),
   }
 }
 

@@ -57,7 +57,8 @@ export function judge(measured: Measured): Judgement[] {
   most('accepted requests that were not answered', limits.refused.length, 0)
 
   for (const window of ['yesterday', 'today'] as const) {
-    const { bare, api, cached } = throughput[window]
+    const { bare, api, cached, failed } = throughput[window]
+    most(`requests under load that were not answered, end ${window}`, failed, 0)
     least(`answers/s against the bare engine, cache off, end ${window}`, api / bare, 0.8)
     if (window === 'yesterday') least(`the same, cache on, end ${window}`, (cached ?? 0) / bare, 5, cached !== null)
     else state(`the same, cache on, end ${window}`, (cached ?? 0) / bare)

@@ -112,7 +112,6 @@ export interface Compared {
 
 export interface CompareOptions {
   /** With a limit that lets raw events be read to the end. */
-  patient: MeasuringConnection
   engine: MeasuringConnection
   /** The same question of folded days and of raw events. */
   pairs: readonly { question: Question; folded: StatsQuery; raw: StatsQuery }[]
@@ -120,12 +119,12 @@ export interface CompareOptions {
 }
 
 /** Raw events once, folded days three times around it. */
-export async function compareWithRaw({ patient, engine, pairs, say }: CompareOptions): Promise<Compared[]> {
+export async function compareWithRaw({ engine, pairs, say }: CompareOptions): Promise<Compared[]> {
   const compared: Compared[] = []
   for (const { question, folded, raw } of pairs) {
     const report = reports[question.report]
     const before = [await answer(engine, report, folded), await answer(engine, report, folded)]
-    const slow = await answer(patient, report, raw)
+    const slow = await answer(engine, report, raw)
     const after = await answer(engine, report, folded)
     const fast = spreadOf([...before, after].map(({ milliseconds }) => milliseconds)).median
     compared.push({

@@ -31,6 +31,8 @@ interface Throughput {
   /** Without and with the cache of answers. */
   api: number
   cached: number | null
+  /** Answers that were not 200. */
+  failed: number
 }
 
 export type ThroughputResult = Record<WindowWord, Throughput>
@@ -39,46 +41,70 @@ const range = '30d'
 const mostRequestsAKey = 4_500 // of 5,000 an hour
 
 export async function measureThroughput(options: ThroughputOptions): Promise<ThroughputResult> {
-  const { world, clients, rounds, seconds, say } = options
-  const engine = openByHttp(world.clickhouseUrl, { connections: clients })
+  const { world, say } = options
   const stores = { postgres: world.postgresUrl, clickhouse: world.clickhouseUrl }
   const apis: Partial<Record<'api' | 'cached', ApiProcess>> = {}
-  const random = seeded('throughput')
-  const keys = keyChain(world)
   try {
     apis.api = await startApiProcess(stores, { ...world.environment, ...cacheOff })
     if (canFold) apis.cached = await startApiProcess(stores, world.environment)
-    const entries: [WindowWord, Throughput][] = []
+    const results: Partial<ThroughputResult> = {}
     for (const window of windows) {
-      const sequence = await drawn(options, random, window)
-      const rates: Record<keyof Throughput, number[]> = { bare: [], api: [], cached: [] }
-      const kinds: [keyof Throughput, () => Promise<Worker>][] = [
-        [
-          'bare',
-          async () => ({ work: async (nth) => void (await askAll(sequence.at(nth % sequence.length)!.statements)) }),
-        ],
-      ]
-      const askAll = async (statements: readonly Statement[]) => {
-        for (const statement of statements) await engine.ask(statement)
-      }
-      for (const name of ['api', 'cached'] as const) {
-        const api = apis[name]
-        if (api) kinds.push([name, () => requester(api.url, keys, (nth) => sequence.at(nth % sequence.length)!.path)])
-      }
-      for (let turn = 0; turn <= rounds; turn++) {
-        for (const [kind, open] of random.sample(kinds, kinds.length)) {
-          const rate = await perSecond(clients, turn === 0 ? Math.min(seconds, 2) : seconds, open)
-          if (turn > 0) rates[kind].push(rate) // the first warms up
-        }
-      }
-      const result = { bare: median(rates.bare), api: median(rates.api), cached: median(rates.cached) || null }
-      say(`windows that end ${window}: ${JSON.stringify(result)} answers/s`)
-      entries.push([window, result])
+      results[window] = await measureWindow(options, window, apis)
+      say(`windows that end ${window}: ${JSON.stringify(results[window])} answers/s`)
     }
-    return Object.fromEntries(entries) as ThroughputResult
+    return results as ThroughputResult
   } finally {
-    await Promise.all([engine.close(), ...Object.values(apis).map((api) => api.stop())])
+    await Promise.all(Object.values(apis).map((api) => api.stop()))
   }
+}
+
+type Kind = 'bare' | 'api' | 'cached'
+
+async function measureWindow(
+  options: ThroughputOptions,
+  window: WindowWord,
+  apis: Partial<Record<Kind, ApiProcess>>,
+): Promise<Throughput> {
+  const { world, clients, rounds, seconds } = options
+  const random = seeded(`throughput ${window}`)
+  const sequence = await drawn(options, random, window)
+  const at = (nth: number) => sequence[nth % sequence.length] as Drawn
+  const engine = openByHttp(world.clickhouseUrl, { connections: clients })
+  const keys = keyChain(world)
+  let failed = 0
+  const open: Record<Kind, () => Promise<Worker>> = {
+    bare: async () => ({
+      async work(nth) {
+        for (const statement of at(nth).statements) await engine.ask(statement)
+      },
+    }),
+    api: () => client('api'),
+    cached: () => client('cached'),
+  }
+  async function client(kind: Kind): Promise<Worker> {
+    const connection = await openConnection((apis[kind] as ApiProcess).url)
+    return {
+      async work(nth) {
+        const headers = { Authorization: `Bearer ${await keys.next()}` }
+        const answer = await connection.send(requestText('GET', at(nth).path, headers))
+        if (!answer.toString('latin1', 0, 12).endsWith('200')) failed++
+      },
+      close: () => connection.close(),
+    }
+  }
+  const kinds: Kind[] = ['bare', ...(Object.keys(apis) as Kind[])]
+  const rates = new Map<Kind, number[]>(kinds.map((kind) => [kind, []]))
+  for (let turn = 0; turn <= rounds; turn++) {
+    for (const kind of random.sample(kinds, kinds.length)) {
+      const rate = await perSecond(clients, seconds, open[kind])
+      if (turn > 0) rates.get(kind)?.push(rate) // the first warms up
+    }
+  }
+  await engine.close()
+  const [bare = 0, api = 0, cached = 0] = (['bare', 'api', 'cached'] as const).map((kind) =>
+    median(rates.get(kind) ?? []),
+  )
+  return { bare, api, cached: apis.cached ? cached : null, failed }
 }
 
 interface Drawn {
@@ -90,18 +116,17 @@ interface Drawn {
 async function drawn({ world, requests }: ThroughputOptions, random: Random, window: WindowWord): Promise<Drawn[]> {
   const { small, now } = world
   const engine = openByHttp(world.clickhouseUrl)
-  const sums = small.map(
-    (
-      (sum) => (_, rank) =>
-        (sum += 1 / (rank + 1))
-    )(0),
-  )
+  let sum = 0
+  const sums = small.map((_, rank) => {
+    sum += 1 / (rank + 1)
+    return sum
+  })
   const { current } = periodsFor(range, window, now)
   const period = window === 'today' ? `range=${range}` : `range=custom&start=${current.firstDay}&end=${current.lastDay}`
   const known = new Map<string, Drawn>()
   const sequence: Drawn[] = []
   for (let nth = 0; nth < requests; nth++) {
-    const share = (random.below(1e9) / 1e9) * sums.at(-1)!
+    const share = (random.below(1e9) / 1e9) * sum
     const site = small[sums.findIndex((sum) => sum > share)]!
     const report = random.pick(reportNames)
     const path = `/api/v1/stats/${report}?${period}&site_id=${site.id}`
@@ -138,18 +163,6 @@ async function perSecond(clients: number, seconds: number, open: () => Promise<W
   const rate = done / ((performance.now() - began) / 1_000)
   for (const { close } of workers) close?.()
   return rate
-}
-
-async function requester(url: string, keys: KeyChain, pathOf: (nth: number) => string): Promise<Worker> {
-  const connection = await openConnection(url)
-  return {
-    async work(nth) {
-      const request = requestText('GET', pathOf(nth), { Authorization: `Bearer ${await keys.next()}` })
-      const answer = await connection.send(request)
-      if (!answer.toString('latin1', 0, 12).endsWith('200')) throw new Error(`The API answered ${answer}`)
-    },
-    close: () => connection.close(),
-  }
 }
 
 interface KeyChain {

@@ -4,6 +4,7 @@ import { describeApi } from '../../src/api/openapi.ts'
 import { commands } from '../../src/cli/commands.ts'
 import { demoExamples } from './examples.ts'
 import { apiPage, commandsPage } from './pages.ts'
+import { scaleFiles } from './scale-page.ts'
 
 const root = new URL('../../', import.meta.url)
 
@@ -15,6 +16,7 @@ export function generatedFiles(examples: Record<string, unknown>): Record<string
     'docs/openapi.json': `${JSON.stringify(api, null, 2)}\n`,
     'docs/api.md': apiPage(api),
     'docs/commands.md': commandsPage(commands),
+    ...scaleFiles(readFileSync(new URL('docs/scale.json', root), 'utf8')),
   }
 }
 

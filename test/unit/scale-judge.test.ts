@@ -53,8 +53,8 @@ const sound: Measured = {
   tiny: { ratio: 5, foldedRows: 0, events: 4_000 },
   limits: { asked: 288, slowestMs: 1_900, slowest: '', memory: 1024 ** 3, largest: '', refused: [] },
   throughput: {
-    yesterday: { bare: 1_000, api: 801, cached: 5_001 },
-    today: { bare: 1_000, api: 801, cached: 900 },
+    yesterday: { bare: 1_000, api: 801, cached: 5_001, failed: 0 },
+    today: { bare: 1_000, api: 801, cached: 900, failed: 0 },
   },
   residentMiB: 500,
 }
@@ -80,11 +80,15 @@ test('what holds every bound is short of none, and each bound that is missed is 
     [{ limits: { ...sound.limits, slowestMs: 2_001 } }, /slowest accepted/],
     [{ limits: { ...sound.limits, memory: 1024 ** 3 + 1 } }, /memory/],
     [{ limits: { ...sound.limits, refused: ['pages: too much'] } }, /not answered/],
-    [{ throughput: { ...sound.throughput, today: { bare: 1_000, api: 799, cached: 900 } } }, /cache off, end today/],
     [
-      { throughput: { ...sound.throughput, yesterday: { bare: 1_000, api: 801, cached: 4_999 } } },
+      { throughput: { ...sound.throughput, today: { bare: 1_000, api: 799, cached: 900, failed: 0 } } },
+      /cache off, end today/,
+    ],
+    [
+      { throughput: { ...sound.throughput, yesterday: { bare: 1_000, api: 801, cached: 4_999, failed: 0 } } },
       /cache on, end yesterday/,
     ],
+    [{ throughput: { ...sound.throughput, today: { bare: 1_000, api: 801, cached: 900, failed: 1 } } }, /under load/],
     [{ folding: { ...sound.folding!, whale: { seconds: 600, cpuSeconds: 1_201 } } }, /folding/],
     [{ bytes: { ...sound.bytes, folded: 5.1e9 } }, /bytes of folded days/],
   ]
