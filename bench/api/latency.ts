@@ -127,6 +127,6 @@ async function statementsOf(
       return lines.map((line) => JSON.parse(line) as Row)
     },
   }
-  await report.read(store as ClickHouse, { ...question, filters: {}, excludedCountries: [], limit: 10 })
+  await report.read(store as ClickHouse, { ...question, filters: {}, excludedCountries: [], folds: [], limit: 10 })
   return statements
 }

@@ -1,6 +1,6 @@
 // What answers cost as sites grow (docs/scale.md): a whale, the same site smaller, and many small sites, asked everything in turns.
 //   npm run bench:scale [-- --events 100000000 --sites 1000 --fresh --write]
-//   npm run bench:scale -- --events 1000000 --sites 50       the short form
+//   npm run bench:scale -- --events 300000 --sites 20       the short form
 // The traffic is made once and kept in the cache folder; --fresh makes it anew. --write puts the result into docs/.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'

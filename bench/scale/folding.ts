@@ -1,16 +1,11 @@
 // The folding of closed days as the bench sees it: done by the command, seen by a question as plain data.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { commands } from '../../src/cli/commands.ts'
-import type { StatsQuery } from '../../src/stats/query.ts'
+import { findSite } from '../../src/accounts/sites.ts'
+import type { Fold } from '../../src/traffic/folds.ts'
 import { cpuSeconds, round } from '../api/measure.ts'
 import type { BenchSite } from './sites.ts'
 import type { World } from './world.ts'
-
-/** Without folding, everything is measured from raw events, and the bench says what it could not judge. */
-export const canFold = 'fold' in commands
-
-export const foldedTable = 'folded'
 
 export interface FoldCost {
   seconds: number
@@ -45,10 +40,9 @@ export async function fold({ engine, environment }: World, site?: BenchSite): Pr
   }
 }
 
-/** What a question must carry to be answered from folded days. */
-export async function foldsOf(_world: World, _site: BenchSite): Promise<Partial<StatsQuery>> {
-  return {}
-}
+/** What a question must carry to be answered from folded days; without it, it is answered from raw events. */
+export const foldsOf = async ({ postgres }: World, { id }: BenchSite): Promise<Fold[]> =>
+  (await findSite(postgres, id))?.folds ?? []
 
 /** Added to the environment of an API process that is to ask the engine every time. */
 export const cacheOff: Record<string, string> = {}

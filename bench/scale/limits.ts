@@ -3,6 +3,7 @@
 import { periodsOf } from '../../src/stats/period.ts'
 import type { Filters, StatsQuery } from '../../src/stats/query.ts'
 import { reports } from '../../src/stats/reports.ts'
+import type { Fold } from '../../src/traffic/folds.ts'
 import { seeded } from '../../test/oracle/random.ts'
 import { openByHttp } from '../api/engine-connection.ts'
 import { round } from '../api/measure.ts'
@@ -27,7 +28,7 @@ export interface LimitsResult {
 export interface LimitsOptions {
   world: World
   site: BenchSite
-  folds: Partial<StatsQuery>
+  folds: readonly Fold[]
   /** Ends the asking; what was left is in no figure. */
   seconds: number
 }
@@ -51,7 +52,7 @@ export async function measureLimits({ world, site, folds, seconds }: LimitsOptio
   for (const { report, filters, excludedCountries } of seeded('limits').sample(questions, questions.length)) {
     if (performance.now() > until) break
     const name = [report, ...Object.keys(filters), ...(excludedCountries.length > 0 ? ['excluded'] : [])].join(' ')
-    const query: StatsQuery = { siteId: site.id, ...periods, filters, excludedCountries, limit: 100, ...folds }
+    const query: StatsQuery = { siteId: site.id, ...periods, filters, excludedCountries, folds, limit: 100 }
     const began = performance.now()
     result.asked++
     try {

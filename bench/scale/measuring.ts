@@ -1,10 +1,10 @@
 // The run in its order: make, fold, settle, ask.
 import { readFileSync } from 'node:fs'
-import type { StatsQuery } from '../../src/stats/query.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
+import type { Fold } from '../../src/traffic/folds.ts'
 import { openByHttp } from '../api/engine-connection.ts'
 import { round } from '../api/measure.ts'
-import { canFold, fold, foldedTable, foldsOf } from './folding.ts'
+import { fold, foldsOf } from './folding.ts'
 import { measureInserting } from './inserting.ts'
 import { geometricMean } from './judge.ts'
 import { type Asked, compareWithRaw, measureLatency } from './latency.ts'
@@ -31,63 +31,56 @@ export async function measure(
   const counts = { whale: await makeSite(world, whale, say) }
   await settle(world, patience)
   const rawBytes = await state.once('made bytes', () => sizeOf(world, 'events'))
-  let folding: Measured['folding'] = null
-  let folded = { bytes: 0, rows: 0 }
-  if (canFold) {
-    const cost = await state.once('fold whale', () => fold(world, whale))
-    say(`folded the whale: ${JSON.stringify(cost)}`)
-    await settle(world, patience)
-    folded = await state.once('fold bytes', () => sizeOf(world, foldedTable))
-    folding = { whale: cost, small: { seconds: 0, cpuSeconds: 0 } }
-  }
+  const foldedWhale = await state.once('fold whale', () => fold(world, whale))
+  say(`folded the whale: ${JSON.stringify(foldedWhale)}`)
+  await settle(world, patience)
+  const folded = await state.once('fold bytes', () => sizeOf(world, 'folded'))
   const rest = { tenth: await makeSite(world, tenth, say), hundredth: await makeSite(world, hundredth, say) }
   await makeSmallSites(world, say)
-  if (folding) {
-    for (const site of [tenth, hundredth]) await state.once(`fold ${site.name}`, () => fold(world, site))
-    folding.small = await state.once('fold small', () => fold(world))
-    say(`folded the small sites: ${JSON.stringify(folding.small)}`)
-  }
+  for (const site of [tenth, hundredth]) await state.once(`fold ${site.name}`, () => fold(world, site))
+  const foldedSmall = await state.once('fold small', () => fold(world))
+  say(`folded the small sites: ${JSON.stringify(foldedSmall)}`)
   await settle(world, patience)
 
   const engine = openByHttp(world.clickhouseUrl)
-  const folds = new Map<BenchSite, Partial<StatsQuery>>()
+  const folds = new Map<BenchSite, Fold[]>()
   const tinySite = small.find(({ events }) => events === tinyEvents)!
   for (const site of [...sizes, tinySite]) folds.set(site, await foldsOf(world, site))
   const values = await countDailyValues(world, whale, say)
   const asked = questions(whale, [tenth, hundredth, tinySite]).map(
     (question): Asked => ({
       question,
-      query: { ...queryOf(question, world.now), ...folds.get(question.site) },
+      query: queryOf(question, world.now, folds.get(question.site) ?? []),
       values: question.site === whale ? values : {},
     }),
   )
-  const latency = await measureLatency({ engine, asked, seconds: isShort ? 20 : 180, mostRounds: 40, say })
+  const latency = await measureLatency({ engine, asked, seconds: isShort ? 15 : 180, mostRounds: 40, say })
   const tiny = latency.cells.filter(({ site }) => site === tinySite.name)
 
   const patient = openByHttp(world.clickhouseUrl, { settings: { max_execution_time: 90, max_memory_usage: 0 } })
   const compared = await compareWithRaw({
     engine: patient,
-    pairs: rawQuestions(sizes).map((question) => {
-      const raw = queryOf(question, world.now)
-      return { question, raw, folded: { ...raw, ...folds.get(question.site) } }
-    }),
+    pairs: rawQuestions(sizes).map((question) => ({
+      question,
+      raw: queryOf(question, world.now, []),
+      folded: queryOf(question, world.now, folds.get(question.site) ?? []),
+    })),
     say: isShort ? () => {} : say,
   })
   await Promise.all([engine.close(), patient.close()])
 
-  const limits = await measureLimits({ world, site: whale, folds: folds.get(whale)!, seconds: isShort ? 10 : 120 })
+  const limits = await measureLimits({ world, site: whale, folds: folds.get(whale) ?? [], seconds: isShort ? 6 : 120 })
   say(`the worst: ${limits.slowest} ${limits.slowestMs} ms, ${limits.largest} ${limits.memory} bytes`)
   const throughput = await measureThroughput({
     world,
     clients: 32,
-    requests: isShort ? 300 : 2_000,
+    requests: isShort ? 200 : 2_000,
     rounds: isShort ? 2 : 3,
     seconds: isShort ? 1 : 4,
     say,
   })
   const inserting = await measureInserting(world, hundredth)
   return {
-    canFold,
     sizes: {
       ...counts,
       ...rest,
@@ -101,13 +94,13 @@ export async function measure(
       titles: (await sizeOf(world, 'titles')).bytes,
     },
     parts: await partsOf(world),
-    folding,
+    folding: { whale: foldedWhale, small: foldedSmall },
     inserting,
     ...latency,
     compared,
     tiny: {
       ratio: round(geometricMean(tiny.map(({ p10 }) => p10 / latency.floor.p10)), 2),
-      foldedRows: canFold ? await foldedRowsOf(world, tinySite) : 0,
+      foldedRows: await foldedRowsOf(world, tinySite),
       events: tinySite.events,
     },
     limits,
@@ -159,7 +152,7 @@ async function sizeOf({ clickhouse }: World, table: string): Promise<{ bytes: nu
 async function partsOf({ clickhouse }: World): Promise<Measured['parts']> {
   const [row] = await clickhouse.rows<{ events: number; folded: number }>(sql`
     SELECT max(parts) AS events, (
-      SELECT count() FROM system.parts WHERE active AND database = currentDatabase() AND table = ${text(foldedTable)}
+      SELECT count() FROM system.parts WHERE active AND database = currentDatabase() AND table = 'folded'
     ) AS folded
     FROM (
       SELECT count() AS parts FROM system.parts

@@ -2,6 +2,7 @@
 import { type Periods, periodsOf } from '../../src/stats/period.ts'
 import type { StatsQuery } from '../../src/stats/query.ts'
 import { type ReportName, reports } from '../../src/stats/reports.ts'
+import type { Fold } from '../../src/traffic/folds.ts'
 import type { BenchSite } from './sites.ts'
 
 export const reportNames = Object.keys(reports) as ReportName[]
@@ -45,9 +46,14 @@ export function periodsFor(range: RangeWord, window: WindowWord, now: Temporal.Z
   return periodsOf({ name: 'custom', firstDay: lastDay.subtract(back).add({ days: 1 }), lastDay }, now)
 }
 
-export const queryOf = ({ site, range, window, filter }: Question, now: Temporal.ZonedDateTime): StatsQuery => ({
+export const queryOf = (
+  { site, range, window, filter }: Question,
+  now: Temporal.ZonedDateTime,
+  folds: readonly Fold[],
+): StatsQuery => ({
   siteId: site.id,
   ...periodsFor(range, window, now),
   ...filtersOf(site.domain)[filter],
+  folds,
   limit: 10,
 })

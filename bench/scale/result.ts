@@ -9,14 +9,12 @@ import type { ThroughputResult } from './throughput.ts'
 export interface Measured {
   measuredAt: string
   machine: { cpu: string; cores: number; memoryGiB: number; steal: number; busy: number }
-  /** Whether closed days were read folded; if not, "folded" figures are of raw events too. */
-  canFold: boolean
   /** Events really made: of the whale, a tenth and a hundredth of it, and all small sites together. */
   sizes: { whale: number; tenth: number; hundredth: number; small: number; smallSites: number }
   bytes: { raw: number; folded: number; titles: number; foldedRows: number }
   /** Pieces that a range of each table is read from, and rows in the smallest piece that can be read. */
   parts: { events: number; folded: number; granule: number }
-  folding: { whale: FoldCost; small: FoldCost } | null
+  folding: { whale: FoldCost; small: FoldCost }
   inserting: InsertResult
   /** `SELECT 1`, milliseconds. */
   floor: Spread

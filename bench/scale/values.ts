@@ -1,6 +1,5 @@
 // How many rows an answer has to be made of: the different values of each day, counted from the raw events. Folded days can be read
 // with no fewer rows than that, and should be read with few more.
-import type { Dimension } from '../../src/stats/facts.ts'
 import type { Period } from '../../src/stats/period.ts'
 import { partialEnd, partialStart } from '../../src/stats/period.ts'
 import type { StatsQuery } from '../../src/stats/query.ts'
@@ -10,7 +9,7 @@ import { excluded, type FilterWord, filtersOf } from './questions.ts'
 import type { BenchSite } from './sites.ts'
 import type { World } from './world.ts'
 
-const columns: Partial<Record<Dimension, Sql>> = {
+const columns = {
   page: sql`uniqExactIf(pathname, name = 'pageview')`,
   referrer: sql`uniqExactIf(referrer, referrer != '')`,
   channel: sql`uniqExact(channel)`,
@@ -19,6 +18,9 @@ const columns: Partial<Record<Dimension, Sql>> = {
   event: sql`uniqExactIf(name, name != 'pageview')`,
   utm: sql`uniqExactIf(utm_source, utm_source != '')`,
 }
+
+/** `day` stands for the totals: one row a day. */
+type Dimension = keyof typeof columns | 'day'
 
 const dimensionOf: Record<ReportName, Dimension> = {
   overview: 'day',
@@ -53,7 +55,7 @@ export function countDailyValues(world: World, site: BenchSite, say: (text: stri
     const result: DailyValues = {}
     for (const [cell, condition] of Object.entries(cellsOf(site))) {
       say(`${site.name}: counting the values of ${cell}`)
-      const counts = Object.entries(columns).map(([, column]) => column as Sql)
+      const counts = Object.values(columns)
       const table = `values_of_the_bench`
       // The store's reader has two seconds; a table has as long as it takes.
       await world.clickhouse.command(`DROP TABLE IF EXISTS ${table}`)

@@ -35,8 +35,8 @@ export function perCore({ sizes, bytes, folding, inserting, throughput, machine 
   return {
     insertMicroseconds: inserting.engineMicroseconds,
     sendMicroseconds: inserting.senderMicroseconds,
-    foldMicroseconds: folding ? (folding.whale.cpuSeconds * 1e6) / sizes.whale : 0,
-    foldMillisecondsASite: folding ? (folding.small.cpuSeconds * 1e3) / sizes.smallSites : 0,
+    foldMicroseconds: (folding.whale.cpuSeconds * 1e6) / sizes.whale,
+    foldMillisecondsASite: (folding.small.cpuSeconds * 1e3) / sizes.smallSites,
     answers: throughput.today.api / machine.cores,
     rawBytesAnEvent: bytes.raw / sizes.whale,
     foldedBytesAnEvent: bytes.folded / sizes.whale,

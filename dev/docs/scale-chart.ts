@@ -62,14 +62,14 @@ ${[...grid, ...ticks, floor, ...drawn].join('\n')}
 `
 }
 
-function linesOf({ compared, sizes, canFold }: ScaleResult): Line[] {
+function linesOf({ compared, sizes }: ScaleResult): Line[] {
   const places: [site: string, events: number][] = [
     ['whale/100', sizes.hundredth],
     ['whale/10', sizes.tenth],
     ['whale', sizes.whale],
   ]
   return (['12m', '30d'] as const).flatMap((range): Line[] =>
-    (canFold ? (['raw', 'folded'] as const) : (['raw'] as const)).map((kind) => ({
+    (['raw', 'folded'] as const).map((kind) => ({
       label: `${kind}, ${range}`,
       color: kind === 'raw' ? '#cf222e' : '#0969da',
       dashed: range === '30d',
