@@ -5,6 +5,7 @@ import { checkMutations } from './check-mutations.ts'
 import { faultMutations } from './fault-mutations.ts'
 import { foldingMutations } from './folding-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
+import { scaleMutations } from './scale-mutations.ts'
 
 export interface Mutation {
   name: string
@@ -472,4 +473,5 @@ export const mutations: readonly Mutation[] = [
   ...faultMutations,
   ...foldingMutations,
   ...checkMutations,
+  ...scaleMutations,
 ]
