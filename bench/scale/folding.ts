@@ -43,6 +43,3 @@ export async function fold({ engine, environment }: World, site?: BenchSite): Pr
 /** What a question must carry to be answered from folded days; without it, it is answered from raw events. */
 export const foldsOf = async ({ postgres }: World, { id }: BenchSite): Promise<Fold[]> =>
   (await findSite(postgres, id))?.folds ?? []
-
-/** Added to the environment of an API process that is to ask the engine every time. */
-export const cacheOff: Record<string, string> = {}

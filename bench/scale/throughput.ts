@@ -10,7 +10,7 @@ import { keySecrets } from '../../test/support/stores.ts'
 import { openByHttp } from '../api/engine-connection.ts'
 import { round } from '../api/measure.ts'
 import { answer } from './answers.ts'
-import { cacheOff, foldsOf } from './folding.ts'
+import { foldsOf } from './folding.ts'
 import { periodsFor, queryOf, reportNames, type WindowWord, windows } from './questions.ts'
 import type { World } from './world.ts'
 
@@ -47,7 +47,7 @@ export async function measureThroughput(options: ThroughputOptions): Promise<Thr
   const stores = { postgres: world.postgresUrl, clickhouse: world.clickhouseUrl }
   const apis: Partial<Record<'api' | 'cached', ApiProcess>> = {}
   try {
-    apis.api = await startApiProcess(stores, { ...world.environment, ...cacheOff })
+    apis.api = await startApiProcess(stores, { ...world.environment, ANSWER_CACHE_MB: '0' })
     apis.cached = await startApiProcess(stores, world.environment)
     const results: Partial<ThroughputResult> = {}
     for (const window of windows) {
