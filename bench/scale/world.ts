@@ -112,18 +112,33 @@ export async function makeSmallSites(world: World, say: (text: string) => void):
   for (const kind of kinds) {
     const [first, ...others] = world.small.filter(({ events }) => events === kind.events) as [BenchSite, ...BenchSite[]]
     await makeSite(world, first, say)
-    await world.state.once(`copied ${first.name}`, async () => {
-      if (others.length === 0) return
-      const ids = texts(others.map(({ id }) => id))
-      for (const table of [sql`events`, sql`titles`]) {
-        await clear(world.clickhouse, table, others)
-        await world.clickhouse.run(
-          sql`INSERT INTO ${table} SELECT * REPLACE (arrayJoin(${ids}) AS site_id) FROM ${table} WHERE site_id = ${text(first.id)}`,
-        )
-      }
-    })
+    await world.state.once(`copied ${first.name}`, () => copy(world, first, others))
     say(`${others.length + 1} sites of ${kind.events.toLocaleString('en')} events`)
   }
+}
+
+/** Returns how many events the copies have together. */
+async function copy({ clickhouse }: World, from: BenchSite, to: readonly BenchSite[]): Promise<number> {
+  if (to.length === 0) return 0
+  const ids = texts(to.map(({ id }) => id))
+  for (const table of [sql`events`, sql`titles`]) {
+    await clear(clickhouse, table, to)
+    // Selected first: beside the new site_id, a condition on site_id would mean the new one.
+    const original = sql`(SELECT * FROM ${table} WHERE site_id = ${text(from.id)})`
+    await clickhouse.run(
+      sql`INSERT INTO ${table} SELECT * REPLACE (arrayJoin(${ids}) AS site_id) FROM ${original}`,
+      { insert_deduplicate: 0 }, // the copies of an interrupted run, which were cleared, are no reason to write none
+    )
+  }
+  const count = async (sites: readonly BenchSite[]) => {
+    const [row] = await clickhouse.rows<{ events: number }>(
+      sql`SELECT count() AS events FROM events WHERE site_id IN ${texts(sites.map(({ id }) => id))}`,
+    )
+    return row?.events ?? 0
+  }
+  const [one, all] = [await count([from]), await count(to)]
+  if (all !== one * to.length) throw new Error(`${to.length} copies of ${one} events are ${all}`)
+  return all
 }
 
 /** What an interrupted run has left. */
