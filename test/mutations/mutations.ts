@@ -2,6 +2,7 @@
 // Deliberate breakages, each of which some test must notice: a check counts once it was seen to fail. `run.ts` makes them one
 // by one in a copy of the tree. Add one with every new rule.
 import { limiterMutations } from './limiter-mutations.ts'
+import { trackerMutations } from './tracker-mutations.ts'
 
 export interface Mutation {
   name: string
@@ -466,4 +467,5 @@ export const mutations: readonly Mutation[] = [
   ...stores,
   ...accounts,
   ...rooms,
+  ...trackerMutations,
 ]
