@@ -58,7 +58,7 @@ export const variables = {
   SPOOL_FOLDER: variable({
     description:
       'Where the collector keeps what ClickHouse has not confirmed yet; one collector a folder, on a disk that survives a restart.',
-    default: 'spool',
+    default: '.footfall/spool',
     parse: (text) => text,
   }),
   SPOOL_MAX_BYTES: variable({
