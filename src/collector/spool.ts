@@ -36,6 +36,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
   let isOpen = false
+  let hasFailed = false
   let isFull = false
   let waiting = newGroup()
   let underWay: (Waiting & { since: number }) | undefined
@@ -53,12 +54,14 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     if (answer.is === 'measured' || answer.is === 'open') onMeasured?.(answer.bytes)
     if (answer.is !== 'failed' && answer.is !== 'closed') isFull = answer.isFull
     if (answer.is === 'open') {
-      if (!isOpen) onChange(true)
+      if (hasFailed) onChange(true)
+      hasFailed = false
       isOpen = true
       begun.resolve()
     } else if (answer.is === 'failed') {
       const error = new Error(answer.cause)
-      if (isOpen) onChange(false, error)
+      if (!hasFailed) onChange(false, error)
+      hasFailed = true
       isOpen = false
       begun.reject(error)
       underWay?.done.reject(new Unavailable('The spool cannot be written', { cause: error }))
@@ -68,8 +71,20 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
       underWay.done.resolve()
       underWay = undefined
     }
-    send()
+    sendSoon()
   })
+
+  let isSending = false
+
+  /** After everything that has come in together has been read: half as many groups, twice as large. */
+  function sendSoon(): void {
+    if (isSending || underWay) return
+    isSending = true
+    setImmediate(() => {
+      isSending = false
+      send()
+    })
+  }
 
   /** One group at a time: whoever comes while it is written is in the next. */
   function send(): void {
@@ -94,9 +109,8 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
         waiting.lines.push(line)
         waiting.bytes += line.length
       }
-      const { promise } = waiting.done
-      send()
-      return promise
+      sendSoon()
+      return waiting.done.promise
     },
     async close() {
       await Promise.allSettled([underWay?.done.promise, waiting.lines.length > 0 ? waiting.done.promise : undefined])

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { readConfigOrExit } from '../../config.ts'
 import { openClickHouse } from '../../stores/clickhouse.ts'
 import { openPostgres } from '../../stores/postgres.ts'
+import { noteLateDays, type SiteDay } from '../../traffic/late-days.ts'
 import { openBatches } from './batches.ts'
 import { openDeadLetters } from './dead-letters.ts'
 import { createRecentIds, readRecentIds } from './recent-ids.ts'
@@ -26,7 +27,14 @@ const postgres = openPostgres(config.DATABASE_URL, 2)
 const batches = openBatches(config.SPOOL_FOLDER)
 const deadLetters = openDeadLetters(config.SPOOL_FOLDER)
 const recentIds = createRecentIds()
-const stores = { clickhouse, postgres, batches, deadLetters, recentIds, now: Date.now }
+const stores = {
+  clickhouse,
+  batches,
+  deadLetters,
+  recentIds,
+  noteLateDays: (days: readonly SiteDay[]) => noteLateDays(postgres, days),
+  now: Date.now,
+}
 
 let ending = false
 process.once('disconnect', () => process.exit()) // the collector is gone, and the next one starts its own

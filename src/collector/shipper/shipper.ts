@@ -1,9 +1,8 @@
 // From the spool into the engine: exactly once, whatever ends in between (decisions D-96 and D-97).
 import { hash } from 'node:crypto'
 import { type ClickHouse, isBadData } from '../../stores/clickhouse.ts'
-import type { Postgres } from '../../stores/postgres.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
-import { noteLateDays, type SiteDay } from '../../traffic/late-days.ts'
+import type { SiteDay } from '../../traffic/late-days.ts'
 import { type Batch, recordBatch, recordedIds } from '../../traffic/recording.ts'
 import { dayIn } from '../calendar.ts'
 import type { Taken } from '../intake.ts'
@@ -13,7 +12,7 @@ import type { RecentIds } from './recent-ids.ts'
 
 export interface ShipperStores {
   clickhouse: ClickHouse
-  postgres: Postgres
+  noteLateDays(days: readonly SiteDay[]): Promise<void>
   batches: Batches
   deadLetters: DeadLetters
   recentIds: RecentIds
@@ -38,7 +37,9 @@ export async function shipNext(stores: ShipperStores, isRetry: boolean): Promise
     if (spooled.isRepeated || isRetry) await recordMissing(stores, batch)
     else await record(stores, batch)
   }
-  await noteLateDays(stores.postgres, lateDays(taken, stores.now()))
+  // While it is still in the spool: whatever ends in between, they are noted again.
+  const late = lateDays(taken, stores.now())
+  if (late.length > 0) await stores.noteLateDays(late)
   spooled.remove()
   stores.recentIds.add(taken.filter(({ isRepeatable }) => isRepeatable).map(({ event }) => event))
   const oldest = taken.reduce((least, { event }) => Math.min(least, event.time), stores.now())
