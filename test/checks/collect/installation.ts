@@ -1,7 +1,7 @@
 // Everything between a hit and an answer, each part of which may be killed: an engine on its own folder, a collector on its own
 // spool, an API, and a database of their own.
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ClickHouseServer, freePort, startClickHouse } from '../../../dev/clickhouse/server.ts'
@@ -31,6 +31,7 @@ export type Installation = Awaited<ReturnType<typeof install>>
 
 /** `folder`: where the engine and the spool live; a temporary one unless told. */
 export async function install(check: Check, folder = mkdtempSync(join(tmpdir(), 'footfall-collect-'))) {
+  mkdirSync(folder, { recursive: true })
   check.onEnd(() => rmSync(folder, { recursive: true, force: true }))
   const name = `footfall_test_${randomBytes(6).toString('hex')}`
   const engineFolder = join(folder, 'clickhouse')
@@ -94,6 +95,7 @@ export async function install(check: Check, folder = mkdtempSync(join(tmpdir(), 
       collector = await startCollectorProcess(addresses, { port: collectorPort, spoolFolder, ...options })
       return collector
     },
+    enginePid: () => engine.pid,
     killEngine: () => engine.kill(),
     async startEngine(): Promise<void> {
       engine = await startClickHouse({ folder: engineFolder, port: engine.port })
