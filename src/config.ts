@@ -36,6 +36,12 @@ export const variables = {
       'Secrets that key hashes are made with, as version:secret with at least 32 characters each, the current one first: `2:…,1:…`. Losing them loses every key.',
     parse: keySecrets,
   }),
+  API_PROCESSES: variable({
+    description:
+      'How many processes `npm start` runs behind one port, about one a core. More than one need REDIS_URL, or each would allow the whole rate limit. Their metrics are on the ports from METRICS_PORT on.',
+    default: '1',
+    parse: processes,
+  }),
   HOST: variable({ description: 'Address the API listens on.', default: '127.0.0.1', parse: (text) => text }),
   PORT: variable({ description: 'Port the API listens on.', default: '8080', parse: port }),
   METRICS_HOST: variable({
@@ -109,6 +115,9 @@ export function readConfig(environment: Record<string, string | undefined>): Con
       return [name, undefined]
     },
   )
+  if (Number(environment.API_PROCESSES) > 1 && !environment.REDIS_URL) {
+    faults.push('API_PROCESSES above 1 needs REDIS_URL: without it each process would allow the whole rate limit')
+  }
   if (faults.length > 0) throw new Error(`The configuration is not usable:\n  ${faults.join('\n  ')}`)
   return Object.fromEntries(entries) as Config
 }
@@ -152,6 +161,11 @@ function networks(text: string): string[] {
     if (family === 0 || !isWhole) throw new Error('must be addresses or networks such as 10.0.0.0/8')
     return part.trim()
   })
+}
+
+function processes(text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new Error('must be a whole number from 1 to 999')
+  return Number(text)
 }
 
 function oneOf<Word extends string>(...words: Word[]) {

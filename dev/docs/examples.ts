@@ -34,6 +34,7 @@ export async function demoExamples(): Promise<Record<string, unknown>> {
     ...periodsOf({ name: '7d' }, now.toZonedDateTimeISO(zone)),
     filters: {},
     excludedCountries: [],
+    folds: [],
     limit,
   }
   const examples: Record<string, unknown> = {}

@@ -1,6 +1,7 @@
 import type { PendingQuery } from 'postgres'
 import type { Postgres } from '../stores/postgres.ts'
 import type { CountryCode } from '../traffic/country.ts'
+import type { Fold } from '../traffic/folds.ts'
 import { newId } from './ids.ts'
 
 export interface Site {
@@ -12,6 +13,8 @@ export interface Site {
   hostnames: string[]
   /** Taken out of every answer, for the past too (docs/contract.md 1). */
   excludedCountries: CountryCode[]
+  /** Which days are read from the folded table; none for a site that is not folded. */
+  folds: Fold[]
 }
 
 export interface NewSite {
@@ -38,9 +41,18 @@ interface SiteRow {
   time_zone: string
   hostnames: string[]
   excluded_countries: CountryCode[]
+  /** JSON. */
+  folds: string
 }
 
-const columns = (postgres: Postgres) => postgres`id, account_id, domain, time_zone, hostnames, excluded_countries`
+const columns = (postgres: Postgres) => postgres`
+  id, account_id, domain, time_zone, hostnames, excluded_countries,
+  (
+    SELECT coalesce(json_agg(json_build_object(
+      'version', version, 'days', day_ranges(days), 'months', day_ranges(months)) ORDER BY version), '[]')::text
+    FROM site_folds
+    WHERE site_id = sites.id AND (days <> '{}' OR months <> '{}')
+  ) AS folds`
 
 export const selectSite = (postgres: Postgres, id: string): PendingQuery<SiteRow[]> =>
   postgres<SiteRow[]>`SELECT ${columns(postgres)} FROM sites WHERE id = ${id}`
@@ -55,6 +67,7 @@ export const siteOf = (row: SiteRow): Site => ({
   timeZone: row.time_zone,
   hostnames: row.hostnames,
   excludedCountries: row.excluded_countries,
+  folds: JSON.parse(row.folds) as Fold[],
 })
 
 export async function listSites(postgres: Postgres): Promise<Site[]> {

@@ -1,13 +1,19 @@
+import cluster from 'node:cluster'
 import { readConfigOrExit } from '../config.ts'
 import { createLog } from './log.ts'
+import { answerSupervisor, superviseProcesses } from './processes.ts'
 import { startApi } from './service.ts'
 
 const config = readConfigOrExit()
-const api = await startApi(config, createLog(config.LOG_LEVEL))
+const log = createLog(config.LOG_LEVEL)
+const isSupervisor = config.API_PROCESSES > 1 && cluster.isPrimary
+if (cluster.isWorker) answerSupervisor()
+const api = isSupervisor ? superviseProcesses(config, log) : await startApi(config, log)
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, async () => {
     await api.stop()
+    cluster.worker?.disconnect()
     setTimeout(() => process.exit(), 1_000).unref() // not to wait for somebody to read the last lines of the log
   })
 }

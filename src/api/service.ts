@@ -53,7 +53,8 @@ export async function startApi(config: Config, log: Logger): Promise<RunningApi>
     response.end(await metrics.registry.metrics())
   })
   app.server.maxConnections = mostConnections
-  await app.listen({ host: config.HOST, port: config.PORT })
+  const address = await app.listen({ host: config.HOST, port: config.PORT })
+  log.info(`Server listening at ${address}`)
   metricsServer.listen(config.METRICS_PORT, config.METRICS_HOST)
 
   return {

@@ -64,6 +64,7 @@ async function answer(
     ...periods,
     filters: parameters.filters,
     excludedCountries: site.excludedCountries,
+    folds: site.folds,
     limit: parameters.limit,
   }
   // Everything that decides the answer but the time: who asks is not in it, the site and its exclusions are.

@@ -4,6 +4,7 @@ import { backup, restore } from './backup.ts'
 import type { Command } from './command.ts'
 import { demo } from './demo.ts'
 import { doctor } from './doctor.ts'
+import { fold } from './fold.ts'
 import { key } from './key.ts'
 import { migrate } from './migrate.ts'
 import { secret } from './secret.ts'
@@ -19,6 +20,7 @@ export const commands: Record<string, Command | Record<string, Command>> = {
   key,
   secret,
   demo,
+  fold,
   backup,
   restore,
 }

@@ -2,6 +2,7 @@ import { createSite, findSite } from '../accounts/sites.ts'
 import { generateDemo } from '../demo/generate.ts'
 import { sql, text as textValue } from '../stores/clickhouse-sql.ts'
 import { eraseSite } from '../traffic/erasure.ts'
+import { forgetFolds } from '../traffic/late-days.ts'
 import { type Command, CommandError, type Context, positionals, text } from './command.ts'
 import { ownerOf } from './site.ts'
 import { showProgress } from './terminal.ts'
@@ -46,6 +47,7 @@ export const demo: Command = {
       onProgress: progress.update,
     })
     progress.end()
+    await forgetFolds(postgres, siteId)
     const seconds = Math.round((Date.now() - began) / 100) / 10
     const weeks = await weeklyViews(context, siteId)
     return {
@@ -60,8 +62,12 @@ export const demo: Command = {
   },
 }
 
-async function makeRoom({ clickhouse }: Context, siteId: string, domain: string, replace: boolean): Promise<void> {
-  if (replace) return eraseSite(clickhouse, siteId)
+async function makeRoom(context: Context, siteId: string, domain: string, replace: boolean): Promise<void> {
+  const { postgres, clickhouse } = context
+  if (replace) {
+    await forgetFolds(postgres, siteId)
+    return eraseSite(clickhouse, siteId)
+  }
   const [row] = await clickhouse.rows<{ any: number }>(
     sql`SELECT count() > 0 AS any FROM (SELECT 1 FROM events WHERE site_id = ${textValue(siteId)} LIMIT 1)`,
   )

@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import { startApi } from '../api/service.ts'
 import { startCollector } from '../collector/service.ts'
+import { startFolding } from '../folding/loop.ts'
 import { migrate } from '../stores/migrate.ts'
 import { type Command, positionals } from './command.ts'
 
@@ -16,10 +17,11 @@ export const serve: Command = {
     const log = pino({ level: config.LOG_LEVEL })
     const api = await startApi(config, log)
     const collector = await startCollector(config, log)
+    const folding = startFolding(context, log)
     await new Promise((resolve) => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve)
     })
-    await Promise.all([api.stop(), collector.stop()])
+    await Promise.all([api.stop(), collector.stop(), folding.stop()])
     return { data: { stopped: true }, show: () => 'Stopped.' }
   },
 }

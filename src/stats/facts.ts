@@ -1,45 +1,59 @@
 // Where a day is read from. Everything a report counts is a sum over exact daily integers, because a visitor is counted
 // once a day and a session lies within one (decisions D-2 and D-4): nothing has to be unique across days. This file alone knows
-// which table those integers come from; a report sees columns day, value, views and visitors.
-import { type Sql, sql } from '../stores/clickhouse-sql.ts'
+// which table those integers come from; a report sees columns day, value, views and visitors. Rows may cancel each other out (an
+// excluded country is taken off), so a report leaves out what has no visitors in the end.
+import { join, type Sql, sql, uint } from '../stores/clickhouse-sql.ts'
+import type { DayRange } from '../traffic/folds.ts'
+import { type Cell, cellsOf } from './cells.ts'
+import { type Dimension, type DimensionName, dimensions } from './dimensions.ts'
 import type { Period } from './period.ts'
-import { hitScope, inWindow, type StatsQuery, sessionScope, startsInWindow } from './query.ts'
-
-/** What hits can be broken down by, and which hits take part; sessions without a referrer or source are in no row. */
-const dimensions = {
-  day: { value: sql`''`, hits: sql`true`, counted: sql`countIf(name = 'pageview')` },
-  page: { value: sql`pathname`, hits: sql`name = 'pageview'`, counted: sql`count()` },
-  referrer: { value: sql`referrer`, hits: sql`referrer != ''`, counted: sql`countIf(name = 'pageview')` },
-  channel: { value: sql`channel`, hits: sql`true`, counted: sql`countIf(name = 'pageview')` },
-  device: { value: sql`device`, hits: sql`true`, counted: sql`countIf(name = 'pageview')` },
-  country: { value: sql`country`, hits: sql`true`, counted: sql`countIf(name = 'pageview')` },
-  event: { value: sql`name`, hits: sql`name != 'pageview'`, counted: sql`count()` },
-  utm: { value: sql`utm_source`, hits: sql`utm_source != ''`, counted: sql`countIf(name = 'pageview')` },
-}
-
-export type Dimension = keyof typeof dimensions
+import { planOf, type Segment } from './plan.ts'
+import { hitScope, inWindow, onDays, type StatsQuery, sessionScope, startsInWindow } from './query.ts'
 
 /** A relation (day, value, views, visitors) of the current period; `views` counts occurrences for custom events. */
-export function hitFacts(query: StatsQuery, dimension: Dimension): Sql {
-  const { value, hits, counted } = dimensions[dimension]
-  return sql`(
-    SELECT day, ${value} AS value, ${counted} AS views, uniqExact(visitor_id) AS visitors
-    FROM events
-    WHERE ${hitScope(query, query.current)} AND ${hits}
-    GROUP BY day, value
-  )`
+export function hitFacts(query: StatsQuery, name: DimensionName): Sql {
+  const chosen: { dimension: Dimension; byDay?: true; shows?: 'country' | 'device' | 'utmSource' } = dimensions[name]
+  const { raw, folded } = planOf(query.current, query.folds, { byDay: chosen.byDay ?? false })
+  const { value } = chosen.dimension
+  const shown = chosen.shows ? value : sql`value`
+  const stored = ({ sign, scope }: Cell) => sql`
+    SELECT day, ${shown} AS value, ${sign} * views AS views, ${sign} * visitors AS visitors
+    FROM folded
+    WHERE ${scope} AND ${inSegments(folded, chosen.dimension)}`
+  return union([
+    ...(raw.length > 0 ? [rawHits(query, chosen.dimension, raw)] : []),
+    ...(folded.length > 0 ? cellsOf(query, chosen.shows).map(stored) : []),
+  ])
 }
+
+const rawHits = (query: StatsQuery, { value, hits, counted }: Dimension, days: readonly DayRange[]): Sql => sql`
+    SELECT day, ${value} AS value, toInt64(${counted}) AS views, toInt64(uniqExact(visitor_id)) AS visitors
+    FROM events
+    WHERE ${hitScope(query, query.current, days)} AND ${hits}
+    GROUP BY day, value`
 
 /** A relation (day, views, visitors, sessions, bounces, duration in milliseconds): hits inside the period, sessions that started inside it. */
 export function totalFacts(query: StatsQuery, period: Period): Sql {
-  return sql`(
+  const { raw, folded } = planOf(period, query.folds, { byDay: false })
+  const stored = ({ sign, scope }: Cell) => sql`
+    SELECT day, ${sign} * views AS views, ${sign} * visitors AS visitors, ${sign} * sessions AS sessions,
+      ${sign} * bounces AS bounces, ${sign} * duration AS duration
+    FROM folded
+    WHERE ${scope} AND ${inSegments(folded, dimensions.day.dimension)}`
+  return union([
+    ...(raw.length > 0 ? [rawTotals(query, period, raw)] : []),
+    ...(folded.length > 0 ? cellsOf(query, undefined).map(stored) : []),
+  ])
+}
+
+const rawTotals = (query: StatsQuery, period: Period, days: readonly DayRange[]): Sql => sql`
     SELECT
       day,
-      sum(hit_views) AS views,
-      uniqExactIf(visitor, hits > 0) AS visitors,
-      countIf(counted) AS sessions,
-      countIf(counted AND session_events = 1 AND session_views = 1) AS bounces,
-      sumIf(milliseconds, counted) AS duration
+      toInt64(sum(hit_views)) AS views,
+      toInt64(uniqExactIf(visitor, hits > 0)) AS visitors,
+      toInt64(countIf(counted)) AS sessions,
+      toInt64(countIf(counted AND session_events = 1 AND session_views = 1)) AS bounces,
+      toInt64(sumIf(milliseconds, counted)) AS duration
     FROM (
       SELECT
         day,
@@ -52,9 +66,19 @@ export function totalFacts(query: StatsQuery, period: Period): Sql {
         toUnixTimestamp64Milli(max(time)) - toUnixTimestamp64Milli(started) AS milliseconds,
         hits > 0 AND ${startsInWindow(period, sql`started`)} AS counted
       FROM events
-      WHERE ${sessionScope(query, period)}
+      WHERE ${sessionScope(query, days)}
       GROUP BY day, session_id
     )
-    GROUP BY day
-  )`
+    GROUP BY day`
+
+/** A row belongs to an answer only under the version its day is readable under (decision D-73). */
+const inSegments = (segments: readonly Segment[], { name }: Dimension): Sql => {
+  const readable = segments.map(
+    ({ span, version, days }) =>
+      sql`(span = ${span === 'month' ? sql`'month'` : sql`'day'`} AND version = ${uint(version)} AND ${onDays(days)})`,
+  )
+  return sql`dimension = ${name} AND (${join(readable, sql` OR `)})`
 }
+
+const union = (parts: readonly Sql[]): Sql => sql`(${join(parts, sql` UNION ALL `)}
+  )`

@@ -111,6 +111,9 @@ export const partialStart = ({ start }: Period): number | null =>
 export const partialEnd = ({ end, lastDay }: Period): number | null =>
   isBefore(end, startOf(lastDay.add({ days: 1 }), end.timeZoneId)) ? end.epochMilliseconds : null
 
+/** Stored days begin after the epoch's first, which is empty by a constraint: whatever lies before is clamped to it. */
+export const storedDay = (day: Temporal.PlainDate): string => (day.year < 1970 ? '1970-01-01' : day.toString())
+
 /** An ISO 8601 interval with the site's offsets, for the Stats-Period headers (decision D-29). */
 export const intervalOf = ({ start, end }: Period): string => `${iso(start)}/${iso(end)}`
 

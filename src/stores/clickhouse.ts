@@ -19,6 +19,8 @@ export interface ClickHouse extends ClickHouseReader {
   insert(table: string, rows: readonly object[], token: string): Promise<void>
   /** Runs a statement that answers nothing, for as long as it takes: INSERT … SELECT, DELETE. */
   run(statement: Sql, settings?: ClickHouseSettings): Promise<void>
+  /** The rows of a statement that nobody waits for: no limit of two seconds. */
+  rowsPatiently<Row>(statement: Sql, settings?: ClickHouseSettings): Promise<Row[]>
   /** Runs a statement without values: schema changes. */
   command(text: string): Promise<void>
   /** A whole table in ClickHouse's own Native format, and back again. */
@@ -119,6 +121,16 @@ export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Er
     async run(statement, settings = {}) {
       const { text, parameters } = render(statement)
       await patient.command({ query: text, query_params: parameters, clickhouse_settings: settings })
+    },
+    async rowsPatiently<Row>(statement: Sql, settings: ClickHouseSettings = {}) {
+      const { text, parameters } = render(statement)
+      const result = await patient.query({
+        query: text,
+        query_params: parameters,
+        format: 'JSONEachRow',
+        clickhouse_settings: { wait_end_of_query: 1, ...settings },
+      })
+      return result.json<Row>()
     },
     async command(text) {
       await writer.command({ query: text })

@@ -1,11 +1,12 @@
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, text } from '../stores/clickhouse-sql.ts'
 
-/** Every table that holds something of a site. A table added here is erased, backed up and restored with the rest. */
+/** Every table that holds what was recorded of a site; `folded` is made from it again. A table added here is backed up and restored. */
 export const siteTables = ['events', 'titles'] as const
 
 /** Removes all that is stored of a site's traffic, for good. */
 export async function eraseSite(clickhouse: ClickHouse, siteId: string): Promise<void> {
   await clickhouse.run(sql`DELETE FROM events WHERE site_id = ${text(siteId)}`)
   await clickhouse.run(sql`DELETE FROM titles WHERE site_id = ${text(siteId)}`)
+  await clickhouse.run(sql`DELETE FROM folded WHERE site_id = ${text(siteId)}`)
 }

@@ -12,7 +12,7 @@ export interface Batch {
 
 /**
  * Writes events and the titles they carry, in that order: a title alone shows nothing. `missing`: the events of it that the engine
- * does not have yet, when a part of it is there.
+ * does not have yet, when a part of it is there. Note their days afterwards (late-days.ts).
  */
 export async function recordBatch(
   clickhouse: ClickHouse,

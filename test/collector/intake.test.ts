@@ -14,6 +14,7 @@ const site: Site = {
   timeZone: 'Asia/Kathmandu',
   hostnames: ['example.com', 'shop.example'],
   excludedCountries: [],
+  folds: [],
 }
 
 const sender = { ip: '193.0.6.139', userAgent: browserAgent, secChUaMobile: undefined }

@@ -32,6 +32,7 @@ export function statementFaults(statement: Statement, query: StatsQuery): string
   return sources.flatMap(({ 1: source, index }) => {
     const part = enclosing(statement.text, index)
     if (source === 'events') return eventsFaults(part, statement, query)
+    if (source === 'folded') return foldedFaults(part, statement, query)
     if (source === 'titles') return missing(part, [siteCondition(statement, query)])
     return [`reads ${source}`]
   })
@@ -46,8 +47,25 @@ export function periodsRead(statement: Statement, query: StatsQuery): string[] {
 }
 
 function eventsFaults(part: string, statement: Statement, query: StatsQuery): string[] {
+  if (query.folds.length > 0) {
+    // Only what is left over is read from the events: which days that is, the tests of the plan say.
+    const days = missing(part, [{ name: 'days', text: 'day BETWEEN' }])
+    const scope = conditionsOf(statement, query, query.current).filter(({ name }) => !/days|instant/.test(name))
+    return [...days, ...missing(part, scope)]
+  }
   const isCurrent = holds(part, dayCondition(statement, query.current))
   return missing(part, conditionsOf(statement, query, isCurrent ? query.current : query.previous))
+}
+
+/** Rows of closed days: narrowed by the same filters, and read only under the version their days are readable under. */
+function foldedFaults(part: string, statement: Statement, query: StatsQuery): string[] {
+  const place = placeIn(statement)
+  const scope = conditionsOf(statement, query, query.current).filter(({ name }) => !/days|instant/.test(name))
+  const [fold] = query.folds
+  return missing(part, [
+    ...scope.map((condition) => ({ ...condition, cutsHits: false })),
+    { name: 'version', text: `version = ${place(fold?.version)}` },
+  ])
 }
 
 /** Everything a subquery over events must hold for one period. */

@@ -13,7 +13,15 @@ const query: StatsQuery = {
   ...periodsOf({ name: '24h' }, Temporal.ZonedDateTime.from('2026-03-14T15:09:26.535[Europe/Berlin]')),
   filters: { country: 'FR', device: 'Tablet', hostname: 'host.example', utmSource: 'a source' },
   excludedCountries: ['IS', 'NO'],
+  folds: [],
   limit: 17,
+}
+
+/** A month of which all but the first and the last week is folded. */
+const foldedQuery: StatsQuery = {
+  ...query,
+  ...periodsOf({ name: '30d' }, Temporal.ZonedDateTime.from('2026-03-14T15:09:26.535[Europe/Berlin]')),
+  folds: [{ version: 4711, days: [['2026-01-20', '2026-03-07']], months: [] }],
 }
 
 const rows = [
@@ -21,9 +29,9 @@ const rows = [
   { period: 'previous', visitors: 1, pageviews: 1, sessions: 1, bounces: 1, duration: 0, pathname: '/b', code: 'DE' },
 ]
 
-async function statementsOf(report: Report) {
+async function statementsOf(report: Report, asked = query) {
   const store = recordingStore(rows)
-  await report.read(store, query)
+  await report.read(store, asked)
   return store.statements
 }
 
@@ -32,6 +40,20 @@ for (const [name, report] of Object.entries<Report>(reports)) {
     const statements = await statementsOf(report)
     assert.ok(statements.length > 0, 'asks the store')
     for (const statement of statements) assert.deepEqual(statementFaults(statement, query), [], statement.text)
+  })
+
+  test(`${name}: where days are folded, every source still carries site, exclusions and each filter`, async () => {
+    const statements = await statementsOf(report, foldedQuery)
+    assert.match(statements[0]?.text ?? '', /FROM folded/)
+    for (const statement of statements) {
+      assert.deepEqual(statementFaults(statement, foldedQuery), [], statement.text)
+      if (!statement.text.includes('FROM folded')) continue
+      for (const condition of conditionsOf(statement, foldedQuery, foldedQuery.current)) {
+        if (/days|instant/.test(condition.name)) continue
+        const cut = { ...statement, text: statement.text.replaceAll(condition.text, 'true') }
+        assert.notDeepEqual(statementFaults(cut, foldedQuery), [], `without ${condition.name}`)
+      }
+    }
   })
 
   test(`${name}: reads the period it is about`, async () => {

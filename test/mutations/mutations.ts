@@ -1,6 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are pieces of source text
 // Deliberate breakages, each of which some test must notice: a check counts once it was seen to fail. `run.ts` makes them one
 // by one in a copy of the tree. Add one with every new rule.
+import { checkMutations } from './check-mutations.ts'
+import { collectorMutations } from './collector-mutations.ts'
+import { faultMutations } from './fault-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
 import { trackerMutations } from './tracker-mutations.ts'
 
@@ -10,7 +13,7 @@ export interface Mutation {
   /** Occurs exactly once in the file. */
   find: string
   replace: string
-  /** The test file that must go red. */
+  /** The test file that must go red, or the check: `check:sqli -- --n 5000`. */
   caughtBy: string
 }
 
@@ -247,14 +250,14 @@ const numbers: Mutation[] = [
   },
   {
     name: 'numbers: pages count custom events',
-    file: 'src/stats/facts.ts',
-    find: "page: { value: sql`pathname`, hits: sql`name = 'pageview'`",
-    replace: 'page: { value: sql`pathname`, hits: sql`true`',
+    file: 'src/stats/dimensions.ts',
+    find: "value: sql`pathname`, hits: sql`name = 'pageview'`",
+    replace: 'value: sql`pathname`, hits: sql`true`',
     caughtBy: report('pages'),
   },
   {
     name: 'numbers: pageview is listed as an event',
-    file: 'src/stats/facts.ts',
+    file: 'src/stats/dimensions.ts',
     find: "hits: sql`name != 'pageview'`",
     replace: 'hits: sql`true`',
     caughtBy: report('events'),
@@ -468,4 +471,7 @@ export const mutations: readonly Mutation[] = [
   ...accounts,
   ...rooms,
   ...trackerMutations,
+  ...collectorMutations,
+  ...faultMutations,
+  ...checkMutations,
 ]

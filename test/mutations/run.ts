@@ -50,7 +50,8 @@ async function check(): Promise<void> {
   await share(workers, chosen, async (copy, mutation) => {
     const { verdict, output } = red.has(mutation.caughtBy) ? alreadyRed : await runMutated(copy, mutation)
     if (verdict !== 'red') missed.push(mutation.name)
-    const noticed = /^test at .*\n✖ (.*) \(/m.exec(output)?.[1] ?? ''
+    const noticed =
+      /^test at .*\n✖ (.*) \(/m.exec(output)?.[1] ?? /"(?:faults|short)":(.{0,120})/.exec(output)?.[1] ?? ''
     const word = { red: 'caught', green: 'MISSED', broken: 'MISSED, the test shows nothing' }[verdict]
     console.log(`${++done}/${chosen.length} ${word}: ${mutation.name} | ${mutation.caughtBy} | ${noticed}`)
     if (verdict === 'broken') console.log(output.slice(-2000))
@@ -102,8 +103,12 @@ async function runTests(folder: string, test: string): Promise<Run> {
 }
 
 async function runTestsOnce(folder: string, test: string): Promise<Run> {
+  const isCheck = test.startsWith('check:')
+  const [command, args] = isCheck
+    ? ['npm', ['run', '--silent', ...test.split(' ')]]
+    : [process.execPath, ['test/run.ts', test]]
   // In a process group of its own, so that a test that hangs is ended with everything it started.
-  const child = spawn(process.execPath, ['test/run.ts', test], { cwd: folder, detached: true })
+  const child = spawn(command as string, args as string[], { cwd: folder, detached: true })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   let hung = false
@@ -113,7 +118,7 @@ async function runTestsOnce(folder: string, test: string): Promise<Run> {
   }, mostMs)
   const [code] = (await once(child, 'close')) as [number | null]
   clearTimeout(timer)
-  const failures = /^\S+ (?:fail|cancelled) [1-9]/m.test(output)
+  const failures = isCheck ? /"ok":false[^\n]*\s*$/.test(output) : /^\S+ (?:fail|cancelled) [1-9]/m.test(output)
   return { verdict: code === 0 ? 'green' : failures || hung ? 'red' : 'broken', output }
 }
 

@@ -3,12 +3,14 @@
 //   npm run check:oracle -- --seed 7 --world 123 --requests 40     one world again, as the message of a difference says
 import { isDeepStrictEqual, parseArgs } from 'node:util'
 import type { CountryCode } from '../../src/traffic/country.ts'
+import type { TrafficEvent } from '../../src/traffic/event.ts'
 import { type Answers, breachesOf, excludingTakesAway } from './invariants.ts'
 import { answer, type Report, reports, type Site } from './model.ts'
 import type { Params } from './params.ts'
 import { type Random, seeded } from './random.ts'
 import { pickFilters, pickRange, pickRequest } from './requests.ts'
 import { type OpenSite, type Response, startRunningApi } from './running-api.ts'
+import { zoned } from './windows.ts'
 import { makeWorld, type World } from './worlds.ts'
 
 const { values } = parseArgs({
@@ -137,12 +139,31 @@ async function checkInvariants(opened: Opened): Promise<void> {
   report('broken', world, [`${JSON.stringify(params)}, ${country} excluded and not`, ...breaches])
 }
 
+/** Some days folded and some not, some again, some with late events; what is folded must never show. */
+async function recordAndFold(random: Random, world: World, api: OpenSite, events: TrafficEvent[]): Promise<void> {
+  const today = zoned(world.now, world.zone).toPlainDate()
+  const anyDay = () =>
+    today.subtract({ days: random.below(random.pick([3, 10, 40, 400])) - random.below(2) }).toString()
+  const isLate = events.map(() => random.oneIn(5))
+  await api.record(events.filter((_, index) => !isLate[index]))
+  const steps = [
+    () => api.fold(anyDay()),
+    () => api.fold(today.subtract({ days: 1 }).toString()),
+    () => api.unfold(Array.from({ length: 1 + random.below(4) }, anyDay)),
+    () => (events.length > 0 ? api.unfold([random.pick(events).day]) : undefined),
+    () => api.sweep(),
+  ]
+  for (let count = random.below(6); count > 0; count -= 1) await random.pick(steps)()
+  await api.record(events.filter((_, index) => isLate[index]))
+  for (let count = random.below(4); count > 0; count -= 1) await random.pick(steps)()
+}
+
 async function checkWorld(number: number): Promise<void> {
   const world = makeWorld(seed, number)
   const api = await runningApi.openSite(world)
   try {
     const events = world.events.map((event) => ({ ...event, siteId: api.siteId }))
-    await api.record(events)
+    await recordAndFold(seeded(`${seed}/${number}/folds`), world, api, events)
     const { zone, excludedCountries } = world
     const opened = { world, api, site: { siteId: api.siteId, zone, excludedCountries, events } }
     const random = seeded(`${seed}/${number}/requests`)

@@ -15,6 +15,9 @@ export interface Response {
 export interface OpenSite {
   siteId: string
   record(events: readonly TrafficEvent[]): Promise<void>
+  fold(last: string): Promise<void>
+  unfold(days: readonly string[]): Promise<void>
+  sweep(): Promise<unknown>
   get(path: string, params: Params): Promise<Response>
   excludeCountries(countries: readonly CountryCode[]): Promise<void>
   close(): Promise<void>
@@ -43,6 +46,9 @@ export async function startRunningApi(): Promise<RunningApi> {
         async record(events) {
           if (events.length > 0) await world.recordEvents(events)
         },
+        fold: world.fold,
+        unfold: (days) => world.unfold(...days),
+        sweep: world.sweep,
         async get(path, params) {
           const query = new URLSearchParams(params.map(([name, value]) => [name, value])).toString()
           const { status, text, headers } = await world.get(path, query)

@@ -13,9 +13,11 @@ import { createSite, setExcludedCountries } from '../../src/accounts/sites.ts'
 import { buildApp } from '../../src/api/app.ts'
 import { createMetrics } from '../../src/api/metrics.ts'
 import { type Limiter, redisLimiter } from '../../src/api/rate-limit.ts'
+import { foldSite, sweep } from '../../src/folding/fold.ts'
 import { openRedis } from '../../src/stores/redis.ts'
 import type { CountryCode } from '../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../src/traffic/event.ts'
+import { noteLateDays } from '../../src/traffic/late-days.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { atEnd } from './at-end.ts'
 import { eventOf, type Hit } from './events.ts'
@@ -70,6 +72,12 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
     return api.fetch(`/api/v1${path}${query && `?${query}`}`, { ...init, headers })
   }
 
+  async function recordEvents(events: readonly TrafficEvent[]) {
+    await recordBatch(clickhouse, { id: randomUUID(), events })
+    await noteLateDays(postgres, events)
+    api.directory.forget(siteId)
+  }
+
   return {
     stores,
     api,
@@ -85,9 +93,23 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
       if (answer.status !== 200) throw new Error(`${path} answered ${answer.status} ${answer.text}`)
       return answer.json.data
     },
-    record: (...hits: Hit[]) =>
-      recordBatch(clickhouse, { id: randomUUID(), events: hits.map((hit) => eventOf(hit, siteId, zone)) }),
-    recordEvents: (events: readonly TrafficEvent[]) => recordBatch(clickhouse, { id: randomUUID(), events }),
+    record: (...hits: Hit[]) => recordEvents(hits.map((hit) => eventOf(hit, siteId, zone))),
+    recordEvents,
+    /** Folds what is recorded up to a day. */
+    fold: async (last: string) => {
+      await foldSite(stores, siteId, last)
+      api.directory.forget(siteId)
+    },
+    /** Takes days out of what is read folded, as late events would. */
+    unfold: async (...days: string[]) => {
+      await noteLateDays(
+        postgres,
+        days.map((day) => ({ siteId, day })),
+      )
+      api.directory.forget(siteId)
+    },
+    /** Deletes what no longer counts, at once. */
+    sweep: () => sweep(stores, '0 seconds'),
     setNow: (iso: string) => {
       clock.at = Temporal.Instant.from(iso).epochMilliseconds
     },

@@ -23,6 +23,7 @@ test('with only the secrets set, everything else has its default', () => {
     CLICKHOUSE_URL: 'http://footfall:footfall@127.0.0.1:8123/footfall',
     REDIS_URL: undefined,
     KEY_SECRETS: [{ version: 1, secret: Buffer.from(secret) }],
+    API_PROCESSES: 1,
     HOST: '127.0.0.1',
     PORT: 8080,
     METRICS_HOST: '127.0.0.1',

@@ -33,6 +33,7 @@ export const channels: Report = {
         SELECT value AS channel, sum(visitors) AS visitors, (SELECT sum(visitors) FROM ${hitFacts(query, 'day')}) AS total
         FROM ${hitFacts(query, 'channel')}
         GROUP BY value
+        HAVING visitors > 0
         ORDER BY visitors DESC, channel`,
       signal,
     )

@@ -15,6 +15,7 @@ export const devices: Report = {
         SELECT value AS name, sum(visitors) AS visitors
         FROM ${hitFacts(query, 'device')}
         GROUP BY value
+        HAVING visitors > 0
         ORDER BY visitors DESC, name
         LIMIT ${uint(query.limit)}`,
       signal,

@@ -20,6 +20,7 @@ export const events: Report = {
         SELECT value AS name, sum(views) AS count, sum(visitors) AS visitors
         FROM ${hitFacts(query, 'event')}
         GROUP BY value
+        HAVING visitors > 0
         ORDER BY count DESC, visitors DESC, name
         LIMIT ${uint(query.limit)}`,
       signal,

@@ -21,7 +21,8 @@ export const geo: Report = {
       sql`
         SELECT value AS code, sum(visitors) AS visitors
         FROM ${hitFacts(query, 'country')}
-        GROUP BY value`,
+        GROUP BY value
+        HAVING visitors > 0`,
       signal,
     )
     // Ordered here, because ties go by the printed name, which the engine does not know; there are at most 251 rows.

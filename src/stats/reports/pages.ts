@@ -27,6 +27,7 @@ export const pages: Report = {
         SELECT value AS pathname, sum(views) AS views, sum(visitors) AS visitors
         FROM ${hitFacts(query, 'page')}
         GROUP BY value
+        HAVING visitors > 0
         ORDER BY views DESC, visitors DESC, pathname
         LIMIT ${uint(query.limit)}`,
       signal,

@@ -20,6 +20,7 @@ export const referrers: Report = {
         SELECT value AS referrer, sum(views) AS views, sum(visitors) AS visitors
         FROM ${hitFacts(query, 'referrer')}
         GROUP BY value
+        HAVING visitors > 0
         ORDER BY views DESC, visitors DESC, referrer
         LIMIT ${uint(query.limit)}`,
       signal,

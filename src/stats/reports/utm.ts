@@ -14,6 +14,7 @@ export const utm: Report = {
         SELECT value AS name, sum(visitors) AS visitors
         FROM ${hitFacts(query, 'utm')}
         GROUP BY value
+        HAVING visitors > 0
         ORDER BY visitors DESC, name
         LIMIT ${uint(query.limit)}`,
       signal,

@@ -3,6 +3,7 @@ import { periodsOf, type Range, rangeNames } from '../../../src/stats/period.ts'
 import type { Filters, StatsQuery } from '../../../src/stats/query.ts'
 import { type CountryCode, countryNames } from '../../../src/traffic/country.ts'
 import { devices } from '../../../src/traffic/device.ts'
+import type { DayRange, Fold } from '../../../src/traffic/folds.ts'
 import type { Random } from '../../oracle/random.ts'
 
 const zones = ['UTC', 'Europe/Berlin', 'America/St_Johns', 'Asia/Kathmandu', 'Pacific/Apia', 'America/Sao_Paulo']
@@ -31,6 +32,7 @@ export const makeSiteIds = (random: Random, count: number): string[] =>
 
 /** An endless supply; the periods come from a pool, because calendar arithmetic would cost most of the time. */
 export function* makeQuestions(random: Random, siteIds: readonly string[]): Generator<StatsQuery, never> {
+  const foldPool = Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? [] : makeFolds(random)))
   const pool = Array.from({ length: 400 }, () => makePeriods(random))
   for (;;) {
     pool[random.below(pool.length)] = random.oneIn(20) ? makePeriods(random) : random.pick(pool)
@@ -42,9 +44,29 @@ export function* makeQuestions(random: Random, siteIds: readonly string[]): Gene
       excludedCountries: random.oneIn(2)
         ? []
         : random.sample(codes, random.oneIn(500) ? codes.length : random.below(7)),
+      folds: random.pick(foldPool),
       limit: 1 + random.below(100),
     }
   }
+}
+
+/** Some stretches of days and months under some versions. */
+function makeFolds(random: Random): Fold[] {
+  const stretch = (): DayRange => {
+    const first = Temporal.PlainDate.from('1990-01-01').add({ months: random.below(1300) })
+    return [
+      first.toString(),
+      first
+        .add({ months: 1 + random.below(400) })
+        .subtract({ days: 1 })
+        .toString(),
+    ]
+  }
+  return Array.from({ length: 1 + random.below(3) }, (_, index) => ({
+    version: index + 1,
+    days: [stretch()],
+    months: random.oneIn(2) ? [stretch()] : [],
+  }))
 }
 
 function makePeriods(random: Random) {

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { listSites, type Site } from '../accounts/sites.ts'
+import { refoldSite } from '../folding/fold.ts'
+import { foldRound, lastClosedDay } from '../folding/loop.ts'
+import { type Verdict, verifySite } from '../folding/verify.ts'
+import type { DayRange } from '../traffic/folds.ts'
+import { type Command, CommandError, type Context, type Input, positionals, text } from './command.ts'
+import { siteOf } from './site.ts'
+import { showProgress } from './terminal.ts'
+
+const siteOption = { site: { type: 'string' } } as const
+const siteHelp = { site: 'only this one, by domain or id' }
+
+/** The site named, or all that have something folded. */
+async function sitesOf({ postgres }: Context, input: Input): Promise<Site[]> {
+  const named = text(input, 'site')
+  if (named !== undefined) return [await siteOf(postgres, named)]
+  return (await listSites(postgres)).filter(({ folds }) => folds.length > 0)
+}
+
+const status: Command = {
+  summary: 'Show how far each site is folded',
+  usage: '[--site <site>]',
+  options: siteOption,
+  optionHelp: siteHelp,
+  async run(input, context) {
+    positionals(input, [])
+    const now = Date.now()
+    const rows = (await sitesOf(context, input)).map(({ id, domain, folds, timeZone }) => {
+      const days = folds.flatMap((fold) => fold.days)
+      const closed = lastClosedDay(timeZone, now)
+      const through =
+        days
+          .map(([, last]) => last)
+          .sort()
+          .at(-1) ?? null
+      const months = folds.flatMap((fold) => fold.months)
+      return { id, domain, through, closed, days: lengthOf(days), months: Math.round(lengthOf(months) / 30.4) }
+    })
+    return {
+      data: rows,
+      show: (terminal) =>
+        rows.length === 0
+          ? 'No site is folded: small sites are read from their events.'
+          : terminal.table(
+              ['Site', 'Folded through', 'Closed through', 'Days', 'Months'],
+              rows.map(({ domain, through, closed, days, months }) => [
+                domain,
+                through ?? 'not folded',
+                closed,
+                days.toLocaleString('en'),
+                String(months),
+              ]),
+            ),
+    }
+  },
+}
+
+const run: Command = {
+  summary: 'Fold the days that have closed',
+  usage: '[--site <site>] [--watch]',
+  options: { ...siteOption, watch: { type: 'boolean' } },
+  optionHelp: {
+    site: 'only this one, also if it is small',
+    watch: 'go on, looking for closed days once a minute: a process of its own, of which several may run',
+  },
+  examples: ['footfall fold run', 'footfall fold run --watch'],
+  async run(input, context) {
+    positionals(input, [])
+    const named = text(input, 'site')
+    const siteId = named === undefined ? undefined : (await siteOf(context.postgres, named)).id
+    const ending = new AbortController()
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => ending.abort())
+    const { signal } = ending
+    const total = { sites: 0, days: 0, failed: 0 }
+    do {
+      const round = await foldRound(context, {
+        now: Date.now(),
+        ...(siteId !== undefined && { siteId }),
+        signal,
+        onSite: (domain) => showProgress(context.progressTo, `Folding ${domain}`).update,
+        onError: (error, domain) => context.progressTo.write(`${domain} could not be folded: ${error.message}\n`),
+      })
+      if (!round && !input.options.watch) {
+        throw new CommandError(
+          'Another process is folding at the moment.',
+          'Wait for it, or look: footfall fold status',
+        )
+      }
+      for (const name of ['sites', 'days', 'failed'] as const) total[name] += round?.[name] ?? 0
+      if (input.options.watch) await sleep(60_000, undefined, { signal }).catch(() => {})
+    } while (input.options.watch && !signal.aborted)
+    return {
+      data: total,
+      show: () => `Folded ${total.days.toLocaleString('en')} days of ${total.sites.toLocaleString('en')} sites.`,
+      ...(total.failed > 0 && { exitCode: 1 }),
+    }
+  },
+}
+
+const rebuild: Command = {
+  summary: 'Fold all closed days again; answers stay right meanwhile',
+  usage: '[--site <site>]',
+  options: siteOption,
+  optionHelp: siteHelp,
+  async run(input, context) {
+    positionals(input, [])
+    const sites = await sitesOf(context, input)
+    let days = 0
+    for (const { id, domain, timeZone } of sites) {
+      const progress = showProgress(context.progressTo, `Folding ${domain}`)
+      days += await refoldSite(context, id, lastClosedDay(timeZone, Date.now()), progress.update)
+      progress.end()
+    }
+    return {
+      data: { sites: sites.length, days },
+      show: () => `Folded ${days.toLocaleString('en')} days of ${sites.length.toLocaleString('en')} sites again.`,
+    }
+  },
+}
+
+const verify: Command = {
+  summary: 'Count all folded days again from the events and compare',
+  usage: '[--site <site>]',
+  options: siteOption,
+  optionHelp: siteHelp,
+  async run(input, context) {
+    positionals(input, [])
+    const results: (Pick<Site, 'id' | 'domain'> & Verdict)[] = []
+    for (const { id, domain } of await sitesOf(context, input)) {
+      const progress = showProgress(context.progressTo, `Verifying ${domain}`)
+      results.push({ id, domain, ...(await verifySite(context, id, progress.update)) })
+      progress.end()
+    }
+    const isWrong = results.some(({ wrong }) => wrong.length > 0)
+    return {
+      data: results,
+      exitCode: isWrong ? 1 : 0,
+      show: (terminal) =>
+        [
+          terminal.table(
+            ['Site', 'Days', 'Not folded', 'Wrong'],
+            results.map(({ domain, days, unfolded, wrong }) => [
+              domain,
+              days.toLocaleString('en'),
+              unfolded.map(spelled).join(', ') || 'none',
+              wrong.map(({ span, day }) => (span === 'month' ? `month of ${day}` : day)).join(', ') || 'none',
+            ]),
+          ),
+          ...(isWrong ? ['', 'Run footfall fold rebuild to fold them again.'] : []),
+        ].join('\n'),
+    }
+  },
+}
+
+const spelled = ([first, last]: DayRange): string => (first === last ? first : `${first} to ${last}`)
+
+const lengthOf = (ranges: readonly DayRange[]): number =>
+  ranges.reduce((sum, [first, last]) => sum + (Date.parse(last) - Date.parse(first)) / 86_400_000 + 1, 0)
+
+export const fold = { status, run, rebuild, verify }

@@ -1,0 +1,164 @@
+// Folding a site's closed days: chunks that fit into memory, each readable as soon as it is written; then whole months.
+import { selectSite, siteOf } from '../accounts/sites.ts'
+import { foldedDays } from '../stats/plan.ts'
+import { onDays } from '../stats/query.ts'
+import type { ClickHouse } from '../stores/clickhouse.ts'
+import { type Sql, sql, text, uint } from '../stores/clickhouse-sql.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import type { DayRange } from '../traffic/folds.ts'
+import { beginFold, clearLeftover, commitFold, leftovers, type Span, unfoldedDays, unfoldedMonths } from './ledger.ts'
+import { foldMonths, foldStatements } from './statements.ts'
+
+export interface Stores {
+  postgres: Postgres
+  clickhouse: ClickHouse
+}
+
+const dayMs = 86_400_000
+
+/** Of one statement: a million events take some 300 MB to make unique. A day is never divided. */
+const mostEvents = 1_000_000
+/** Of days that are summed up to months: five million take some 500 MB. */
+const mostRows = 5_000_000
+
+// A statement that outlives its process ends long before its rows could be taken for left over (ledger.ts).
+export const settings = {
+  max_execution_time: 600,
+  wait_end_of_query: 1,
+  max_threads: 2,
+  max_bytes_before_external_group_by: '500000000',
+} as const
+
+export type Progress = (events: number, total: number) => void
+
+/** Folds every day up to the last that is not folded yet, and the months that are then complete. Returns how many days. */
+export async function foldSite(stores: Stores, siteId: string, last: string, onProgress?: Progress): Promise<number> {
+  const all = await daysThrough(stores.clickhouse, siteId, last)
+  return all ? foldDays(stores, siteId, await unfoldedDays(stores.postgres, siteId, all), onProgress) : 0
+}
+
+/** Folds every day again; each is read as it was folded before until its new rows are complete. */
+export async function refoldSite(stores: Stores, siteId: string, last: string, onProgress?: Progress): Promise<number> {
+  const all = await daysThrough(stores.clickhouse, siteId, last)
+  return all ? foldDays(stores, siteId, [all], onProgress) : 0
+}
+
+/** From the start of its first month, so that this month can be complete too. */
+async function daysThrough(clickhouse: ClickHouse, siteId: string, last: string): Promise<DayRange | undefined> {
+  const [row] = await clickhouse.rows<{ day: string }>(
+    sql`SELECT day FROM events WHERE site_id = ${text(siteId)} ORDER BY day LIMIT 1`,
+  )
+  return row && row.day <= last ? [`${row.day.slice(0, 8)}01`, last] : undefined
+}
+
+async function foldDays(
+  stores: Stores,
+  siteId: string,
+  ranges: readonly DayRange[],
+  onProgress: Progress = () => {},
+): Promise<number> {
+  const { postgres, clickhouse } = stores
+  const chunks = ranges.length === 0 ? [] : chunksOf(ranges, await eventsByDay(clickhouse, siteId, ranges))
+  const total = chunks.reduce((sum, { events }) => sum + events, 0)
+  let done = 0
+  for (const { days, events } of chunks) {
+    await write(stores, siteId, 'day', days, async (version) => foldStatements({ siteId, version, days }))
+    done += events
+    onProgress(done, total)
+  }
+  for (const months of await monthsTogether(stores, siteId)) {
+    await write(stores, siteId, 'month', months, async (version) => {
+      // Read after the fold has begun: a day that is taken out from now on takes its month with it.
+      const [row] = await selectSite(postgres, siteId)
+      return foldMonths({ siteId, version, days: months }, foldedDays(months, row ? siteOf(row).folds : []))
+    })
+  }
+  return ranges.reduce((sum, [first, last]) => sum + (Date.parse(last) - Date.parse(first)) / dayMs + 1, 0)
+}
+
+async function write(
+  { postgres, clickhouse }: Stores,
+  siteId: string,
+  span: Span,
+  days: readonly DayRange[],
+  statements: (version: number) => Promise<Sql[]>,
+): Promise<void> {
+  const version = await beginFold(postgres, siteId, span, days)
+  for (const statement of await statements(version)) await clickhouse.run(statement, settings)
+  if (!(await commitFold(postgres, siteId, span, version))) await erase(clickhouse, siteId) // it was deleted meanwhile
+}
+
+/** Deletes rows that nobody can be reading any more. */
+export async function sweep({ postgres, clickhouse }: Stores, patience?: string): Promise<number> {
+  const found = await leftovers(postgres, patience)
+  for (const leftover of found) {
+    const { siteId, version, span, ranges } = leftover
+    const isMonth = span === 'month' ? sql`span = 'month'` : sql`span = 'day'`
+    await clickhouse.run(sql`
+      DELETE FROM folded
+      WHERE site_id = ${text(siteId)} AND version = ${uint(version)} AND ${isMonth} AND ${onDays(ranges)}`)
+    await clearLeftover(postgres, leftover)
+  }
+  return found.length
+}
+
+const erase = (clickhouse: ClickHouse, siteId: string) =>
+  clickhouse.run(sql`DELETE FROM folded WHERE site_id = ${text(siteId)}`)
+
+async function eventsByDay(
+  clickhouse: ClickHouse,
+  siteId: string,
+  days: readonly DayRange[],
+): Promise<Map<string, number>> {
+  const rows = await clickhouse.rowsPatiently<{ day: string; events: number }>(
+    sql`SELECT day, count() AS events FROM events WHERE site_id = ${text(siteId)} AND ${onDays(days)} GROUP BY day`,
+  )
+  return new Map(rows.map(({ day, events }) => [day, events]))
+}
+
+/** The months to fold, as many at a time as fit into memory. */
+async function monthsTogether({ postgres, clickhouse }: Stores, siteId: string): Promise<DayRange[][]> {
+  const months = await unfoldedMonths(postgres, siteId)
+  if (months.length === 0) return []
+  const rows = await clickhouse.rowsPatiently<{ month: string; rows: number }>(sql`
+    SELECT toStartOfMonth(day) AS month, count() AS rows FROM folded
+    WHERE site_id = ${text(siteId)} AND span = 'day' AND ${onDays(months)} GROUP BY month`)
+  const rowsOf = new Map(rows.map(({ month, rows }) => [month, rows]))
+  const together: DayRange[][] = []
+  let size = Number.POSITIVE_INFINITY
+  for (const month of months) {
+    size += rowsOf.get(month[0]) ?? 0
+    if (size > mostRows) {
+      together.push([])
+      size = rowsOf.get(month[0]) ?? 0
+    }
+    together.at(-1)?.push(month)
+  }
+  return together
+}
+
+interface Chunk {
+  days: DayRange[]
+  events: number
+}
+
+/** Days in order, as many as may be folded at once; days without events belong to a chunk too. */
+function chunksOf(ranges: readonly DayRange[], events: ReadonlyMap<string, number>): Chunk[] {
+  const chunks: Chunk[] = []
+  for (const [first, last] of ranges) {
+    for (let time = Date.parse(first); time <= Date.parse(last); time += dayMs) {
+      const day = new Date(time).toISOString().slice(0, 10)
+      const count = events.get(day) ?? 0
+      let chunk = chunks.at(-1)
+      if (!chunk || chunk.events + count > mostEvents) {
+        chunk = { days: [], events: 0 }
+        chunks.push(chunk)
+      }
+      const range = chunk.days.at(-1)
+      if (range && Date.parse(range[1]) === time - dayMs) chunk.days[chunk.days.length - 1] = [range[0], day]
+      else chunk.days.push([day, day])
+      chunk.events += count
+    }
+  }
+  return chunks
+}

@@ -1,0 +1,155 @@
+// Finds days that have closed and folds them: in `footfall serve`, or as a process of its own. Any number may run; an advisory lock of
+// PostgreSQL lets one work at a time. It only saves work: two at once would still be right (ledger.ts).
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ClickHouse } from '../stores/clickhouse.ts'
+import { date, sql, text } from '../stores/clickhouse-sql.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import { foldSite, type Progress, type Stores, sweep } from './fold.ts'
+
+/** What arrives within half an hour of midnight is still in time. */
+const graceMs = 30 * 60_000
+const roundMs = 60_000
+/** Late events come in bursts: a site's days are folded again once in five minutes. */
+const pause = '5 minutes'
+const lock = 4_669_202 // any constant: the name of the folding lock
+
+/** Events in a year from which on a site is folded: below, a year is read from the events in no time (decision D-75). */
+const leastEvents = 50_000
+
+/** The last day of a zone that is closed: half an hour after its midnight. */
+export const lastClosedDay = (zone: string, now: number): string =>
+  Temporal.Instant.fromEpochMilliseconds(now - graceMs)
+    .toZonedDateTimeISO(zone)
+    .toPlainDate()
+    .subtract({ days: 1 })
+    .toString()
+
+export interface RoundOptions {
+  now: number
+  /** All of them, also small sites and those folded a moment ago; without it, what is due. */
+  siteId?: string
+  least?: number
+  signal?: AbortSignal
+  onSite?: (domain: string) => Progress | undefined
+  onError?: (error: Error, domain: string) => void
+}
+
+export interface Round {
+  sites: number
+  days: number
+  failed: number
+}
+
+/** Folds what is due, if nobody else is at it; undefined if somebody is. */
+export async function foldRound(stores: Stores, options: RoundOptions): Promise<Round | undefined> {
+  const connection = await stores.postgres.reserve()
+  try {
+    const [row] = await connection<[{ locked: boolean }]>`SELECT pg_try_advisory_lock(${lock}) AS locked`
+    if (!row.locked) return undefined
+    try {
+      return await foldDue(stores, options)
+    } finally {
+      await connection`SELECT pg_advisory_unlock(${lock})`
+    }
+  } finally {
+    connection.release()
+  }
+}
+
+interface Candidate {
+  id: string
+  domain: string
+  time_zone: string
+  considered_through: string | null
+  has_folds: boolean
+}
+
+async function foldDue(stores: Stores, options: RoundOptions): Promise<Round> {
+  const round: Round = { sites: 0, days: 0, failed: 0 }
+  const closedIn = new Map<string, string>()
+  for (const site of await candidates(stores.postgres, options.siteId)) {
+    if (options.signal?.aborted) break
+    const zone = site.time_zone
+    const closed = closedIn.get(zone) ?? lastClosedDay(zone, options.now)
+    closedIn.set(zone, closed)
+    if (options.siteId === undefined && (site.considered_through ?? '') >= closed) continue
+    try {
+      const days = await considerSite(stores, site, closed, options)
+      round.days += days
+      if (days > 0) round.sites++
+    } catch (error) {
+      round.failed++
+      await consider(stores.postgres, site.id, null)
+      options.onError?.(error as Error, site.domain)
+    }
+  }
+  await sweep(stores)
+  return round
+}
+
+const candidates = (postgres: Postgres, siteId: string | undefined): Promise<Candidate[]> => postgres<Candidate[]>`
+  SELECT id, domain, time_zone, considered_through::text,
+    EXISTS (SELECT FROM site_folds WHERE site_id = id) AS has_folds
+  FROM sites LEFT JOIN site_folding ON site_id = id
+  WHERE ${siteId === undefined ? postgres`considered_at IS NULL OR considered_at < now() - ${pause}::text::interval` : postgres`id = ${siteId}`}
+  ORDER BY domain`
+
+async function considerSite(
+  stores: Stores,
+  { id, domain, has_folds }: Candidate,
+  closed: string,
+  { siteId, least = leastEvents, onSite }: RoundOptions,
+): Promise<number> {
+  // Before the days are looked at: an event that comes late while they are sets it back again.
+  await consider(stores.postgres, id, closed)
+  const isWanted = siteId !== undefined || has_folds || (await eventsOfAYear(stores.clickhouse, id, closed)) >= least
+  return isWanted ? foldSite(stores, id, closed, onSite?.(domain)) : 0
+}
+
+const consider = (postgres: Postgres, siteId: string, through: string | null) => postgres`
+  INSERT INTO site_folding (site_id, considered_through, considered_at)
+  SELECT id, ${through}::text::date, now() FROM sites WHERE id = ${siteId}
+  ON CONFLICT (site_id) DO UPDATE SET considered_through = excluded.considered_through, considered_at = now()`
+
+async function eventsOfAYear(clickhouse: ClickHouse, siteId: string, closed: string): Promise<number> {
+  const [row] = await clickhouse.rows<{ events: number }>(sql`
+    SELECT count() AS events FROM events
+    WHERE site_id = ${text(siteId)} AND day BETWEEN ${date(closed)} - 365 AND ${date(closed)}`)
+  return row?.events ?? 0
+}
+
+export interface FoldingLoop {
+  /** Ends after the site it is at. */
+  stop(): Promise<void>
+}
+
+interface Log {
+  info(fields: object, message: string): void
+  error(fields: object, message: string): void
+}
+
+export function startFolding(stores: Stores, log: Log): FoldingLoop {
+  const ending = new AbortController()
+  const { signal } = ending
+  const running = (async () => {
+    while (!signal.aborted) {
+      try {
+        const round = await foldRound(stores, {
+          now: Date.now(),
+          signal,
+          onError: (error, domain) => log.error({ err: error, domain }, 'a site could not be folded'),
+        })
+        if (round && round.days > 0) log.info(round, 'folded')
+      } catch (error) {
+        log.error({ err: error }, 'folding failed')
+      }
+      await sleep(roundMs, undefined, { signal }).catch(() => {})
+    }
+  })()
+  return {
+    async stop() {
+      ending.abort()
+      await running
+    },
+  }
+}

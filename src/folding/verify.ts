@@ -1,0 +1,147 @@
+// Whether what is folded is what the events say: every cell of every day counted again from the events, straight and one by one,
+// unlike the fold, which adds cells up from finer ones; and months against their days.
+import { findSite } from '../accounts/sites.ts'
+import { narrowedBy, storedCells } from '../stats/cells.ts'
+import { type Dimension, foldedDimensions } from '../stats/dimensions.ts'
+import { foldedDays, type Segment } from '../stats/plan.ts'
+import { onDays } from '../stats/query.ts'
+import { join, type Sql, sql, text, uint } from '../stores/clickhouse-sql.ts'
+import type { DayRange } from '../traffic/folds.ts'
+import { type Stores, settings } from './fold.ts'
+import { unfoldedDays } from './ledger.ts'
+
+export interface Verdict {
+  days: number
+  /** Closed days of a folded site that are read from the events. Right, but slow; `fold run` folds them. */
+  unfolded: DayRange[]
+  /** Days, or first days of months, that hold rows which differ from the events. */
+  wrong: { span: 'day' | 'month'; day: string; rows: number }[]
+}
+
+export async function verifySite(
+  stores: Stores,
+  siteId: string,
+  onProgress: (done: number, total: number) => void = () => {},
+): Promise<Verdict> {
+  const folds = (await findSite(stores.postgres, siteId))?.folds ?? []
+  const ranges = folds.flatMap(({ days }) => days).sort()
+  const [first, last] = [
+    ranges[0]?.[0],
+    ranges
+      .map(([, end]) => end)
+      .sort()
+      .at(-1),
+  ]
+  if (first === undefined || last === undefined) return { days: 0, unfolded: [], wrong: [] }
+
+  const wrong = new Map<string, Verdict['wrong'][number]>()
+  const note = (span: 'day' | 'month', rows: { day: string; rows: number }[]) => {
+    for (const { day, rows: count } of rows) {
+      const known = wrong.get(`${span} ${day}`)
+      wrong.set(`${span} ${day}`, { span, day, rows: count + (known?.rows ?? 0) })
+    }
+  }
+  const weeks = ranges.flatMap(weeksOf)
+  for (const [index, week] of weeks.entries()) {
+    onProgress(index, weeks.length)
+    const stored = foldedDays([week], folds)
+    for (const statement of comparisons(siteId, week, stored))
+      note('day', await stores.clickhouse.rowsPatiently(statement, settings))
+  }
+  for (const { version, months } of folds) {
+    for (const month of months) {
+      const statement = compareMonths(siteId, version, month, foldedDays([month], folds))
+      note('month', await stores.clickhouse.rowsPatiently(statement, settings))
+    }
+  }
+  onProgress(weeks.length, weeks.length)
+  return {
+    days: weeks.reduce((sum, [from, until]) => sum + (Date.parse(until) - Date.parse(from)) / dayMs + 1, 0),
+    unfolded: await unfoldedDays(stores.postgres, siteId, [first, last]),
+    wrong: [...wrong.values()].sort((one, other) => (one.day < other.day ? -1 : 1)),
+  }
+}
+
+const dayMs = 86_400_000
+
+/** A week of a large site fits into memory. */
+function weeksOf([first, last]: DayRange): DayRange[] {
+  const weeks: DayRange[] = []
+  for (let from = Date.parse(first); from <= Date.parse(last); from += 7 * dayMs) {
+    weeks.push([dayOf(from), dayOf(Math.min(from + 6 * dayMs, Date.parse(last)))])
+  }
+  return weeks
+}
+
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10)
+
+const columns = [
+  [narrowedBy.country, sql`country`],
+  [narrowedBy.device, sql`device`],
+  [narrowedBy.hostname, sql`hostname`],
+  [narrowedBy.utmSource, sql`utm_source`],
+] as const
+
+/** For every dimension and cell: the days on which the rows of the events and the folded ones do not cancel each other out. */
+function comparisons(siteId: string, week: DayRange, stored: readonly Segment[]): Sql[] {
+  return storedCells.flatMap((cell) => {
+    const keys = columns.filter(([bit]) => cell & bit).map(([, column]) => column)
+    const key = (...more: Sql[]) => join([sql`day`, ...more, ...keys], sql`, `)
+    const named = cell & narrowedBy.utmSource ? sql`utm_source != ''` : sql`true`
+    const events = sql`FROM events WHERE site_id = ${text(siteId)} AND ${onDays([week])} AND ${named}`
+    const folded = (name: Sql) =>
+      sql`FROM folded WHERE site_id = ${text(siteId)} AND dimension = ${name} AND cell = ${uint(cell)} AND ${inDays(stored)}`
+
+    const hits = ({ name, value, hits, counted }: Dimension) => sql`
+      SELECT day, count() AS rows FROM (
+        SELECT ${key(sql`item`)} FROM (
+          SELECT ${key(sql`${value} AS item`)}, toInt64(${counted}) AS views, toInt64(uniqExact(visitor_id)) AS visitors
+          ${events} AND ${hits} GROUP BY ${key(sql`item`)}
+          UNION ALL
+          SELECT ${key(sql`value AS item`)}, -views, -visitors ${folded(name)}
+        )
+        GROUP BY ${key(sql`item`)} HAVING sum(views) != 0 OR sum(visitors) != 0
+      )
+      GROUP BY day`
+    const hosts = cell & narrowedBy.hostname ? sql`groupUniqArray(events.hostname)` : sql`['']`
+    const sessions = sql`
+      SELECT day, count() AS rows FROM (
+        SELECT ${key()} FROM (
+          SELECT ${key()}, toInt64(1) AS sessions, toInt64(bounced) AS bounces, toInt64(milliseconds) AS duration
+          FROM (
+            SELECT
+              day, any(events.country) AS country, any(events.device) AS device, any(events.utm_source) AS utm_source,
+              arrayJoin(${hosts}) AS hostname, count() = 1 AND countIf(name = 'pageview') = 1 AS bounced,
+              date_diff('millisecond', min(time), max(time)) AS milliseconds
+            ${events} GROUP BY day, session_id
+          )
+          UNION ALL
+          SELECT ${key()}, -sessions, -bounces, -duration ${folded(sql`'total'`)}
+        )
+        GROUP BY ${key()} HAVING sum(sessions) != 0 OR sum(bounces) != 0 OR sum(duration) != 0
+      )
+      GROUP BY day`
+    return [...Object.values<Dimension>(foldedDimensions).map(hits), sessions]
+  })
+}
+
+const compareMonths = (siteId: string, version: number, months: DayRange, stored: readonly Segment[]): Sql => sql`
+  SELECT month AS day, count() AS rows FROM (
+    SELECT month FROM (
+      SELECT *, toStartOfMonth(day) AS month, 1 AS sign FROM folded
+      WHERE site_id = ${text(siteId)} AND ${inDays(stored)}
+      UNION ALL
+      SELECT *, day AS month, -1 AS sign FROM folded
+      WHERE site_id = ${text(siteId)} AND span = 'month' AND version = ${uint(version)} AND ${onDays([months])}
+    )
+    GROUP BY dimension, cell, hostname, utm_source, country, device, month, value
+    HAVING sum(sign * views) != 0 OR sum(sign * visitors) != 0 OR sum(sign * sessions) != 0
+      OR sum(sign * bounces) != 0 OR sum(sign * duration) != 0
+  )
+  GROUP BY month`
+
+const inDays = (stored: readonly Segment[]): Sql =>
+  sql`span = 'day' AND (${join(
+    stored.map(({ version, days }) => sql`(version = ${uint(version)} AND ${onDays(days)})`),
+    sql` OR `,
+  )})`

@@ -1,0 +1,91 @@
+// Where each day of a period is read from: whole months and days from the folded table as far as the site's folds reach,
+// everything else (today, partial edges, days with late events, sites that are not folded) from the events. Nothing else decides this.
+import type { DayRange, Fold } from '../traffic/folds.ts'
+import { type Period, partialEnd, partialStart, storedDay } from './period.ts'
+
+export interface Plan {
+  /** Days to read from the events; the period's instants cut the partial ones. */
+  raw: readonly DayRange[]
+  folded: readonly Segment[]
+}
+
+/** Rows of the folded table: their span, the version they were written under, and their days (of a month, its first). */
+export interface Segment {
+  span: 'day' | 'month'
+  version: number
+  days: readonly DayRange[]
+}
+
+/** With `byDay`, an answer needs each day for itself and no months are used. */
+export function planOf(period: Period, folds: readonly Fold[], { byDay }: { byDay: boolean }): Plan {
+  const all: DayRange = [storedDay(period.firstDay), storedDay(period.lastDay)]
+  if (folds.length === 0 || all[0] > all[1]) return { raw: [all], folded: [] }
+  const whole: DayRange = [
+    partialStart(period) === null ? all[0] : dayAfter(all[0]),
+    partialEnd(period) === null ? all[1] : dayBefore(all[1]),
+  ]
+  const months = byDay
+    ? []
+    : folds.map(({ version, months }) => segment('month', version, months.flatMap(inMonths(whole))))
+  const rest = without([whole], months)
+  const folded = [...months.filter((part) => part.days.length > 0), ...foldedDays(rest, folds)]
+  return { raw: without([all], folded), folded }
+}
+
+/** Which of these days are folded, and under which versions. */
+export const foldedDays = (ranges: readonly DayRange[], folds: readonly Fold[]): Segment[] =>
+  folds
+    .map(({ version, days }) =>
+      segment(
+        'day',
+        version,
+        ranges.flatMap((one) => days.flatMap(shared(one))),
+      ),
+    )
+    .filter((part) => part.days.length > 0)
+
+const segment = (span: Segment['span'], version: number, days: readonly DayRange[]): Segment => ({
+  span,
+  version,
+  days,
+})
+
+const shared =
+  (one: DayRange) =>
+  (other: DayRange): DayRange[] => {
+    const both: DayRange = [later(one[0], other[0]), earlier(one[1], other[1])]
+    return both[0] <= both[1] ? [both] : []
+  }
+
+/** The months that lie wholly in both. */
+const inMonths = (one: DayRange) => (other: DayRange) =>
+  shared(one)(other).flatMap(([first, last]): DayRange[] => {
+    const from = first.endsWith('-01') ? first : nextMonth(first)
+    const until = dayBefore(dayAfter(last).endsWith('-01') ? dayAfter(last) : `${last.slice(0, 8)}01`)
+    return from <= until ? [[from, until]] : []
+  })
+
+function without(ranges: readonly DayRange[], taken: readonly Segment[]): DayRange[] {
+  const cut = (left: readonly DayRange[], [from, until]: DayRange) =>
+    left.flatMap(([first, last]): DayRange[] => [
+      ...(first < from ? [[first, last < from ? last : dayBefore(from)] as const] : []),
+      ...(last > until ? [[first > until ? first : dayAfter(until), last] as const] : []),
+    ])
+  return taken
+    .flatMap(({ days }) => days)
+    .reduce<DayRange[]>(
+      cut,
+      ranges.filter(([first, last]) => first <= last),
+    )
+}
+
+/** Dates as texts are in the order of the calendar. */
+const later = (one: string, other: string): string => [one, other].sort()[1] as string
+const earlier = (one: string, other: string): string => [one, other].sort()[0] as string
+
+const dayMs = 86_400_000
+const shifted = (day: string, days: number): string =>
+  new Date(Date.parse(`${day}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10)
+const dayAfter = (day: string): string => shifted(day, 1)
+const dayBefore = (day: string): string => shifted(day, -1)
+const nextMonth = (day: string): string => `${shifted(`${day.slice(0, 8)}01`, 31).slice(0, 8)}01`
