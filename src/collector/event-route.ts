@@ -5,12 +5,14 @@ import { answerJson } from './answer.ts'
 import type { ClientAddress } from './client-address.ts'
 import type { Sender } from './hit.ts'
 import { type DropReason, type Sources, type Taken, takeIn } from './intake.ts'
+import type { Overload } from './overload.ts'
 import { Refusal } from './refusals.ts'
 import type { Spool } from './spool.ts'
 
 export interface EventServices extends Sources {
   spool: Pick<Spool, 'append'>
   clientAddress: ClientAddress
+  overload: Pick<Overload, 'isLate'>
   onAccepted(events: number): void
   onDropped(reason: DropReason): void
 }
@@ -34,6 +36,8 @@ export async function postEvent(
   services: EventServices,
 ): Promise<void> {
   const body = await readBody(request)
+  // Not sooner: a client that is hung up on while it sends never sees the answer.
+  if (services.overload.isLate()) throw new Unavailable('Too much has come at once')
   const outcome = await takeAll(parse(body), senderOf(request, services), services)
   const isDebug = /[?&]debug=1(&|$)/.test(request.url ?? '')
   const answer = isDebug ? JSON.stringify(outcome) : `{"accepted":${outcome.accepted}}`

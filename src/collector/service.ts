@@ -11,6 +11,7 @@ import { buildCollector } from './app.ts'
 import { createClientAddress } from './client-address.ts'
 import { openCountries } from './country.ts'
 import { createCollectorMetrics } from './metrics.ts'
+import { watchOverload } from './overload.ts'
 import { readRunningSessions, readSpooledSessions } from './recent-sessions.ts'
 import { openSalts } from './salts.ts'
 import { openMemorySessions } from './sessions.ts'
@@ -85,6 +86,7 @@ export async function startCollector(config: Config, log: Logger): Promise<Runni
     readSpooledSessions(config.SPOOL_FOLDER, memory, Date.now())
   }
 
+  const overload = watchOverload()
   let ending = false
   const server = buildCollector({
     siteOfDomain: directory.siteOfDomain,
@@ -93,6 +95,7 @@ export async function startCollector(config: Config, log: Logger): Promise<Runni
     sessions,
     spool,
     now: Date.now,
+    overload,
     clientAddress: createClientAddress(config.TRUSTED_PROXIES),
     log,
     onAccepted: metrics.accepted,
@@ -124,6 +127,7 @@ export async function startCollector(config: Config, log: Logger): Promise<Runni
       await shipper.stop()
       metricsServer.close()
       metricsServer.closeAllConnections()
+      overload.close()
       salts.close()
       sessions.close()
       countries.close()
