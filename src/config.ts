@@ -155,10 +155,11 @@ function bytes(text: string): number {
 
 function networks(text: string): string[] {
   return text.split(',').map((part) => {
-    const [address, bits] = part.trim().split('/') as [string, string | undefined]
+    const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(part.trim()) ?? []
     const family = isIP(address)
-    const isWhole = bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= (family === 6 ? 128 : 32))
-    if (family === 0 || !isWhole) throw new Error('must be addresses or networks such as 10.0.0.0/8')
+    if (family === 0 || Number(bits ?? 0) > (family === 6 ? 128 : 32)) {
+      throw new Error('must be addresses or networks such as 10.0.0.0/8')
+    }
     return part.trim()
   })
 }
