@@ -153,6 +153,27 @@ export const collectorMutations: Mutation[] = [
     caughtBy: collector('shipper'),
   },
   {
+    name: 'shipper: what a batch has sent itself counts as a repetition',
+    file: 'src/collector/shipper/recent-ids.ts',
+    find: '      AND toString(batch_id) NOT IN ${texts(batchIds)}\n',
+    replace: '',
+    caughtBy: collector('shipper'),
+  },
+  {
+    name: 'shipper: ids are forgotten with the process',
+    file: 'src/collector/shipper/recent-ids.ts',
+    find: '      if (now - startedAt > learntMs) return\n',
+    replace: '      if (now - startedAt >= 0) return\n',
+    caughtBy: collector('shipper'),
+  },
+  {
+    name: 'privacy: the spool holds who sent an event',
+    file: 'src/collector/intake.ts',
+    find: 'return { event: hit.event, zone: hit.site.timeZone, isRepeatable: hit.isRepeatable }',
+    replace: 'return { event: hit.event, zone: hit.site.timeZone, isRepeatable: hit.isRepeatable, sender } as Taken',
+    caughtBy: 'check:privacy',
+  },
+  {
     name: 'power cut: the spool does not wait for the disk',
     file: 'src/collector/spool-file.ts',
     find: 'PRAGMA synchronous = FULL;',

@@ -6,7 +6,7 @@ import { openPostgres } from '../../stores/postgres.ts'
 import { noteLateDays, type SiteDay } from '../../traffic/late-days.ts'
 import { openBatches } from './batches.ts'
 import { openDeadLetters } from './dead-letters.ts'
-import { createRecentIds, readRecentIds } from './recent-ids.ts'
+import { createRecentIds } from './recent-ids.ts'
 import { type Shipment, shipNext } from './shipper.ts'
 
 /** What the collector is told of it, for its log and metrics. */
@@ -47,12 +47,9 @@ const tell = (news: ShipperNews) => process.send?.(news)
 
 let isRetry = false
 let retryMs = firstRetryMs
-let knowsRecentIds = false
 while (!ending || (await hasMore())) {
   const began = Date.now()
   try {
-    if (!knowsRecentIds) await readRecentIds(clickhouse, recentIds, began)
-    knowsRecentIds = true
     const shipment = await shipNext(stores, isRetry)
     if (isRetry) tell({ is: 'well' })
     isRetry = false

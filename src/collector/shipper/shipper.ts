@@ -31,6 +31,13 @@ export async function shipNext(stores: ShipperStores, isRetry: boolean): Promise
   const spooled = stores.batches.next()
   if (!spooled) return undefined
   const taken = readLines(spooled, stores.deadLetters)
+  const repeatable = taken.filter(({ isRepeatable }) => isRepeatable).map(({ event }) => event)
+  const ownIds = byMonth(
+    spooled.id,
+    taken.map(({ event }) => event),
+  ).map(({ id }) => id)
+  const siteIds = repeatable.map(({ siteId }) => siteId)
+  await stores.recentIds.learn(stores.clickhouse, siteIds, ownIds, stores.now())
   const events = withoutRepeated(taken, stores.recentIds)
   for (const batch of byMonth(spooled.id, events)) {
     // Any doubt whether it went out before: look first, and send only what is missing.
@@ -41,7 +48,7 @@ export async function shipNext(stores: ShipperStores, isRetry: boolean): Promise
   const late = lateDays(taken, stores.now())
   if (late.length > 0) await stores.noteLateDays(late)
   spooled.remove()
-  stores.recentIds.add(taken.filter(({ isRepeatable }) => isRepeatable).map(({ event }) => event))
+  stores.recentIds.add(repeatable)
   const oldest = taken.reduce((least, { event }) => Math.min(least, event.time), stores.now())
   return { events: events.length, repeated: taken.length - events.length, oldest }
 }
