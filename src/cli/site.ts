@@ -123,14 +123,14 @@ const snippet: Command = {
   usage: '<site> [--url <address>] [--latest]',
   options: { url: { type: 'string' }, latest: { type: 'boolean' } },
   optionHelp: {
-    url: 'where browsers reach Footfall, such as https://stats.example.com; where it listens unless told otherwise',
+    url: 'where browsers reach the collector, such as https://stats.example.com; where it listens unless told otherwise',
     latest: 'follow upgrades by itself, without a hash that browsers check',
   },
   examples: ['footfall site snippet example.com --url https://stats.example.com'],
   async run(input, { postgres, config }) {
     const [reference] = positionals(input, ['site']) as [string]
     const site = await siteOf(postgres, reference)
-    const base = addressOf(text(input, 'url') ?? `http://${config.HOST}:${config.PORT}`)
+    const base = addressOf(text(input, 'url') ?? `http://${config.COLLECTOR_HOST}:${config.COLLECTOR_PORT}`)
     const { version, integrity } = readTracker()
     const src = base + (input.options.latest ? '/js/footfall.js' : trackerPath(version))
     const check = input.options.latest ? '' : ` integrity="${integrity}" crossorigin="anonymous"`

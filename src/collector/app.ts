@@ -4,6 +4,7 @@ import { Unavailable } from '../stores/breaker.ts'
 import { answerEmpty, answerJson } from './answer.ts'
 import { type EventServices, postEvent } from './event-route.ts'
 import { Refusal, type RefusalCode, refusals } from './refusals.ts'
+import { trackerRoutes } from './tracker/routes.ts'
 
 export interface CollectorServices extends EventServices {
   log: Logger
@@ -22,6 +23,7 @@ const retryAfterSeconds = 5
 export function buildCollector(services: CollectorServices): Server {
   const { log, onAnswered, isEnding } = services
   const routes: Readonly<Record<string, Route>> = {
+    ...trackerRoutes(),
     '/api/event': { method: 'POST', handle: (request, response) => postEvent(request, response, services) },
     '/livez': { method: 'GET', handle: (_request, response) => answerJson(response, 200, '{"status":"alive"}') },
     '/readyz': {

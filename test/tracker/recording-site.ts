@@ -3,9 +3,9 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { json } from 'node:stream/consumers'
 import type { TestContext } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import Fastify from 'fastify'
 import { trackerRoutes } from '../../src/collector/tracker/routes.ts'
 
 /** As the tracker sends it. */
@@ -39,25 +39,23 @@ export async function openRecordingSite(t: TestContext, pagesOf: (scriptUrl: str
   const events: Sent[] = []
   const requests: RecordingSite['requests'] = []
   const statuses: number[] = []
-  const collector = Fastify()
-  trackerRoutes(collector)
-  collector.options('/api/event', async (_request, reply) => {
-    requests.push({ contentType: undefined, cookie: undefined, preflight: true })
-    return reply.code(204).send()
-  })
-  collector.post('/api/event', async ({ headers, body }, reply) => {
-    const event = JSON.parse(body as string) as Sent
-    requests.push({ contentType: headers['content-type'], cookie: headers.cookie, preflight: false, id: event.id })
+  const script = trackerRoutes()
+  const collector = createServer(async (request, response) => {
+    const path = (request.url as string).split('?')[0] as string
+    if (script[path]) return script[path].handle(request, response)
+    if (path !== '/api/event') return void response.writeHead(404).end()
+    if (request.method === 'OPTIONS') {
+      requests.push({ contentType: undefined, cookie: undefined, preflight: true })
+      return void response.writeHead(204).end()
+    }
+    const event = (await json(request)) as Sent
+    const { 'content-type': contentType, cookie } = request.headers
+    requests.push({ contentType, cookie, preflight: false, id: event.id })
     const status = statuses.shift() ?? 202
     if (status < 500) events.push(event)
-    return reply.code(status).header('Access-Control-Allow-Origin', '*').send()
+    response.writeHead(status, { 'Access-Control-Allow-Origin': '*' }).end()
   })
-  await collector.listen({ host: '127.0.0.1', port: 0 })
-  t.after(() => {
-    collector.server.closeAllConnections()
-    return collector.close()
-  })
-  const scriptUrl = `http://127.0.0.1:${portOf(collector.server)}/js/footfall.js`
+  const scriptUrl = `http://127.0.0.1:${await listen(t, collector)}/js/footfall.js`
 
   const pages = pagesOf(scriptUrl)
   const site = createServer((request, response) => {
@@ -66,15 +64,10 @@ export async function openRecordingSite(t: TestContext, pagesOf: (scriptUrl: str
     if (page === undefined) return void response.writeHead(404).end()
     response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page)
   })
-  site.listen(0, '127.0.0.1')
-  await once(site, 'listening')
-  t.after(() => {
-    site.closeAllConnections()
-    site.close()
-  })
+  const port = await listen(t, site)
 
   return {
-    origin: `http://127.0.0.1:${portOf(site)}`,
+    origin: `http://127.0.0.1:${port}`,
     scriptUrl,
     events,
     requests,
@@ -89,4 +82,12 @@ export async function openRecordingSite(t: TestContext, pagesOf: (scriptUrl: str
   }
 }
 
-const portOf = (server: Server): number => (server.address() as AddressInfo).port
+async function listen(t: TestContext, server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.after(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import Fastify from 'fastify'
-import { trackerRoutes } from '../../src/collector/tracker/routes.ts'
 import { readTracker } from '../../src/collector/tracker/script.ts'
+import { openRecordingSite } from './recording-site.ts'
 
 test('the script takes at most 1.5 kB, and is the same every time', () => {
   const { gzipped, body } = readTracker()
@@ -23,11 +21,8 @@ test('the script writes no cookie and no storage: it reads one word of localStor
 })
 
 test('both addresses serve the script to every site, one to be asked again, one for ever', async (t) => {
-  const app = Fastify()
-  trackerRoutes(app)
-  await app.listen({ host: '127.0.0.1', port: 0 })
-  t.after(() => app.close())
-  const base = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
+  const { scriptUrl } = await openRecordingSite(t, () => ({}))
+  const base = new URL(scriptUrl).origin
   const { body, integrity, version } = readTracker()
   for (const [path, caching] of [
     ['/js/footfall.js', 'public, max-age=3600, stale-while-revalidate=86400'],
@@ -48,6 +43,10 @@ test('both addresses serve the script to every site, one to be asked again, one 
     const plain = await fetch(base + path, { headers: { 'Accept-Encoding': 'identity' } })
     assert.equal(plain.headers.get('content-encoding'), null)
     assert.deepEqual(Buffer.from(await plain.arrayBuffer()), body)
+
+    const head = await fetch(base + path, { method: 'HEAD', headers: { 'Accept-Encoding': 'identity' } })
+    assert.equal(head.headers.get('content-length'), String(body.length))
+    assert.equal(await head.text(), '')
 
     const again = await fetch(base + path, { headers: { 'If-None-Match': answer.headers.get('etag') as string } })
     assert.equal(again.status, 304)
