@@ -57,14 +57,7 @@ export async function openRecordingSite(t: TestContext, pagesOf: (scriptUrl: str
   })
   const scriptUrl = `http://127.0.0.1:${await listen(t, collector)}/js/footfall.js`
 
-  const pages = pagesOf(scriptUrl)
-  const site = createServer((request, response) => {
-    const path = (request.url as string).split('?')[0] as string
-    const page = pages[path] ?? pages['*']
-    if (page === undefined) return void response.writeHead(404).end()
-    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page)
-  })
-  const port = await listen(t, site)
+  const port = await servePages(t, pagesOf(scriptUrl))
 
   return {
     origin: `http://127.0.0.1:${port}`,
@@ -80,6 +73,17 @@ export async function openRecordingSite(t: TestContext, pagesOf: (scriptUrl: str
     },
     answer: (...next) => void statuses.push(...next),
   }
+}
+
+/** A web site of static pages; `*` is for every path that has none. Returns its port. */
+export function servePages(t: TestContext, pages: Pages): Promise<number> {
+  const site = createServer((request, response) => {
+    const path = (request.url as string).split('?')[0] as string
+    const page = pages[path] ?? pages['*']
+    if (page === undefined) return void response.writeHead(404).end()
+    response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page)
+  })
+  return listen(t, site)
 }
 
 async function listen(t: TestContext, server: Server): Promise<number> {
