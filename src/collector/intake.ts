@@ -39,9 +39,9 @@ export interface Sources {
   now(): number
 }
 
-const longestUrl = 2_000
-const longestName = 120
-const longestTitle = 500
+export const longestUrl = 2_000
+export const longestName = 120
+export const longestTitle = 500
 
 type Verdict = DropReason | undefined
 

@@ -111,4 +111,25 @@ export const trackerMutations: Mutation[] = [
     replace: 'page() === counted) return',
     caughtBy: 'test/tracker/browser.test.ts',
   },
+  {
+    name: 'import: a batch in doubt is sent again without looking',
+    file: 'src/collector/import/job.ts',
+    find: 'isDoubtful ? await recordedIds(clickhouse, batch) : new Set<string>()',
+    replace: 'isDoubtful && (await recordedIds(clickhouse, batch)).size < 0 ? new Set<string>() : new Set<string>()',
+    caughtBy: collector('import'),
+  },
+  {
+    name: 'import: two days can be linked',
+    file: 'src/collector/import/events.ts',
+    find: "createHmac('sha256', salt).update(day).digest()",
+    replace: "createHmac('sha256', salt).update(site.id).digest()",
+    caughtBy: collector('import'),
+  },
+  {
+    name: 'import: the salt stays',
+    file: 'src/collector/import/job.ts',
+    find: 'SET salt = NULL, finished_at = now()',
+    replace: 'SET batches_done = batches_done',
+    caughtBy: collector('import'),
+  },
 ]
