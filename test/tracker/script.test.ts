@@ -13,6 +13,14 @@ test('the script takes at most 1.5 kB, and is the same every time', () => {
   assert.deepEqual(readTracker().body, body)
 })
 
+test('a version that pages name by its hash is what it was (D-119): a change of the script is a new version', () => {
+  const released: Record<number, string> = {
+    1: 'sha384-8mnnvtOu4mpKvA+EMdWa2yI55np5ONspxDbTM3PhtW+vJdw3suCGSQyf7YG+RvVS',
+  }
+  const { version, integrity } = readTracker()
+  assert.equal(integrity, released[version])
+})
+
 test('the script writes no cookie and no storage: it reads one word of localStorage', () => {
   const source = readFileSync(new URL('../../src/collector/tracker/footfall.js', import.meta.url), 'utf8')
   const code = source.replace(/^\s*\/\/.*$/gm, '')
