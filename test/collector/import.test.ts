@@ -11,6 +11,7 @@ import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
 import { type Installation, install } from '../cli/installation.ts'
+import { startApiProcess } from '../support/api-process.ts'
 
 let installation: Installation
 let folder: string
@@ -188,6 +189,25 @@ test('a file with anything wrong in it is refused as a whole, and every fault is
   const unknown = await installation.footfall('import', 'faults.example', fileOf('visits.txt', good))
   assert.match(unknown.stderr, /--format csv/)
   assert.deepEqual(await rowsOf(id, sql`name`), [])
+})
+
+test('what is imported into a day that was folded is in the answers at once', async (t) => {
+  const { id } = await newSite('folded.example')
+  const { key } = await installation.json('key', 'create', 'folded.example')
+  const line = (path: string) => `time,url,visitor\n2025-03-01T10:00:00Z,https://folded.example${path},v1\n`
+  await installation.json('import', id, fileOf('before.csv', line('/before')))
+  await installation.json('fold', 'run', '--site', 'folded.example')
+  const api = await startApiProcess(installation.addresses)
+  t.after(() => api.stop())
+  const pages = async () => {
+    const address = `${api.url}/api/v1/stats/pages?range=custom&start=2025-02-01&end=2025-03-31`
+    const answer = await fetch(address, { headers: { Authorization: `Bearer ${key}` } })
+    const { data } = (await answer.json()) as { data: { pathname: string }[] }
+    return data.map(({ pathname }) => pathname)
+  }
+  assert.deepEqual(await pages(), ['/before'])
+  await installation.json('import', id, fileOf('later.csv', line('/later')))
+  assert.deepEqual(await pages(), ['/before', '/later'])
 })
 
 test('killed again and again, an import ends with every event once; then it does nothing more, and its salt is gone', async () => {

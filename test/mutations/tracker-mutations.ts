@@ -132,4 +132,11 @@ export const trackerMutations: Mutation[] = [
     replace: 'SET batches_done = batches_done',
     caughtBy: collector('import'),
   },
+  {
+    name: 'import: nobody is told of days that were folded',
+    file: 'src/collector/import/job.ts',
+    find: 'Array.from(days, (day) => ({ siteId: site.id, day })),',
+    replace: 'Array.from(days, (day) => ({ siteId: site.id, day })).slice(days.size),',
+    caughtBy: collector('import'),
+  },
 ]
