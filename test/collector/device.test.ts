@@ -97,9 +97,13 @@ test('programs are bots, and so is whoever says nothing', () => {
 test('an agent of 64 kB, made to be slow, is judged within a few milliseconds', () => {
   isBot(linux) // isbot compiles its pattern on first use
   for (const agent of ['Android'.repeat(9_000), 'a'.repeat(64_000), `${' '.repeat(64_000)}x`, '(Mobi'.repeat(12_000)]) {
-    const start = performance.now()
-    deviceOf(agent)
-    isBot(agent)
-    assert.ok(performance.now() - start < 50, `${agent.slice(0, 9)} took ${performance.now() - start} ms`)
+    const times = Array.from({ length: 5 }, () => {
+      const start = performance.now()
+      deviceOf(agent)
+      isBot(agent)
+      return performance.now() - start
+    })
+    // The best of five: others use this machine too.
+    assert.ok(Math.min(...times) < 20, `${agent.slice(0, 9)} took ${times} ms`)
   }
 })
