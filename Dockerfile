@@ -1,4 +1,4 @@
-# Footfall in a container: no root, nothing to write. Built and run by operators; CI has no Docker engine and checks only that the
+# Footfall in a container: no root, nothing to write but the spool. Built and run by operators; CI has no Docker engine and checks only that the
 # compose file is well formed.
 FROM node:26-bookworm-slim AS dependencies
 WORKDIR /app
@@ -7,13 +7,15 @@ RUN npm ci --omit=dev
 
 FROM node:26-bookworm-slim
 WORKDIR /app
-ENV NODE_ENV=production HOST=0.0.0.0
+ENV NODE_ENV=production HOST=0.0.0.0 COLLECTOR_HOST=0.0.0.0 SPOOL_FOLDER=/spool
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY migrations migrations
 COPY src src
+RUN mkdir /spool && chown node /spool
+VOLUME /spool
 USER node
-EXPOSE 8080
+EXPOSE 8080 8081
 HEALTHCHECK --interval=10s --timeout=2s CMD ["node", "-e", "fetch('http://127.0.0.1:8080/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "src/cli/main.ts"]
 CMD ["serve"]

@@ -1,4 +1,5 @@
 // Environment -> typed configuration, read once by the mains. One table is the type, the check and docs/configuration.md.
+import { isIP } from 'node:net'
 import type { KeySecrets } from './accounts/keys.ts'
 
 interface Variable<Value> {
@@ -54,6 +55,41 @@ export const variables = {
       'Memory for answers that an API process gives again instead of asking ClickHouse, in MB; 0 asks for every request.',
     default: '64',
     parse: megabytes,
+  }),
+  COLLECTOR_HOST: variable({
+    description: 'Address the collector listens on.',
+    default: '127.0.0.1',
+    parse: (text) => text,
+  }),
+  COLLECTOR_PORT: variable({ description: 'Port the collector listens on.', default: '8081', parse: port }),
+  COLLECTOR_METRICS_PORT: variable({
+    description: "Port of the collector's /metrics, at METRICS_HOST.",
+    default: '9190',
+    parse: port,
+  }),
+  SPOOL_FOLDER: variable({
+    description:
+      'Where the collector keeps what ClickHouse has not confirmed yet; one collector a folder, on a disk that survives a restart.',
+    default: '.footfall/spool',
+    parse: (text) => text,
+  }),
+  SPOOL_MAX_BYTES: variable({
+    description:
+      'Size the spool may grow to; above 85 % of it events are answered 503 until ClickHouse has taken some.',
+    default: '4294967296',
+    parse: bytes,
+  }),
+  TRUSTED_PROXIES: variable({
+    description:
+      'Addresses and networks, separated by commas, whose X-Forwarded-For the collector believes: proxies before it, and servers that send events of their visitors.',
+    default: '127.0.0.1,::1',
+    parse: networks,
+  }),
+  COUNTRY_FILE: variable({
+    description:
+      'Country file in MaxMind format; a new one is taken without a restart. Unset, that of db-ip.com from npm.',
+    optional: true,
+    parse: (text) => text,
   }),
   LOG_LEVEL: variable({
     description: 'trace, debug, info, warn, error or silent.',
@@ -116,6 +152,22 @@ function url(...protocols: string[]) {
 function port(text: string): number {
   if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new Error('must be a port number, 0 to 65535')
   return Number(text)
+}
+
+function bytes(text: string): number {
+  if (!/^\d{7,15}$/.test(text)) throw new Error('must be a number of bytes, at least 1000000')
+  return Number(text)
+}
+
+function networks(text: string): string[] {
+  return text.split(',').map((part) => {
+    const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(part.trim()) ?? []
+    const family = isIP(address)
+    if (family === 0 || Number(bits ?? 0) > (family === 6 ? 128 : 32)) {
+      throw new Error('must be addresses or networks such as 10.0.0.0/8')
+    }
+    return part.trim()
+  })
 }
 
 function processes(text: string): number {

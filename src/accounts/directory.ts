@@ -9,20 +9,24 @@ import { within } from '../stores/deadline.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { boundReads } from '../stores/request-postgres.ts'
 import { type ApiKey, type KeySecrets, keyOf, selectKey } from './keys.ts'
-import { type Site, selectSite, siteOf } from './sites.ts'
+import { type Site, selectSite, selectSiteOfDomain, siteOf } from './sites.ts'
 
 const pollMs = 500
 const goodbyeMs = 250
 /** What a notice may take to arrive before its change is found by polling. */
 const noticeMs = 100
-const unconfirmedMs = 15 * 60_000
+const standardUnconfirmedMs = 15 * 60_000
 const mostEntries = 100_000
+
+/** Whose changes drop what is remembered of domains that nobody has: any site's, for a new one may have it. */
+const anySite = 'any site'
 
 export interface Directory {
   /** Unknown keys are not remembered: a made-up one never comes twice. */
   key(text: string): Promise<ApiKey | undefined>
   /** Unknown sites are remembered like known ones, so that both cost the same (docs/contract.md 7, no oracle). */
   site(id: string): Promise<Site | undefined>
+  siteOfDomain(domain: string): Promise<Site | undefined>
   /** Drops what is remembered of a key, site or account: for the process that has just changed it. */
   forget(id: string): void
   close(): Promise<void>
@@ -41,6 +45,7 @@ export function openDirectory(
   onChange: (isUp: boolean, cause?: Error) => void = () => {},
   queryMs?: number,
   now = () => performance.now(), // never the wall clock, which can jump
+  unconfirmedMs = standardUnconfirmedMs,
 ): Directory {
   const bounded = boundReads(postgres, onChange, queryMs)
   const entries = new Map<string, Entry>()
@@ -108,7 +113,10 @@ export function openDirectory(
     const [heard, subject] = notice.split(' ') as [string, string]
     // Notices come in the order of commits, so a gap means that some were lost.
     if (version !== undefined && BigInt(heard) > version + 1n) forgetAll()
-    else forget(subject)
+    else {
+      forget(subject)
+      if (subject.startsWith('site_')) forget(anySite)
+    }
     if (version !== undefined && BigInt(heard) > version) version = BigInt(heard)
   }
 
@@ -128,6 +136,11 @@ export function openDirectory(
       look(id, async () => {
         const [row] = await bounded.read(() => selectSite(postgres, id))
         return { value: row && siteOf(row), subjects: [id] }
+      }) as Promise<Site | undefined>,
+    siteOfDomain: (domain) =>
+      look(`domain ${domain}`, async () => {
+        const [row] = await bounded.read(() => selectSiteOfDomain(postgres, domain))
+        return { value: row && siteOf(row), subjects: [row?.id ?? anySite] }
       }) as Promise<Site | undefined>,
     forget,
     async close() {

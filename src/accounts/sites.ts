@@ -57,6 +57,9 @@ const columns = (postgres: Postgres) => postgres`
 export const selectSite = (postgres: Postgres, id: string): PendingQuery<SiteRow[]> =>
   postgres<SiteRow[]>`SELECT ${columns(postgres)} FROM sites WHERE id = ${id}`
 
+export const selectSiteOfDomain = (postgres: Postgres, domain: string): PendingQuery<SiteRow[]> =>
+  postgres<SiteRow[]>`SELECT ${columns(postgres)} FROM sites WHERE domain = ${domain}`
+
 export const siteOf = (row: SiteRow): Site => ({
   id: row.id,
   accountId: row.account_id,

@@ -13,7 +13,7 @@ import { type Command, CommandError, type Context, positionals } from './command
 import { showProgress } from './terminal.ts'
 
 /** In the order in which they may be filled again. */
-const controlTables = ['accounts', 'sites', 'api_keys'] as const
+const controlTables = ['accounts', 'sites', 'api_keys', 'imports'] as const
 
 interface Manifest {
   format: 1
@@ -81,8 +81,10 @@ export const restore: Command = {
     progress.update(siteTables.length, siteTables.length)
     progress.end()
     // Keys last: nobody may read a half-restored site.
-    for (const table of controlTables)
+    for (const table of controlTables) {
+      if (!(table in manifest.rows)) continue // a backup of before there was such a table
       rows[table] = await readControlTable(context.postgres, table, join(folder, `${table}.jsonl`))
+    }
     const wrong = Object.entries(manifest.rows).filter(([table, count]) => table !== 'titles' && rows[table] !== count)
     if (wrong.length > 0) {
       throw new CommandError(

@@ -5,6 +5,7 @@ import type { Command } from './command.ts'
 import { demo } from './demo.ts'
 import { doctor } from './doctor.ts'
 import { fold } from './fold.ts'
+import { importCommand } from './import.ts'
 import { key } from './key.ts'
 import { migrate } from './migrate.ts'
 import { secret } from './secret.ts'
@@ -21,6 +22,7 @@ export const commands: Record<string, Command | Record<string, Command>> = {
   secret,
   demo,
   fold,
+  import: importCommand,
   backup,
   restore,
 }

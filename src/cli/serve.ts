@@ -1,11 +1,12 @@
 import { pino } from 'pino'
 import { startApi } from '../api/service.ts'
+import { startCollector } from '../collector/service.ts'
 import { startFolding } from '../folding/loop.ts'
 import { migrate } from '../stores/migrate.ts'
 import { type Command, positionals } from './command.ts'
 
 export const serve: Command = {
-  summary: 'Run Footfall: everything in one process, right for a small box',
+  summary: 'Run Footfall: API and collector together, right for a small box',
   usage: '[--no-migrate]',
   options: { 'no-migrate': { type: 'boolean' } },
   optionHelp: { 'no-migrate': 'do not bring the databases up to date first' },
@@ -15,11 +16,12 @@ export const serve: Command = {
     const { config } = context
     const log = pino({ level: config.LOG_LEVEL })
     const api = await startApi(config, log)
+    const collector = await startCollector(config, log)
     const folding = startFolding(context, log)
     await new Promise((resolve) => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve)
     })
-    await Promise.all([api.stop(), folding.stop()])
+    await Promise.all([api.stop(), collector.stop(), folding.stop()])
     return { data: { stopped: true }, show: () => 'Stopped.' }
   },
 }

@@ -8,6 +8,8 @@ import {
   setExcludedCountries,
   setTimeZone,
 } from '../accounts/sites.ts'
+import { trackerPath } from '../collector/tracker/routes.ts'
+import { readTracker } from '../collector/tracker/script.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { type CountryCode, countryNames, isCountryCode } from '../traffic/country.ts'
 import { eraseSite } from '../traffic/erasure.ts'
@@ -116,6 +118,27 @@ const timezone: Command = {
   },
 }
 
+const snippet: Command = {
+  summary: 'Print the tag that counts a site, for the head of its pages',
+  usage: '<site> [--url <address>] [--latest]',
+  options: { url: { type: 'string' }, latest: { type: 'boolean' } },
+  optionHelp: {
+    url: 'where browsers reach the collector, such as https://stats.example.com; where it listens unless told otherwise',
+    latest: 'follow upgrades by itself, without a hash that browsers check',
+  },
+  examples: ['footfall site snippet example.com --url https://stats.example.com'],
+  async run(input, { postgres, config }) {
+    const [reference] = positionals(input, ['site']) as [string]
+    const site = await siteOf(postgres, reference)
+    const base = addressOf(text(input, 'url') ?? `http://${config.COLLECTOR_HOST}:${config.COLLECTOR_PORT}`)
+    const { version, integrity } = readTracker()
+    const src = base + (input.options.latest ? '/js/footfall.js' : trackerPath(version))
+    const check = input.options.latest ? '' : ` integrity="${integrity}" crossorigin="anonymous"`
+    const tag = `<script defer src="${src}" data-site="${site.domain}"${check}></script>`
+    return { data: { domain: site.domain, src, ...(check && { integrity }), tag }, show: () => tag }
+  },
+}
+
 const remove: Command = {
   summary: 'Delete a site with its keys and all its traffic, for good',
   usage: '<site> --yes',
@@ -175,6 +198,14 @@ function domainOf(given: string): string {
   return domain
 }
 
+function addressOf(given: string): string {
+  const address = URL.parse(given)
+  if (!address || !/^https?:$/.test(address.protocol)) {
+    throw new CommandError(`${given} is not an address.`, 'Write it with https://, such as https://stats.example.com.')
+  }
+  return (address.origin + address.pathname).replace(/\/$/, '')
+}
+
 function zoneOf(given: string): string {
   try {
     return Temporal.Now.zonedDateTimeISO(given).timeZoneId
@@ -202,5 +233,6 @@ export const site = {
   show,
   'exclude-countries': excludeCountries,
   timezone,
+  snippet,
   delete: remove,
 }

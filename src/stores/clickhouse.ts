@@ -190,6 +190,26 @@ interface Question {
   query_params?: Statement['parameters']
 }
 
+// What is wrong with a row rather than with the engine: sending it again changes nothing.
+const badData = new Set([
+  '6', // CANNOT_PARSE_TEXT
+  '26', // CANNOT_PARSE_QUOTED_STRING
+  '27', // CANNOT_PARSE_INPUT_ASSERTION_FAILED
+  '38', // CANNOT_PARSE_DATE
+  '41', // CANNOT_PARSE_DATETIME
+  '53', // TYPE_MISMATCH
+  '69', // ARGUMENT_OUT_OF_BOUND
+  '70', // CANNOT_CONVERT_TYPE
+  '72', // CANNOT_PARSE_NUMBER
+  '117', // INCORRECT_DATA
+  '131', // TOO_LARGE_STRING_SIZE
+  '321', // VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE
+  '376', // CANNOT_PARSE_UUID
+  '469', // VIOLATED_CONSTRAINT
+])
+
+export const isBadData = (error: unknown): boolean => error instanceof ClickHouseError && badData.has(error.code)
+
 class Aborted extends Error {}
 
 const isFull = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '202'

@@ -13,6 +13,8 @@ const probesPerConnection = 4
 export interface Redis {
   /** Runs a script once. It is never retried: one that timed out may still have run. */
   run(script: Script, keys: string[], values: string[]): Promise<number[]>
+  /** The same for a script that returns text. */
+  runForText(script: Script, keys: string[], values: string[]): Promise<string>
   /** Waits for the connection, once, and says what it leads to. */
   inspect(): Promise<{ version: string }>
   close(): Promise<void>
@@ -36,14 +38,14 @@ export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) 
   // A process that has just started waits for its first connection instead of counting its first requests by itself.
   const begun = within(connectMs, 'Redis', client.connect()).catch(() => {})
 
-  function evaluate({ source, sha }: Script, keys: string[], values: string[]): Promise<number[]> {
+  function evaluate<Reply>({ source, sha }: Script, keys: string[], values: string[]): Promise<Reply> {
     const current = client
     const options = { keys, arguments: values }
     const reply = current.evalSha(sha, options).catch((error: Error) => {
       if (!error.message.startsWith('NOSCRIPT')) throw error
       return current.eval(source, options)
     })
-    return within(commandMs, 'Redis', reply) as Promise<number[]>
+    return within(commandMs, 'Redis', reply) as Promise<Reply>
   }
 
   let unanswered = 0
@@ -69,7 +71,8 @@ export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) 
   })
 
   return {
-    run: (asked, keys, values) => begun.then(() => breaker.run(() => evaluate(asked, keys, values))),
+    run: (asked, keys, values) => begun.then(() => breaker.run(() => evaluate<number[]>(asked, keys, values))),
+    runForText: (asked, keys, values) => begun.then(() => breaker.run(() => evaluate<string>(asked, keys, values))),
     async inspect() {
       await begun
       const about = await within(commandMs, 'Redis', client.info('server'))

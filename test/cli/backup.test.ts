@@ -16,6 +16,10 @@ test(`backup, new databases, restore: every answer about ${events.toLocaleString
   t.after(() => old.remove())
   await old.json('site', 'create', 'kept.example', '--timezone', 'Europe/Berlin', '--exclude-countries', 'FR')
   await old.json('demo', 'kept.example', '--events', String(events))
+  const file = join(mkdtempSync(join(tmpdir(), 'footfall-backup-')), 'visits.csv')
+  t.after(() => rmSync(file, { force: true }))
+  writeFileSync(file, 'time,url,visitor\n2026-03-01T10:00:00Z,https://kept.example/imported,v1\n')
+  assert.equal((await old.json('import', 'kept.example', file)).imported, 'whole')
   const { key } = await old.json('key', 'create', 'kept.example')
   const { key: refused } = await old.json('key', 'create', 'kept.example', '--expires', '2020-01-01')
   const before = await answers(old, key, refused)
@@ -32,6 +36,8 @@ test(`backup, new databases, restore: every answer about ${events.toLocaleString
   t.after(() => fresh.remove())
   await fresh.json('restore', folder)
   assert.deepEqual(await answers(fresh, key, refused), before)
+  // What was imported stays imported.
+  assert.equal((await fresh.json('import', 'kept.example', file)).imported, 'was')
 })
 
 test('what is no finished backup, or a damaged one, is refused', async (t) => {

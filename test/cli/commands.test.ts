@@ -57,6 +57,24 @@ test('settings of a site are changed by its domain, and a wrong value says what 
   }
 })
 
+test('the tag of a site has its domain and an address browsers reach, and by default the hash they check', async () => {
+  await json('site', 'create', 'tagged.example', '--account', (await json('account', 'list'))[0].id)
+  const asked = ['site', 'snippet', 'tagged.example', '--url', 'https://stats.example.com/'] as const
+  const { tag } = await json(...asked)
+  const [, integrity] = / integrity="(sha384-[A-Za-z0-9+/]{64})" /.exec(tag) ?? []
+  assert.equal(
+    tag,
+    `<script defer src="https://stats.example.com/js/footfall-1.js" data-site="tagged.example" integrity="${integrity}" crossorigin="anonymous"></script>`,
+  )
+  assert.equal((await footfall(...asked)).stdout, `${tag}\n`)
+  assert.equal(
+    (await json(...asked, '--latest')).tag,
+    '<script defer src="https://stats.example.com/js/footfall.js" data-site="tagged.example"></script>',
+  )
+  const wrong = await footfall('site', 'snippet', 'tagged.example', '--url', 'stats.example.com')
+  assert.match(wrong.stderr, /Write it with https:/)
+})
+
 test('a key is shown once, and then only by its prefix; its states follow the commands', async () => {
   const { id, key } = await json('key', 'create', 'first.example', '--name', 'dashboard')
   assert.match(key, /^ff_s_[0-9A-Za-z]{36}$/)

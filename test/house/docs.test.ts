@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, lstatSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
+import { dropReasons } from '../../src/collector/intake.ts'
+import { refusals } from '../../src/collector/refusals.ts'
 import { variables } from '../../src/config.ts'
 import { errors } from '../../src/errors.ts'
 import { citationFaults, code, placeFaults, rowFaults, tableRows } from './documents.ts'
@@ -12,6 +14,15 @@ test('docs/errors.md lists every error with its status and what to do, and no ot
   const real = Object.entries(errors).map(([name, { status }]) => [code(name), String(status)])
   assert.deepEqual(rowFaults(rows, real), [])
   for (const [name, , whatToDo] of rows) assert.match(whatToDo ?? '', /^[A-Z].{15,}\.$/, `${name}: what to do`)
+})
+
+test('docs/errors.md lists every refusal of the collector and every reason to drop an event, and no other', () => {
+  const rows = tableRows(read('docs/errors.md'), 'Refusal', 'Status', 'What to do')
+  const real = Object.entries(refusals).map(([name, { status }]) => [code(name), String(status)])
+  assert.deepEqual(rowFaults(rows, real), [])
+  const reasons = tableRows(read('docs/errors.md'), 'Reason', 'Why an event was not counted')
+  const realReasons = dropReasons.map((name) => [code(name)])
+  assert.deepEqual(rowFaults(reasons, realReasons), [])
 })
 
 test('section 7 of docs/contract.md has the codes and statuses of src/errors.ts', () => {

@@ -14,8 +14,8 @@ export const faultMutations: Mutation[] = [
   {
     name: 'faults: what is known of keys and sites lasts a minute without PostgreSQL',
     file: 'src/accounts/directory.ts',
-    find: 'const unconfirmedMs = 15 * 60_000',
-    replace: 'const unconfirmedMs = 60_000',
+    find: 'const standardUnconfirmedMs = 15 * 60_000',
+    replace: 'const standardUnconfirmedMs = 60_000',
     caughtBy: faults('postgres-health'),
   },
   {

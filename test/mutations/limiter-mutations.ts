@@ -125,8 +125,8 @@ export const limiterMutations: Mutation[] = [
   {
     name: 'Redis: the first requests of a process do not wait for its connection',
     file: 'src/stores/redis.ts',
-    find: 'begun.then(() => breaker.run(() => evaluate(asked, keys, values)))',
-    replace: 'breaker.run(() => evaluate(asked, keys, values))',
+    find: 'begun.then(() => breaker.run(() => evaluate<number[]>(asked, keys, values)))',
+    replace: 'breaker.run(() => evaluate<number[]>(asked, keys, values))',
     caughtBy: 'test/faults/redis.test.ts',
   },
   {

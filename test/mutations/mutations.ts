@@ -2,10 +2,12 @@
 // Deliberate breakages, each of which some test must notice: a check counts once it was seen to fail. `run.ts` makes them one
 // by one in a copy of the tree. Add one with every new rule.
 import { checkMutations } from './check-mutations.ts'
+import { collectorMutations } from './collector-mutations.ts'
 import { faultMutations } from './fault-mutations.ts'
 import { foldingMutations } from './folding-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
 import { scaleMutations } from './scale-mutations.ts'
+import { trackerMutations } from './tracker-mutations.ts'
 
 export interface Mutation {
   name: string
@@ -470,6 +472,8 @@ export const mutations: readonly Mutation[] = [
   ...stores,
   ...accounts,
   ...rooms,
+  ...trackerMutations,
+  ...collectorMutations,
   ...faultMutations,
   ...foldingMutations,
   ...checkMutations,

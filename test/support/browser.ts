@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-const flags = [
+export const chromiumFlags = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -11,9 +11,13 @@ const flags = [
   '--disable-sync',
 ]
 
+export function chromiumPath(): string {
+  const path = process.env.CHROMIUM ?? '/usr/bin/chromium'
+  if (!existsSync(path)) throw new Error('Chromium is missing: apt-get install chromium, or set CHROMIUM')
+  return path
+}
+
 /** Debian's Chromium, without anything it would do by itself on the network. */
 export function openBrowser(): Promise<Browser> {
-  const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium'
-  if (!existsSync(executablePath)) throw new Error('Chromium is missing: apt-get install chromium, or set CHROMIUM')
-  return chromium.launch({ executablePath, args: flags })
+  return chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags })
 }

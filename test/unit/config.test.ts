@@ -29,6 +29,13 @@ test('with only the secrets set, everything else has its default', () => {
     METRICS_HOST: '127.0.0.1',
     METRICS_PORT: 9090,
     ANSWER_CACHE_MB: 64,
+    COLLECTOR_HOST: '127.0.0.1',
+    COLLECTOR_PORT: 8081,
+    COLLECTOR_METRICS_PORT: 9190,
+    SPOOL_FOLDER: '.footfall/spool',
+    SPOOL_MAX_BYTES: 4_294_967_296,
+    TRUSTED_PROXIES: ['127.0.0.1', '::1'],
+    COUNTRY_FILE: undefined,
     LOG_LEVEL: 'info',
   })
 })
@@ -38,6 +45,29 @@ test('every default passes its own check', () => {
     variables,
   )) {
     if (text !== undefined) assert.doesNotThrow(() => parse(text), name)
+  }
+})
+
+test('trusted proxies are addresses and networks, and nothing else', () => {
+  const read = (text: string) => readConfig({ ...least, TRUSTED_PROXIES: text }).TRUSTED_PROXIES
+  assert.deepEqual(read('10.0.0.0/8, 2001:db8::/32,192.0.2.1'), ['10.0.0.0/8', '2001:db8::/32', '192.0.2.1'])
+  for (const wrong of [
+    'localhost',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/8/8',
+    '2001:db8::/129',
+    '10.0.0',
+    'x,10.0.0.1',
+  ]) {
+    assert.deepEqual(faultsOf({ ...least, TRUSTED_PROXIES: wrong }), [
+      'TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8',
+    ])
+  }
+  for (const wrong of ['4 GB', '1000', '-1', '1e9']) {
+    assert.deepEqual(faultsOf({ ...least, SPOOL_MAX_BYTES: wrong }), [
+      'SPOOL_MAX_BYTES must be a number of bytes, at least 1000000',
+    ])
   }
 })
 

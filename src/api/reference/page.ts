@@ -43,6 +43,7 @@ export function referencePage(api: Api): string {
   ${parametersSection(api)}
   ${headersSection(api)}
   ${errorsSection(api)}
+  <p class="quiet">Countries: <a href="https://db-ip.com">IP Geolocation by DB-IP</a></p>
 </main>
 </body>
 </html>

@@ -9,6 +9,7 @@ import { startApiProcess } from '../../support/api-process.ts'
 import { startOwnRedis } from '../../support/own-servers.ts'
 import { connect, createStores, disconnect } from '../../support/stores.ts'
 import { createAccounts, type FuzzWorld, keyText } from './accounts.ts'
+import { fuzzCollector } from './collector.ts'
 import { createFuzzer, levels } from './fuzzer.ts'
 import { wrongsOfQuota } from './judge.ts'
 import { pause, runCheck } from './runner.ts'
@@ -17,6 +18,8 @@ import { watch } from './watch.ts'
 /** Connections at once; each waits for its whole pipeline, so some 150 requests are under way. */
 const lanes = 12
 const warmUpShare = 0.2
+/** So many more requests go to the collector: each on a connection of its own. */
+const collectorShare = 0.1
 
 await runCheck(
   { name: 'fuzz', size: { option: 'n', default: 40_000 }, seconds: (n) => 60 + n / 500 },
@@ -77,7 +80,15 @@ await runCheck(
     })
     if (answer.status !== 200) check.fault('not well afterwards', `${answer.status} ${await answer.text()}`)
     const rate = Math.round(fuzzer.counts.sent / ((performance.now() - began) / 1000))
-    return { ...fuzzer.counts, perSecond: rate, ...watcher.summary() }
+    const summary = watcher.summary()
+    if (only !== undefined) return { ...fuzzer.counts, ...summary }
+    const collector = await fuzzCollector(
+      check,
+      stores.addresses,
+      connected.postgres,
+      Math.ceil(check.n * collectorShare),
+    )
+    return { ...fuzzer.counts, perSecond: rate, ...summary, collector }
   },
   { case: { type: 'string' } },
 )

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs'
+import { openCountries } from '../collector/country.ts'
+import { FileFaults, type ImportFile, importFile } from '../collector/import/job.ts'
+import { type Command, CommandError, positionals, text } from './command.ts'
+import { siteOf } from './site.ts'
+import { showProgress } from './terminal.ts'
+
+export const importCommand: Command = {
+  summary: 'Bring in traffic from elsewhere, exactly once; it can be stopped and started again',
+  usage: '<site> <file> [--format <csv|jsonl>]',
+  options: { format: { type: 'string' } },
+  optionHelp: { format: 'csv or jsonl; as the name of the file says unless told otherwise (docs/import.md)' },
+  examples: ['footfall import example.com visits.csv'],
+  async run(input, { postgres, clickhouse, config, progressTo }) {
+    const [reference, path] = positionals(input, ['site', 'file']) as [string, string]
+    const site = await siteOf(postgres, reference)
+    if (!existsSync(path)) throw new CommandError(`There is no file ${path}.`, 'Name one that this machine can read.')
+    const countries = await openCountries(config.COUNTRY_FILE)
+    const progress = showProgress(progressTo, 'Importing')
+    try {
+      const outcome = await importFile(
+        { path, format: formatOf(path, text(input, 'format')) },
+        { postgres, clickhouse, countries, site, now: Date.now(), onProgress: progress.update },
+      )
+      const { events, bots, days, imported } = outcome
+      const count = (number: number) => number.toLocaleString('en')
+      const left = bots > 0 ? ` ${count(bots)} of programs were left out.` : ''
+      return {
+        data: outcome,
+        show: (terminal) =>
+          imported === 'was'
+            ? `All of it is in ${terminal.bold(site.domain)} already: nothing was done.`
+            : `${terminal.bold(site.domain)} has ${count(events)} events of ${count(days)} days more now.${left}`,
+      }
+    } catch (error) {
+      if (error instanceof FileFaults) throw new CommandError(error.message, 'Nothing was written. See docs/import.md.')
+      throw error
+    } finally {
+      progress.end()
+      countries.close()
+    }
+  },
+}
+
+function formatOf(path: string, given: string | undefined): ImportFile['format'] {
+  const format = given ?? (path.endsWith('.csv') ? 'csv' : path.endsWith('.jsonl') ? 'jsonl' : '')
+  if (format === 'csv' || format === 'jsonl') return format
+  throw new CommandError('The format of the file is not known.', 'Say it with --format csv or --format jsonl.')
+}

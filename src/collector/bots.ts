@@ -1,0 +1,4 @@
+import { isbot } from 'isbot'
+
+/** Whoever does not say what they are is a program too. */
+export const isBot = (userAgent: string): boolean => userAgent.trim() === '' || isbot(userAgent)

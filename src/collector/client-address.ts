@@ -1,0 +1,36 @@
+// Whose request it is. Behind a proxy the sender's address is in X-Forwarded-For, which anybody can write: it is believed as far
+// as it was written by proxies that are trusted, read from the right (decision D-94).
+import { BlockList, isIP } from 'node:net'
+
+export type ClientAddress = (socketAddress: string, forwardedFor: string | undefined) => string
+
+/** `trusted`: addresses and networks such as 10.0.0.0/8. */
+export function createClientAddress(trusted: readonly string[]): ClientAddress {
+  const proxies = new BlockList()
+  for (const entry of trusted) {
+    const [address, bits] = entry.split('/') as [string, string | undefined]
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (bits === undefined) proxies.addAddress(address, family)
+    else proxies.addSubnet(address, Number(bits), family)
+  }
+  const isTrusted = (address: string): boolean => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+
+  return (socketAddress, forwardedFor) => {
+    let address = unmapped(socketAddress)
+    if (forwardedFor === undefined) return address
+    const hops = forwardedFor.split(',')
+    for (let index = hops.length - 1; index >= 0 && isTrusted(address); index--) {
+      const hop = unmapped(withoutPort((hops[index] as string).trim()))
+      if (isIP(hop) === 0) break
+      address = hop
+    }
+    return address
+  }
+}
+
+/** A socket that speaks both protocols calls 192.0.2.1 ::ffff:192.0.2.1; it is the same visitor. */
+const unmapped = (address: string): string => address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '')
+
+/** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
+const withoutPort = (hop: string): string =>
+  hop.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')

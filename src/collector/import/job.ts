@@ -1,0 +1,197 @@
+// A file of traffic, imported exactly once however often it is begun (decision D-120). It is read twice: everything is checked before
+// anything is written.
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { statSync } from 'node:fs'
+import type { Site } from '../../accounts/sites.ts'
+import type { ClickHouse } from '../../stores/clickhouse.ts'
+import type { Postgres } from '../../stores/postgres.ts'
+import type { TrafficEvent } from '../../traffic/event.ts'
+import { noteLateDays } from '../../traffic/late-days.ts'
+import { type Batch, recordBatch, recordedIds } from '../../traffic/recording.ts'
+import { isBot } from '../bots.ts'
+import type { Countries } from '../country.ts'
+import { eventsOf, type ImportIdentity, uuidOf } from './events.ts'
+import { type ImportedHit, readHit } from './hit.ts'
+import { readLines } from './lines.ts'
+import { type FileRecord, LineFault, readCsv, readJsonLines } from './records.ts'
+
+export interface ImportFile {
+  path: string
+  format: 'csv' | 'jsonl'
+}
+
+export interface ImportContext {
+  postgres: Postgres
+  clickhouse: ClickHouse
+  countries: Pick<Countries, 'countryOf'>
+  site: Site
+  now: number
+  /** Of the bytes to read, both times together. */
+  onProgress(done: number, total: number): void
+}
+
+export interface ImportOutcome {
+  id: string
+  events: number
+  /** Not counted, as visits of today would not be. */
+  bots: number
+  days: number
+  /** `whole` file now, the `rest` of it after an import that was stopped, or nothing, because it `was` all there. */
+  imported: 'whole' | 'rest' | 'was'
+}
+
+/** What is wrong with a file, line by line, as far as it was looked at. */
+export class FileFaults extends Error {
+  readonly faults: readonly string[]
+
+  constructor(faults: readonly string[]) {
+    super(`The file cannot be imported:\n  ${faults.join('\n  ')}`)
+    this.faults = faults
+  }
+}
+
+const mostFaults = 10
+/** Rows that the engine takes in one piece. */
+const batchEvents = 10_000
+
+export async function importFile(file: ImportFile, context: ImportContext): Promise<ImportOutcome> {
+  const { size } = statSync(file.path)
+  let done = 0
+  const onBytes = (bytes: number) => {
+    done += bytes
+    context.onProgress(Math.min(done, 2 * size), 2 * size)
+  }
+  const checked = await checkFile(file, context, onBytes)
+  const job = await openJob(context, checked.content)
+  const outcome = { id: job.id, events: checked.events, bots: checked.bots, days: 0 }
+  if (job.salt === null) return { ...outcome, imported: 'was' }
+
+  const lock = await context.postgres.reserve()
+  try {
+    const [{ taken }] = await lock<[{ taken: boolean }]>`SELECT pg_try_advisory_lock(hashtext(${job.id})) AS taken`
+    if (!taken) throw new FileFaults(['It is being imported right now, by another command.'])
+    const days = await writeFile(file, context, { ...job, salt: job.salt }, onBytes)
+    await context.postgres`UPDATE imports SET salt = NULL, finished_at = now() WHERE id = ${job.id}`
+    return { ...outcome, days, imported: job.batchesDone > 0 ? 'rest' : 'whole' }
+  } finally {
+    await lock`SELECT pg_advisory_unlock(hashtext(${job.id}))`
+    lock.release()
+  }
+}
+
+async function checkFile(file: ImportFile, context: ImportContext, onBytes: (bytes: number) => void) {
+  const content = createHash('sha256')
+  const faults: string[] = []
+  let [events, bots, previous] = [0, 0, 0]
+  const read = readHits(file, context, (chunk) => {
+    content.update(chunk)
+    onBytes(chunk.length)
+  })
+  for await (const hit of read) {
+    if (hit instanceof LineFault) faults.push(hit.message)
+    else if (hit.time < previous) faults.push(`Line ${hit.line}: is earlier than the line before it`)
+    else previous = hit.time
+    if (faults.length >= mostFaults) break
+    if (hit instanceof LineFault) continue
+    if (isProgram(hit)) bots++
+    else events++
+  }
+  if (faults.length > 0) throw new FileFaults(faults)
+  if (events === 0) throw new FileFaults(['There is no event in it.'])
+  return { content: content.digest(), events, bots }
+}
+
+/** A file that names no agents is about people. */
+const isProgram = ({ userAgent }: ImportedHit): boolean => userAgent !== '' && isBot(userAgent)
+
+async function* readHits(
+  { path, format }: ImportFile,
+  { countries, now }: ImportContext,
+  onChunk: (chunk: Buffer) => void,
+): AsyncGenerator<ImportedHit | LineFault> {
+  const lines = readLines(path, onChunk)
+  try {
+    for await (const record of format === 'csv' ? readCsv(lines) : readJsonLines(lines)) {
+      yield record instanceof LineFault ? record : hitOf(record)
+    }
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
+      yield new LineFault('It is not UTF-8.')
+    else if (error instanceof LineFault) yield error
+    else throw error
+  }
+
+  function hitOf(record: FileRecord): ImportedHit | LineFault {
+    try {
+      return readHit(record, countries, now)
+    } catch (error) {
+      return new LineFault(`Line ${record.line}: ${(error as Error).message}`)
+    }
+  }
+}
+
+interface Job {
+  id: string
+  salt: Buffer | null
+  timeZone: string
+  batchesDone: number
+}
+
+/** The import of this content into this site: the one there is, or a new one. */
+async function openJob({ postgres, site }: ImportContext, content: Buffer): Promise<Job> {
+  await postgres`
+    INSERT INTO imports (id, site_id, content, time_zone, salt)
+    VALUES (${randomUUID()}, ${site.id}, ${content}, ${site.timeZone}, ${randomBytes(32)})
+    ON CONFLICT (site_id, content) DO NOTHING`
+  const [row] = await postgres<[{ id: string; salt: Buffer | null; time_zone: string; batches_done: number }]>`
+    SELECT id, salt, time_zone, batches_done FROM imports WHERE site_id = ${site.id} AND content = ${content}`
+  return { id: row.id, salt: row.salt, timeZone: row.time_zone, batchesDone: row.batches_done }
+}
+
+/** Returns how many days the events are of. */
+async function writeFile(
+  file: ImportFile,
+  context: ImportContext,
+  job: ImportIdentity & { batchesDone: number },
+  onBytes: (bytes: number) => void,
+): Promise<number> {
+  const eventOf = eventsOf(job, context.site)
+  const days = new Set<string>()
+  let batch: TrafficEvent[] = []
+  let number = 0
+
+  async function flush(): Promise<void> {
+    if (batch.length === 0) return
+    const id = uuidOf(`${job.id} batch ${number}`)
+    // Of the first one that is not known to be done, nobody knows whether it was sent.
+    if (number >= job.batchesDone) await writeBatch(context, { id, events: batch }, number === job.batchesDone)
+    number++
+    batch = []
+    if (number > job.batchesDone) {
+      await context.postgres`UPDATE imports SET batches_done = ${number} WHERE id = ${job.id}`
+    }
+  }
+
+  for await (const hit of readHits(file, context, ({ length }) => onBytes(length))) {
+    if (hit instanceof LineFault) throw new FileFaults(['It was changed while it was read.'])
+    if (isProgram(hit)) continue
+    const event = eventOf(hit)
+    // One month a batch, so that the engine takes it whole or not at all.
+    if (batch.length === batchEvents || batch[0]?.day.slice(0, 7) !== event.day.slice(0, 7)) await flush()
+    batch.push(event)
+    days.add(event.day)
+  }
+  await flush()
+  return days.size
+}
+
+async function writeBatch({ clickhouse, postgres, site }: ImportContext, batch: Batch, isDoubtful: boolean) {
+  const there = isDoubtful ? await recordedIds(clickhouse, batch) : new Set<string>()
+  const missing = batch.events.filter(({ eventId }) => !there.has(eventId))
+  await recordBatch(clickhouse, batch, missing)
+  const days = new Set(batch.events.map(({ day }) => day))
+  await noteLateDays(
+    postgres,
+    Array.from(days, (day) => ({ siteId: site.id, day })),
+  )
+}

@@ -1,0 +1,80 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { type DropReason, dropReasons } from './intake.ts'
+
+/** What the collector's /metrics shows. Labels are names of our own, never anything a request could choose. */
+export function createCollectorMetrics() {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+  const answers = new Counter({
+    name: 'footfall_collector_answers_total',
+    help: 'Requests by the status of their answer.',
+    labelNames: ['status'],
+    registers,
+  })
+  const accepted = new Counter({
+    name: 'footfall_events_accepted_total',
+    help: 'Events on disk and acknowledged.',
+    registers,
+  })
+  const dropped = new Counter({
+    name: 'footfall_events_dropped_total',
+    help: 'Events that were not counted, by reason.',
+    labelNames: ['reason'],
+    registers,
+  })
+  for (const reason of dropReasons) dropped.inc({ reason }, 0)
+  const up = new Gauge({
+    name: 'footfall_dependency_up',
+    help: '1 while a dependency answers, 0 while it does not.',
+    labelNames: ['dependency'],
+    registers,
+  })
+  const group = new Histogram({
+    name: 'footfall_spool_group_events',
+    help: 'Events that were stored together.',
+    buckets: [1, 3, 10, 30, 100, 300, 1000, 3000],
+    registers,
+  })
+  const commit = new Histogram({
+    name: 'footfall_spool_commit_seconds',
+    help: 'Time to bring a group to disk.',
+    buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    registers,
+  })
+  const spool = new Gauge({ name: 'footfall_spool_bytes', help: 'Size of the spool on disk.', registers })
+  const shipped = new Counter({
+    name: 'footfall_events_shipped_total',
+    help: 'Events confirmed by the engine.',
+    registers,
+  })
+  const repeated = new Counter({
+    name: 'footfall_events_repeated_total',
+    help: 'Events left out because their id had come before.',
+    registers,
+  })
+  const lag = new Gauge({
+    name: 'footfall_shipping_lag_seconds',
+    help: 'Age of the oldest event of the last batch when the engine had it.',
+    registers,
+  })
+  const dead = new Gauge({ name: 'footfall_dead_letters', help: 'Events the engine refused, kept aside.', registers })
+  return {
+    registry,
+    answered: (status: number) => answers.inc({ status }),
+    accepted: (events: number) => accepted.inc(events),
+    dropped: (reason: DropReason) => dropped.inc({ reason }),
+    dependency: (name: string, isUp: boolean) => up.set({ dependency: name }, isUp ? 1 : 0),
+    stored(events: number, milliseconds: number) {
+      group.observe(events)
+      commit.observe(milliseconds / 1000)
+    },
+    spoolBytes: (bytes: number) => spool.set(bytes),
+    shipped(news: { events: number; repeated: number; oldest: number; deadLetters: number }) {
+      shipped.inc(news.events)
+      repeated.inc(news.repeated)
+      lag.set((Date.now() - news.oldest) / 1000)
+      dead.set(news.deadLetters)
+    },
+  }
+}

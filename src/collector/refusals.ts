@@ -1,0 +1,25 @@
+// Every refusal the collector can give to a whole request: code, status, wording (docs/errors.md). A single event that is not counted
+// is no refusal: it is dropped with a reason (intake.ts).
+export const refusals = {
+  invalid_body: {
+    status: 400,
+    message:
+      'Send one event or a list of at most 50 as JSON, such as {"name":"pageview","url":"https://example.com/","domain":"example.com"}.',
+  },
+  too_large: { status: 413, message: 'A request may have at most 65,536 bytes.' },
+  not_found: { status: 404, message: 'There is nothing here. Events go to /api/event.' },
+  method_not_allowed: { status: 405, message: 'Send events with POST.' },
+  unavailable: { status: 503, message: 'Events cannot be stored just now. Please send them again.' },
+} as const satisfies Record<string, { status: number; message: string }>
+
+export type RefusalCode = keyof typeof refusals
+
+/** Thrown to refuse a request. */
+export class Refusal extends Error {
+  readonly code: RefusalCode
+
+  constructor(code: RefusalCode) {
+    super(refusals[code].message)
+    this.code = code
+  }
+}

@@ -1,0 +1,139 @@
+// One collector, put together: stores, salts, sessions, spool, shipper, HTTP. main.ts runs it alone; `footfall serve` runs it beside
+// the API on a small box.
+import { createServer } from 'node:http'
+import type { Logger } from 'pino'
+import { openDirectory } from '../accounts/directory.ts'
+import type { Config } from '../config.ts'
+import { openClickHouse } from '../stores/clickhouse.ts'
+import { openRedis } from '../stores/redis.ts'
+import { boundReads, openRequestPostgres } from '../stores/request-postgres.ts'
+import { buildCollector } from './app.ts'
+import { createClientAddress } from './client-address.ts'
+import { openCountries } from './country.ts'
+import { createCollectorMetrics } from './metrics.ts'
+import { watchOverload } from './overload.ts'
+import { readRunningSessions, readSpooledSessions } from './recent-sessions.ts'
+import { openSalts } from './salts.ts'
+import { openMemorySessions } from './sessions.ts'
+import { shareSessions } from './shared-sessions.ts'
+import { startShipper } from './ship.ts'
+import { openSpool } from './spool.ts'
+
+/** A site that is known stays usable without PostgreSQL for so long: refusing its visitors helps nobody. */
+const siteUnconfirmedMs = 24 * 3_600_000
+const graceMs = 1_000
+const longestDrainMs = 5_000
+/** Each may hold a body of 64 kB. */
+const mostConnections = 4_000
+
+export interface RunningCollector {
+  stop(): Promise<void>
+}
+
+export async function startCollector(config: Config, log: Logger): Promise<RunningCollector> {
+  const metrics = createCollectorMetrics()
+
+  const watch = (name: string) => {
+    metrics.dependency(name, true)
+    return (isUp: boolean, cause?: Error) => {
+      metrics.dependency(name, isUp)
+      if (isUp) log.info(`${name} answers again`)
+      else log.error({ err: cause }, `${name} does not answer`)
+    }
+  }
+
+  const postgres = openRequestPostgres(config.DATABASE_URL)
+  const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, watch('Redis'))
+  const bounded = boundReads(postgres, () => {})
+  const directory = openDirectory(
+    postgres,
+    config.KEY_SECRETS,
+    watch('PostgreSQL'),
+    undefined,
+    undefined,
+    siteUnconfirmedMs,
+  )
+  const salts = openSalts(postgres, bounded, (error) => log.warn({ err: error }, 'Salts could not be looked after'))
+  const countries = await openCountries(config.COUNTRY_FILE, {
+    onBroken: (error) => log.error({ err: error }, 'The new country file cannot be used; the old one stays'),
+  })
+  const memory = openMemorySessions()
+  const sessions = redis ? shareSessions(redis, memory) : memory
+  const spool = await openSpool({
+    folder: config.SPOOL_FOLDER,
+    mostBytes: config.SPOOL_MAX_BYTES,
+    onChange: watch('Spool'),
+    onStored: metrics.stored,
+    onMeasured: metrics.spoolBytes,
+  })
+  if (!redis) await rememberSessions()
+  const shipping = watch('Shipping')
+  const shipper = startShipper(
+    (news) => {
+      if (news.is === 'shipped') metrics.shipped(news)
+      else shipping(news.is === 'well', news.is === 'failed' ? new Error(news.cause) : undefined)
+    },
+    (pid) => log.info({ shipper: pid }, 'Shipping'),
+  )
+
+  /** A restart must not split every session that is running. Without the engine it does: hits come first. */
+  async function rememberSessions(): Promise<void> {
+    const clickhouse = openClickHouse(config.CLICKHOUSE_URL)
+    await readRunningSessions(clickhouse, memory, Date.now()).catch((error) =>
+      log.warn({ err: error }, 'Running sessions could not be read: those that are not in the spool begin anew'),
+    )
+    await clickhouse.close()
+    readSpooledSessions(config.SPOOL_FOLDER, memory, Date.now())
+  }
+
+  const overload = watchOverload()
+  let ending = false
+  const server = buildCollector({
+    siteOfDomain: directory.siteOfDomain,
+    countries,
+    salts,
+    sessions,
+    spool,
+    now: Date.now,
+    overload,
+    clientAddress: createClientAddress(config.TRUSTED_PROXIES),
+    log,
+    onAccepted: metrics.accepted,
+    onDropped: metrics.dropped,
+    onAnswered: metrics.answered,
+    isEnding: () => ending,
+  })
+  server.maxConnections = mostConnections
+  const metricsServer = createServer(async (_request, response) => {
+    response.setHeader('Content-Type', metrics.registry.contentType)
+    response.end(await metrics.registry.metrics())
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(config.COLLECTOR_PORT, config.COLLECTOR_HOST, resolve)
+  })
+  metricsServer.listen(config.COLLECTOR_METRICS_PORT, config.METRICS_HOST)
+
+  return {
+    async stop() {
+      ending = true
+      const closed = new Promise((resolve) => server.close(resolve))
+      const idle = setTimeout(() => server.closeIdleConnections(), graceMs)
+      const tooSlow = setTimeout(() => server.closeAllConnections(), longestDrainMs)
+      await closed
+      clearTimeout(idle)
+      clearTimeout(tooSlow)
+      await spool.close()
+      await shipper.stop()
+      metricsServer.close()
+      metricsServer.closeAllConnections()
+      overload.close()
+      salts.close()
+      sessions.close()
+      countries.close()
+      bounded.close()
+      await Promise.all([directory.close(), redis?.close()])
+      await postgres.close()
+    },
+  }
+}

@@ -1,0 +1,118 @@
+// The thread that writes the spool. One message is one group of requests, one group is one transaction, and the answer is sent when
+// it is on disk: so many requests share an fsync as came while the last one ran.
+import { statfsSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { parentPort, workerData } from 'node:worker_threads'
+import { keepReserve, openSpoolFile, spoolBytes, spoolFiles } from './spool-file.ts'
+
+export interface SpoolWorkerData {
+  folder: string
+  mostBytes: number
+}
+
+export interface SpoolGroup {
+  events: number
+  lines: string
+}
+
+export type SpoolAnswer =
+  /** The group is on disk; `isFull`: take no more for now. */
+  | { is: 'stored'; isFull: boolean }
+  /** The group is not on disk, and nothing can be stored until `open` comes. */
+  | { is: 'failed'; cause: string }
+  | { is: 'open'; isFull: boolean; bytes: number }
+  | { is: 'measured'; isFull: boolean; bytes: number }
+  | { is: 'closed' }
+
+const { folder, mostBytes } = workerData as SpoolWorkerData
+const port = parentPort as NonNullable<typeof parentPort>
+const answer = (message: SpoolAnswer) => port.postMessage(message)
+
+/** Refused before the budget or the disk is used up, so that what was taken can still be shipped. */
+const fullShare = 0.85
+const leastFreeBytes = 64 * 1024 * 1024
+const measureMs = 200
+const reopenMs = 500
+
+let file: DatabaseSync | undefined
+let insert: StatementSync | undefined
+let isFull = false
+
+/** Held for the life of the process, and let go of by the kernel however it ends. */
+const lock = lockFolder()
+
+function lockFolder(): DatabaseSync {
+  const held = new DatabaseSync(join(folder, 'lock.sqlite'))
+  try {
+    held.exec('BEGIN EXCLUSIVE')
+  } catch {
+    throw new Error(`Another collector uses the spool folder ${folder}`)
+  }
+  return held
+}
+
+function open(): void {
+  try {
+    keepReserve(folder)
+    file = openSpoolFile(folder, (spoolFiles(folder).at(-1) ?? 0) + 1)
+    insert = file.prepare('INSERT INTO groups (events, lines) VALUES (?, ?)')
+    answer({ is: 'open', ...measure() })
+  } catch (error) {
+    fail(error as Error)
+  }
+}
+
+function fail(error: Error): void {
+  try {
+    file?.close()
+  } catch {
+    // it is of no use any more, whatever it says
+  }
+  file = undefined
+  insert = undefined
+  answer({ is: 'failed', cause: error.message })
+  setTimeout(open, reopenMs)
+}
+
+function measure(): { isFull: boolean; bytes: number } {
+  const bytes = spoolBytes(folder)
+  const { bavail, blocks, bsize } = statfsSync(folder)
+  const leastFree = Math.min(leastFreeBytes, blocks * bsize * (1 - fullShare))
+  // Pages of shipped groups are used again, so a file that has grown is full only while it holds as much.
+  isFull = usedBytes(bytes) > mostBytes * fullShare || bavail * bsize < leastFree
+  return { isFull, bytes }
+}
+
+function usedBytes(bytes: number): number {
+  if (!file) return bytes
+  const { freelist_count: free } = file.prepare('PRAGMA freelist_count').get() as { freelist_count: number }
+  const { page_size: size } = file.prepare('PRAGMA page_size').get() as { page_size: number }
+  return bytes - free * size
+}
+
+port.on('message', (message: SpoolGroup | 'close') => {
+  if (message === 'close') {
+    clearInterval(timer)
+    file?.close()
+    lock.close()
+    answer({ is: 'closed' })
+    return port.close()
+  }
+  if (!insert) return answer({ is: 'failed', cause: 'The spool is not open' })
+  try {
+    insert.run(message.events, message.lines)
+  } catch (error) {
+    return fail(error as Error)
+  }
+  answer({ is: 'stored', isFull })
+})
+
+const timer = setInterval(() => {
+  try {
+    answer({ is: 'measured', ...measure() })
+  } catch (error) {
+    fail(error as Error)
+  }
+}, measureMs)
+open()

@@ -1,0 +1,127 @@
+// What the collector has taken and the engine has not confirmed yet, on the disk of this machine (decision D-95).
+import { mkdirSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
+import { Unavailable } from '../stores/breaker.ts'
+import type { Taken } from './intake.ts'
+import type { SpoolAnswer, SpoolGroup, SpoolWorkerData } from './spool-worker.ts'
+
+export interface Spool {
+  /** Returns when the events are on disk. Throws Unavailable when they are not: then nothing of them may be acknowledged. */
+  append(taken: readonly Taken[]): Promise<void>
+  close(): Promise<void>
+}
+
+export interface SpoolOptions extends SpoolWorkerData {
+  onChange?(isUp: boolean, cause?: Error): void
+  onStored?(events: number, milliseconds: number): void
+  onMeasured?(bytes: number): void
+}
+
+/** A disk that takes longer than this to store a group is no place to queue more for. */
+const longestCommitMs = 2_000
+/** What may wait for the group under way; some 40,000 events. */
+const mostWaitingBytes = 16 * 1024 * 1024
+
+interface Waiting {
+  lines: string[]
+  bytes: number
+  done: PromiseWithResolvers<void>
+}
+
+export async function openSpool(options: SpoolOptions): Promise<Spool> {
+  const { folder, mostBytes, onChange = () => {}, onStored, onMeasured } = options
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const workerData: SpoolWorkerData = { folder, mostBytes }
+  const worker = new Worker(new URL('spool-worker.ts', import.meta.url), { workerData })
+  const begun = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<void>()
+  let isOpen = false
+  let hasFailed = false
+  let isFull = false
+  let waiting = newGroup()
+  let underWay: (Waiting & { since: number }) | undefined
+
+  worker.on('error', (cause) => {
+    const error = cause as Error
+    isOpen = false
+    begun.reject(error)
+    onChange(false, error)
+    underWay?.done.reject(new Unavailable('The spool has ended', { cause: error }))
+    underWay = undefined
+  })
+  worker.on('exit', () => ended.resolve())
+  worker.on('message', (answer: SpoolAnswer) => {
+    if (answer.is === 'measured' || answer.is === 'open') onMeasured?.(answer.bytes)
+    if (answer.is !== 'failed' && answer.is !== 'closed') isFull = answer.isFull
+    if (answer.is === 'open') {
+      if (hasFailed) onChange(true)
+      hasFailed = false
+      isOpen = true
+      begun.resolve()
+    } else if (answer.is === 'failed') {
+      const error = new Error(answer.cause)
+      if (!hasFailed) onChange(false, error)
+      hasFailed = true
+      isOpen = false
+      begun.reject(error)
+      underWay?.done.reject(new Unavailable('The spool cannot be written', { cause: error }))
+      underWay = undefined
+    } else if (answer.is === 'stored' && underWay) {
+      onStored?.(underWay.lines.length, performance.now() - underWay.since)
+      underWay.done.resolve()
+      underWay = undefined
+    }
+    sendSoon()
+  })
+
+  let isSending = false
+
+  /** After everything that has come in together has been read: half as many groups, twice as large. */
+  function sendSoon(): void {
+    if (isSending || underWay) return
+    isSending = true
+    setImmediate(() => {
+      isSending = false
+      send()
+    })
+  }
+
+  /** One group at a time: whoever comes while it is written is in the next. */
+  function send(): void {
+    if (underWay || waiting.lines.length === 0) return
+    underWay = { ...waiting, since: performance.now() }
+    waiting = newGroup()
+    const group: SpoolGroup = { events: underWay.lines.length, lines: underWay.lines.join('\n') }
+    worker.postMessage(group)
+  }
+
+  await begun.promise
+  return {
+    append(taken) {
+      if (!isOpen) return Promise.reject(new Unavailable('The spool cannot be written'))
+      if (isFull) return Promise.reject(new Unavailable('The spool is full'))
+      const isSlow = underWay !== undefined && performance.now() - underWay.since > longestCommitMs
+      if (isSlow || waiting.bytes > mostWaitingBytes) {
+        return Promise.reject(new Unavailable('The disk of the spool does not keep up'))
+      }
+      for (const one of taken) {
+        const line = JSON.stringify(one)
+        waiting.lines.push(line)
+        waiting.bytes += line.length
+      }
+      sendSoon()
+      return waiting.done.promise
+    },
+    async close() {
+      await Promise.allSettled([underWay?.done.promise, waiting.lines.length > 0 ? waiting.done.promise : undefined])
+      worker.postMessage('close')
+      await ended.promise
+    },
+  }
+}
+
+function newGroup(): Waiting {
+  const done = Promise.withResolvers<void>()
+  done.promise.catch(() => {}) // also when everybody who waited has gone
+  return { lines: [], bytes: 0, done }
+}

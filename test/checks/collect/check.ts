@@ -1,0 +1,25 @@
+// Nothing acknowledged is lost and nothing is counted twice: collector, shipper, engine, API and load on this machine over real HTTP,
+// under full load and through every end of every part. The ledger of acknowledged ids equals the table and the API's totals.
+//   npm run check:collect -- --rounds 50 --down 300 --seconds 30
+import { seeded } from '../../oracle/random.ts'
+import { runCheck } from '../fuzz/runner.ts'
+import { diskFull, engineDown, killed, repeated } from './faults.ts'
+import { install } from './installation.ts'
+import { measureSteady } from './steady.ts'
+
+await runCheck(
+  { name: 'collect', size: { option: 'rounds', default: 3 }, seconds: (rounds) => 900 + rounds * 20 },
+  async (check, { seconds = '8', down = '10' }) => {
+    const installation = await install(check)
+    await installation.startCollector()
+    const steady = await measureSteady(check, installation, Number(seconds))
+    return {
+      steady,
+      repeated: await repeated(check, installation),
+      killed: await killed(check, installation, check.n, seeded(check.seed)),
+      engineDown: await engineDown(check, installation, Number(down)),
+      diskFull: await diskFull(check, installation),
+    }
+  },
+  { seconds: { type: 'string' }, down: { type: 'string' } },
+)

@@ -1,0 +1,48 @@
+// The ledger of what was acknowledged against what the engine holds and what the API says: nothing lost, nothing twice.
+import { eventually } from '../../support/eventually.ts'
+import { type Check, pause } from '../fuzz/runner.ts'
+import type { Installation, Site } from './installation.ts'
+import type { Ledger } from './load.ts'
+
+export interface Comparison {
+  acknowledged: number
+  lost: number
+  twice: number
+  /** In the engine, though nobody was told so. */
+  unacknowledged: number
+}
+
+export async function compare(
+  check: Check,
+  { ask, api }: Installation,
+  what: string,
+  site: Site,
+  ledger: Ledger,
+  longestMs = 60_000,
+): Promise<Comparison> {
+  const count = async () => Number((await ask(`SELECT count() FROM events WHERE site_id = '${site.id}'`))[0]?.[0])
+  await eventually(async () => {
+    if ((await count()) < ledger.acknowledged.size) throw new Error('not all there yet')
+  }, longestMs).catch(() => {})
+  await pause(2_500) // what comes twice comes later
+  const rows = await ask(`SELECT event_id, count() FROM events WHERE site_id = '${site.id}' GROUP BY event_id`)
+  const held = new Map(rows.map(([id, times]) => [id as string, Number(times)]))
+  const lost = [...ledger.acknowledged].filter((id) => !held.has(id)).length
+  const twice = [...held.values()].filter((times) => times > 1).length
+  const unacknowledged = [...held.keys()].filter((id) => !ledger.acknowledged.has(id)).length
+  if (lost > 0) check.fault('lost', `${what}: ${lost} of ${ledger.acknowledged.size} acknowledged events`)
+  if (twice > 0) check.fault('twice', `${what}: ${twice} events`)
+  if (unacknowledged > 0) check.fault('unacknowledged', `${what}: ${unacknowledged} events`)
+  for (const answer of ledger.odd.slice(0, 3)) check.fault('answer', `${what}: ${answer}`)
+
+  const response = await fetch(`${api.url}/api/v1/stats/overview?range=7d`, {
+    headers: { Authorization: `Bearer ${site.key}` },
+  })
+  const said = ((await response.json()) as { data: { current: { pageviews: number; visitors: number } } }).data?.current
+  const [pageviews, visitors] = [ledger.acknowledged.size, ledger.visitors.size]
+  if (said?.pageviews !== pageviews || said?.visitors !== visitors) {
+    check.fault('API', `${what}: ${JSON.stringify(said)} instead of ${pageviews} pageviews, ${visitors} visitors`)
+  }
+  check.say(`${what}: ${pageviews} acknowledged, ${lost} lost, ${twice} twice`)
+  return { acknowledged: pageviews, lost, twice, unacknowledged }
+}

@@ -1,0 +1,105 @@
+// Everything between a hit and an answer, each part of which may be killed: an engine on its own folder, a collector on its own
+// spool, an API, and a database of their own.
+import { randomBytes, randomUUID } from 'node:crypto'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ClickHouseServer, freePort, startClickHouse } from '../../../dev/clickhouse/server.ts'
+import { createAccount } from '../../../src/accounts/accounts.ts'
+import { createKey } from '../../../src/accounts/keys.ts'
+import { createSite } from '../../../src/accounts/sites.ts'
+import { createClickHouseDatabase, openClickHouse } from '../../../src/stores/clickhouse.ts'
+import { migrate } from '../../../src/stores/migrate.ts'
+import { createPostgresDatabase, openPostgres } from '../../../src/stores/postgres.ts'
+import { startApiProcess } from '../../support/api-process.ts'
+import {
+  type CollectorProcess,
+  type CollectorProcessOptions,
+  startCollectorProcess,
+} from '../../support/collector-process.ts'
+import { eventually } from '../../support/eventually.ts'
+import { databaseUrl, keySecrets } from '../../support/stores.ts'
+import type { Check } from '../fuzz/runner.ts'
+
+export interface Site {
+  id: string
+  domain: string
+  key: string
+}
+
+export type Installation = Awaited<ReturnType<typeof install>>
+
+/** `folder`: where the engine and the spool live; a temporary one unless told. */
+export async function install(check: Check, folder = mkdtempSync(join(tmpdir(), 'footfall-collect-'))) {
+  mkdirSync(folder, { recursive: true })
+  check.onEnd(() => rmSync(folder, { recursive: true, force: true }))
+  const name = `footfall_test_${randomBytes(6).toString('hex')}`
+  const engineFolder = join(folder, 'clickhouse')
+  let engine: ClickHouseServer = await startClickHouse({ folder: engineFolder })
+  check.onEnd(() => engine.kill())
+  const addresses = {
+    postgres: Object.assign(new URL(databaseUrl), { pathname: `/${name}` }).href,
+    clickhouse: `${engine.url}/${name}`,
+  }
+  await createPostgresDatabase(addresses.postgres)
+  await createClickHouseDatabase(addresses.clickhouse)
+  const postgres = openPostgres(addresses.postgres, 2)
+  const clickhouse = openClickHouse(addresses.clickhouse)
+  check.onEnd(async () => {
+    await Promise.all([postgres.end({ timeout: 1 }), clickhouse.close()])
+    const admin = openPostgres(databaseUrl, 1)
+    await admin.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)
+    await admin.end()
+  })
+  await migrate({ postgres, clickhouse })
+  const api = await startApiProcess(addresses)
+  check.onEnd(api.stop)
+  const accountId = await createAccount(postgres, { name: 'Collect', plan: 'Agency' })
+  const collectorPort = await freePort()
+  const spoolFolder = join(folder, 'spool')
+  let collector: CollectorProcess | undefined
+  check.onEnd(() => collector?.kill())
+
+  /** The rows of a statement as text, without the bounds that answers to people have. */
+  async function ask(statement: string): Promise<string[][]> {
+    const { origin, username, password } = new URL(addresses.clickhouse)
+    const answer = await fetch(`${origin}/?database=${name}`, {
+      method: 'POST',
+      body: `${statement} FORMAT TSV`,
+      headers: { Authorization: `Basic ${btoa(`${username}:${password}`)}` },
+    })
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(text)
+    return text
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => line.split('\t'))
+  }
+
+  return {
+    addresses,
+    api,
+    ask,
+    spoolFolder,
+    async newSite(): Promise<Site> {
+      const domain = `${randomUUID()}.example`
+      const id = await createSite(postgres, { accountId, domain })
+      const key = await createKey(postgres, keySecrets, { accountId, siteId: id, name: 'Collect' })
+      return { id, domain, key: key.text }
+    },
+    get collector(): CollectorProcess {
+      if (!collector) throw new Error('There is no collector yet')
+      return collector
+    },
+    async startCollector(options: CollectorProcessOptions = {}): Promise<CollectorProcess> {
+      collector = await startCollectorProcess(addresses, { port: collectorPort, spoolFolder, ...options })
+      return collector
+    },
+    enginePid: () => engine.pid,
+    killEngine: () => engine.kill(),
+    async startEngine(): Promise<void> {
+      engine = await startClickHouse({ folder: engineFolder, port: engine.port })
+      await eventually(() => ask('SELECT count() FROM events'), 20_000)
+    },
+  }
+}

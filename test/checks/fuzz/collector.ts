@@ -1,0 +1,238 @@
+// The collector under what nobody should send: bodies, headers and bytes of every kind, and ten times the connections it can serve.
+// No 5xx but the 503 that says "later", no answer without CORS where there is a request to answer, no crash, bounded memory.
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { createConnection } from 'node:net'
+import { createAccount } from '../../../src/accounts/accounts.ts'
+import { createSite } from '../../../src/accounts/sites.ts'
+import type { Postgres } from '../../../src/stores/postgres.ts'
+import { type Random, seeded } from '../../oracle/random.ts'
+import { browserAgent, type CollectorProcess, startCollectorProcess } from '../../support/collector-process.ts'
+import { type Check, pause } from './runner.ts'
+import { hostile } from './values.ts'
+
+const lanes = 8
+const allowed = new Set(['200', '202', '204', '400', '404', '405', '413', '431', '503'])
+/** What reliability asks of a collector at ten times its capacity. */
+const mostMb = 512
+const floodSeconds = 5
+const floodConnections = 640
+
+export async function fuzzCollector(
+  check: Check,
+  addresses: { postgres: string; clickhouse: string },
+  postgres: Postgres,
+  requests: number,
+): Promise<Record<string, unknown>> {
+  const domain = `${randomUUID()}.example`
+  const accountId = await createAccount(postgres, { name: 'Fuzz', plan: 'Free' })
+  await createSite(postgres, { accountId, domain })
+  const collector = await startCollectorProcess(addresses)
+  check.onEnd(() => collector.kill())
+  const page = { n: 'pageview', u: `https://${domain}/`, d: domain }
+  let peakMb = 0
+  const sampling = setInterval(() => {
+    peakMb = Math.max(peakMb, rssMb(collector.pid))
+  }, 100)
+  check.onEnd(() => clearInterval(sampling))
+
+  const statuses: Record<string, number> = {}
+  let next = 0
+  async function lane(): Promise<void> {
+    while (next < requests) {
+      const random = seeded(`${check.seed}/collector/${next++}`)
+      const request = requestOf(random, page)
+      const answer = await send(collector.url, request)
+      const status = /^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 'none'
+      statuses[status] = (statuses[status] ?? 0) + 1
+      if (status !== 'none' && !allowed.has(status)) {
+        check.fault(`collector answered ${status}`, JSON.stringify(request.slice(0, 600)), answer.slice(0, 400))
+      }
+      if (status === '202' && !/access-control-allow-origin: \*/i.test(answer)) check.fault('collector without CORS')
+    }
+  }
+  await Promise.all(Array.from({ length: lanes }, lane))
+  if (!statuses['202'] || !statuses['400']) check.fault('collector: coverage', JSON.stringify(statuses))
+
+  const flood = await floodIt(collector, page)
+  if (!flood['202']) check.fault('collector took nothing in the flood', JSON.stringify(flood))
+  const began = performance.now()
+  for (;;) {
+    const { status } = await collector.post(page)
+    if (status === 202) break
+    if (performance.now() - began > 5_000) {
+      check.fault('collector is not well after the flood', `${status}`)
+      break
+    }
+    await pause(100)
+  }
+  clearInterval(sampling)
+  const { exitCode, signalCode } = collector.child
+  if (exitCode !== null || signalCode !== null) check.fault('collector ended', collector.log().slice(-2000))
+  if (/"level":(50|60)/.test(collector.log())) check.fault('collector logged an error', collector.log().slice(0, 2000))
+  if (peakMb > mostMb) check.fault('collector memory', `${peakMb} MB, more than ${mostMb}`)
+  await collector.stop()
+  return { requests: next, statuses, flood, peakMb }
+}
+
+/** Lists of fifty large events over many connections at once, each answer awaited before the next. */
+async function floodIt(collector: CollectorProcess, page: object): Promise<Record<string, number>> {
+  const body = JSON.stringify(Array(50).fill({ ...page, props: { padding: 'x'.repeat(1_000) } }))
+  const request = write('POST', '/api/event', { 'Content-Length': `${body.length}` }, body)
+  const until = performance.now() + floodSeconds * 1000
+  const counts: Record<string, number> = {}
+  await Promise.all(
+    Array.from({ length: floodConnections }, async () => {
+      while (performance.now() < until) {
+        const status = /^HTTP\/1\.1 (\d{3})/.exec(await send(collector.url, request, 'patient'))?.[1] ?? 'none'
+        counts[status] = (counts[status] ?? 0) + 1
+      }
+    }),
+  )
+  return counts
+}
+
+function requestOf(random: Random, page: object): string {
+  const kind = random.below(10)
+  if (kind < 6) {
+    const body = bodyOf(random, page)
+    return write(
+      'POST',
+      '/api/event?debug=1',
+      { 'Content-Length': `${Buffer.byteLength(body)}`, ...headersOf(random) },
+      body,
+    )
+  }
+  const good = JSON.stringify(page)
+  const whole = write('POST', '/api/event', { 'Content-Length': `${good.length}` }, good)
+  if (kind === 6) return damaged(random, whole)
+  if (kind === 7) return whole.slice(0, random.below(whole.length))
+  if (kind === 8) return write(random.pick(['GET', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH']), pathOf(random))
+  return write(
+    'POST',
+    '/api/event',
+    { 'Transfer-Encoding': 'chunked' },
+    `${random.pick(['5', 'ffffffffff', '-1', 'z'])}\r\n${good}\r\n0\r\n\r\n`,
+  )
+}
+
+const write = (method: string, path: string, headers: Record<string, string> = {}, body = ''): string =>
+  [
+    `${method} ${path} HTTP/1.1`,
+    ...Object.entries({ Host: 'x', 'User-Agent': browserAgent, Connection: 'close', ...headers }).map(
+      ([name, value]) => `${name}: ${value}`,
+    ),
+    '',
+    body,
+  ].join('\r\n')
+
+const pathOf = (random: Random) =>
+  random.pick([
+    '/api/event',
+    '/api/event/',
+    '/livez',
+    '/',
+    '//',
+    '/__proto__',
+    '/constructor',
+    '/api/event%00',
+    '/../api/event',
+  ])
+
+const printable = (text: string) => text.replace(/[^\x20-\x7e]/g, '')
+
+const headersOf = (random: Random): Record<string, string> =>
+  random.oneIn(2)
+    ? {}
+    : {
+        'X-Forwarded-For': printable(random.pick([...hostile, '1.2.3.4', '::1', '999.1.1.1', ','.repeat(500)])),
+        'User-Agent': printable(random.pick([...hostile, browserAgent])),
+        'Sec-CH-UA-Mobile': random.pick(['?1', '?0', 'x']),
+        'Content-Type': printable(random.pick([...hostile, 'application/json'])),
+      }
+
+const fields = [
+  'n',
+  'u',
+  'd',
+  'r',
+  't',
+  'id',
+  'name',
+  'url',
+  'domain',
+  'referrer',
+  'title',
+  'props',
+  '__proto__',
+  'constructor',
+]
+
+/** An event with some fields replaced, deep, long, of the wrong type, or text that is no JSON. */
+function bodyOf(random: Random, page: object): string {
+  if (random.oneIn(8)) return random.pick(hostile)
+  if (random.oneIn(12)) return `${'['.repeat(1 + random.below(30_000))}`
+  const event = () => {
+    const changed = Object.entries(page).filter(() => !random.oneIn(6))
+    const more = Array.from({ length: random.below(4) }, () => [random.pick(fields), oddValue(random)])
+    return `{${[...changed, ...more].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`
+  }
+  if (random.oneIn(4)) return `[${Array.from({ length: random.below(60) }, event).join(',')}]`
+  return event()
+}
+
+function oddValue(random: Random): unknown {
+  return random.pick<unknown>([
+    ...hostile,
+    null,
+    true,
+    0,
+    -1,
+    1e308,
+    [],
+    {},
+    [[[[[[]]]]]],
+    { a: { b: { c: {} } } },
+    'x'.repeat(random.below(70_000)),
+    `https://${'a.'.repeat(random.below(300))}example/`,
+    `https://user:pass@example.com:99999/${'%'.repeat(50)}`,
+    'javascript:alert(1)',
+    '\ud800',
+    '\0',
+    randomUUID(),
+  ])
+}
+
+/** Some characters of a good request replaced by others. */
+function damaged(random: Random, request: string): string {
+  const bytes = Buffer.from(request, 'latin1')
+  for (let time = 0; time < 1 + random.below(6); time++) bytes[random.below(bytes.length)] = random.below(256)
+  return bytes.toString('latin1')
+}
+
+/** Everything that comes back until the other side hangs up, or says nothing for so long. */
+function send(url: string, request: string, client: 'hasty' | 'patient' = 'hasty'): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const socket = createConnection({ host: '127.0.0.1', port: Number(new URL(url).port), noDelay: true })
+  let answer = ''
+  socket.setTimeout(client === 'hasty' ? 2_000 : 15_000, () => socket.destroy())
+  socket.on('connect', () => {
+    // Whoever sends half a request says that nothing more comes; Node answers nobody who has hung up already.
+    if (client === 'hasty') socket.end(Buffer.from(request, 'latin1'))
+    else socket.write(request)
+  })
+  socket.on('data', (chunk) => {
+    answer += chunk.toString('latin1')
+  })
+  socket.on('error', () => {})
+  socket.on('close', () => resolve(answer))
+  return promise
+}
+
+function rssMb(pid: number): number {
+  try {
+    return Math.round(Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
+  } catch {
+    return 0
+  }
+}

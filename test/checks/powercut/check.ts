@@ -1,0 +1,101 @@
+// K2: power cuts. The spool and the engine on a disk of their own, under load; at some instant everything stands still, the disk is
+// copied as it is, and a new engine and a new collector start on the copy: every event that was acknowledged by then is there, once.
+//   npm run check:powercut -- --n 50
+import { join } from 'node:path'
+import { startClickHouse } from '../../../dev/clickhouse/server.ts'
+import { seeded } from '../../oracle/random.ts'
+import { startCollectorProcess } from '../../support/collector-process.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type Installation, install } from '../collect/installation.ts'
+import { startLoad } from '../collect/load.ts'
+import { type Check, pause, runCheck } from '../fuzz/runner.ts'
+import { type Disk, makeDisk } from './disks.ts'
+
+const megabytes = 1_500
+const lanes = 16
+const pauseMs = 5
+
+await runCheck({ name: 'powercut', size: { option: 'n', default: 3 }, seconds: (n) => 180 + 60 * n }, async (check) => {
+  const random = seeded(check.seed)
+  const disk = makeDisk(check, megabytes)
+  const installation = await install(check, join(disk.folder, 'footfall'))
+  await installation.startCollector()
+  const site = await installation.newSite()
+  const load = startLoad({ url: installation.collector.url, domain: site.domain, lanes, pauseMs })
+  const totals = { cuts: 0, enginesStarted: 0, acknowledged: 0, unshipped: 0, lost: 0, twice: 0 }
+  for (let cut = 1; cut <= check.n; cut++) {
+    await pause(1_000 + random.below(2_000))
+    const { copy, acknowledged } = await cutPower(installation, disk, load.ledger.acknowledged)
+    totals.cuts++
+    totals.acknowledged = acknowledged.size
+    const found = await startOn(check, installation, copy, site.id, acknowledged)
+    totals.enginesStarted++
+    totals.unshipped += found.unshipped
+    totals.lost += found.lost
+    totals.twice += found.twice
+    copy.remove()
+    check.say(`cut ${cut} of ${check.n}: ${acknowledged.size} acknowledged, ${JSON.stringify(found)}`)
+  }
+  await load.stop()
+  return totals
+})
+
+/** Everything that writes stands still while the disk is copied, and goes on as if nothing had been. */
+async function cutPower({ collector, enginePid }: Installation, disk: Disk, ledger: ReadonlySet<string>) {
+  const writers = [collector.pid, collector.shipperPid() as number, enginePid()]
+  for (const pid of writers) process.kill(pid, 'SIGSTOP')
+  try {
+    await pause(300) // acknowledgements that were sent are read: they count
+    const acknowledged = new Set(ledger)
+    return { copy: disk.copy(), acknowledged }
+  } finally {
+    for (const pid of writers) process.kill(pid, 'SIGCONT')
+  }
+}
+
+async function startOn(
+  check: Check,
+  { addresses }: Installation,
+  copy: Disk,
+  siteId: string,
+  acknowledged: ReadonlySet<string>,
+) {
+  const engine = await startClickHouse({ folder: join(copy.folder, 'footfall/clickhouse') })
+  try {
+    const clickhouse = `${engine.url}${new URL(addresses.clickhouse).pathname}`
+    const ask = async (statement: string): Promise<Map<string, number>> => {
+      const answer = await fetch(`http://127.0.0.1:${engine.port}/?user=footfall&password=footfall`, {
+        method: 'POST',
+        body: `${statement} FORMAT TSV`,
+      })
+      const text = await answer.text()
+      if (!answer.ok) throw new Error(text)
+      return new Map(
+        text
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => [line.split('\t')[0] as string, Number(line.split('\t')[1])]),
+      )
+    }
+    const table = `${new URL(addresses.clickhouse).pathname.slice(1)}.events`
+    const rows = () => ask(`SELECT event_id, count() FROM ${table} WHERE site_id = '${siteId}' GROUP BY event_id`)
+    const before = await eventually(rows, 20_000)
+    const collector = await startCollectorProcess(
+      { ...addresses, clickhouse },
+      { spoolFolder: join(copy.folder, 'footfall/spool') },
+    )
+    const missing = (held: Map<string, number>) => [...acknowledged].filter((id) => !held.has(id)).length
+    await eventually(async () => {
+      if (missing(await rows()) > 0) throw new Error('not all there yet')
+    }, 20_000).catch(() => {})
+    await collector.stop()
+    const held = await rows()
+    const lost = missing(held)
+    const twice = [...held.values()].filter((times) => times > 1).length
+    if (lost > 0) check.fault('lost', `${lost} of ${acknowledged.size} acknowledged events`)
+    if (twice > 0) check.fault('twice', `${twice} events`)
+    return { unshipped: missing(before), lost, twice }
+  } finally {
+    await engine.kill()
+  }
+}

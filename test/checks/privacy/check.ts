@@ -1,0 +1,163 @@
+// Addresses and user agents end in the collector's memory: people that exist nowhere else are sent through everything that can happen
+// to a hit, and looked for in the log at its most talkative, the metrics, every response, the spool, PostgreSQL, Redis, ClickHouse and
+// their files. And once its salt is gone, a visitor's id cannot be made again.
+//   npm run check:privacy
+import { createSecretKey, randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { deleteOldSalts } from '../../../src/collector/salts.ts'
+import { visitorIdOf } from '../../../src/collector/visitor.ts'
+import { openPostgres, type Postgres } from '../../../src/stores/postgres.ts'
+import type { CountryCode } from '../../../src/traffic/country.ts'
+import type { Device } from '../../../src/traffic/device.ts'
+import { startCollectorProcess } from '../../support/collector-process.ts'
+import { eventually } from '../../support/eventually.ts'
+import { startOwnRedis } from '../../support/own-servers.ts'
+import { clickhouseText, postgresText, redisText } from '../canary/places.ts'
+import { install } from '../collect/installation.ts'
+import { type Check, pause, runCheck } from '../fuzz/runner.ts'
+import { bytesOf, makePeople, type Person, tracesOf } from './people.ts'
+
+await runCheck({ name: 'privacy', size: { option: 'n', default: 1 }, seconds: () => 300 }, async (check) => {
+  const installation = await install(check)
+  const redis = await startOwnRedis('--slowlog-log-slower-than', '0', '--slowlog-max-len', '100000')
+  check.onEnd(redis.remove)
+  const postgres = openPostgres(installation.addresses.postgres, 2)
+  check.onEnd(() => postgres.end({ timeout: 1 }))
+  const collector = await startCollectorProcess(
+    { ...installation.addresses, redis: redis.url },
+    { spoolFolder: installation.spoolFolder, environment: { LOG_LEVEL: 'trace' } },
+  )
+  check.onEnd(() => collector.kill())
+  const site = await installation.newSite()
+  const people = makePeople()
+  const page = { n: 'pageview', u: `https://${site.domain}/`, d: site.domain }
+  const plant = `plant${randomUUID().replaceAll('-', '')}`
+  const responses: string[] = []
+
+  async function send(person: Person, body: unknown, headers: Record<string, string> = {}, query = '?debug=1') {
+    const sent = { 'X-Forwarded-For': person.ip, 'User-Agent': person.userAgent, ...headers }
+    const response = await collector.post(body, sent, query)
+    responses.push(`${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}`)
+    return response.status
+  }
+
+  /** Taken, dropped for every reason there is, refused, unreadable. */
+  async function sendAll(person: Person): Promise<void> {
+    await send(person, page)
+    await send(person, [page, { ...page, n: 'Signup', id: randomUUID() }], {}, '')
+    await send(person, { ...page, u: `https://${site.domain}/${plant}` })
+    await send(person, { ...page, u: 'https://elsewhere.example/' })
+    await send(person, { ...page, d: `${randomUUID()}.example` })
+    await send(person, { ...page, n: '' })
+    await send(person, page, { 'User-Agent': `${person.userAgent} Googlebot/2.1` })
+    await send(person, page, { 'X-Forwarded-For': `rubbish, ${person.ip}, 127.0.0.1` })
+    await send(person, page, { Forwarded: `for="${person.ip}"`, 'X-Real-IP': person.ip, Via: person.userAgent })
+    await send(person, '{"n":')
+    await send(person, 'x'.repeat(70_000))
+    await fetch(`${collector.url}/api/event`, {
+      headers: { 'X-Forwarded-For': person.ip, 'User-Agent': person.userAgent },
+    })
+    await fetch(`${collector.url}/nothing`, {
+      headers: { 'X-Forwarded-For': person.ip, 'User-Agent': person.userAgent },
+    })
+  }
+
+  for (const person of people) await sendAll(person)
+  check.say('Redis, then ClickHouse, are away')
+  await redis.kill()
+  for (const person of people) await sendAll(person)
+  await redis.start()
+  await installation.killEngine()
+  for (const person of people) await sendAll(person)
+  const spooled = folderText(installation.spoolFolder)
+  await installation.startEngine()
+  await pause(1_000)
+  for (const person of people) await sendAll(person)
+  const redisBefore = await redisText(redis.url)
+  const stored = await eventually(async () => {
+    const rows = await installation.ask(
+      `SELECT visitor_id, any(country), any(device), toString(any(day)) FROM events WHERE site_id = '${site.id}' GROUP BY visitor_id`,
+    )
+    if (rows.length < people.length) throw new Error(`Only ${rows.length} visitors are in the engine`)
+    return rows
+  }, 60_000)
+  const metrics = await (await fetch(collector.metricsUrl)).text()
+  await collector.stop()
+
+  const places: Record<string, string> = {
+    'the log': collector.log(),
+    metrics,
+    responses: responses.join('\n'),
+    'the spool while ClickHouse was away': spooled,
+    'the spool': folderText(installation.spoolFolder),
+    PostgreSQL: await postgresText(postgres),
+    Redis: `${redisBefore}\n${await redisText(redis.url)}`,
+    ClickHouse: await clickhouseText(installation.addresses.clickhouse),
+    'files of spool and ClickHouse': folderText(join(installation.spoolFolder, '..')),
+  }
+  let hits = 0
+  for (const [place, text] of Object.entries(places)) {
+    for (const person of people) {
+      const raw = bytesOf(person)
+      const traces = tracesOf(person, text)
+      if (raw && text.includes(raw.toString('latin1'))) traces.push('address, as bytes')
+      for (const trace of traces) check.fault(`found in ${place}`, `${person.name}: ${trace}`)
+      hits += traces.length
+    }
+  }
+  // What the search is worth: something that is stored on purpose must be found where it is.
+  for (const place of ['the spool while ClickHouse was away', 'ClickHouse']) {
+    if (!places[place]?.includes(plant)) check.fault('the search', `the plant was not found in ${place}`)
+  }
+  for (const person of people) {
+    if (tracesOf(person, `{"ip":"${person.ip}","agent":"${person.userAgent}"}`).length < 2) {
+      check.fault('the search', `${person.name} would not be found`)
+    }
+  }
+  const bytes = Object.fromEntries(Object.entries(places).map(([place, text]) => [place, text.length]))
+  return {
+    people: people.length,
+    requests: responses.length,
+    hits,
+    bytes,
+    ...(await proveSalts(check, postgres, site.id, people, stored)),
+  }
+})
+
+/** Whoever has the salt, the address and the user agent can make the id; without the salt nobody can. */
+async function proveSalts(
+  check: Check,
+  postgres: Postgres,
+  siteId: string,
+  people: readonly Person[],
+  stored: readonly string[][],
+): Promise<{ idsMadeWithSalt: number; idsMadeWithout: number }> {
+  const made = async () => {
+    const salts = await postgres<{ salt: Buffer }[]>`SELECT salt FROM salts`
+    return people.filter(({ ip, userAgent }) =>
+      stored.some(([id, country, device]) =>
+        salts.some(({ salt }) => {
+          const event = { siteId, country: country as CountryCode, device: device as Device }
+          return visitorIdOf(createSecretKey(salt), event, { ip: ip.replace('::ffff:', ''), userAgent }) === id
+        }),
+      ),
+    ).length
+  }
+  const idsMadeWithSalt = await made()
+  if (idsMadeWithSalt !== people.length) check.fault('salts', `only ${idsMadeWithSalt} ids could be made with the salt`)
+  await deleteOldSalts(postgres, Date.now() + 5 * 24 * 3_600_000)
+  const idsMadeWithout = await made()
+  const [left] = await postgres<{ salts: number }[]>`SELECT count(*)::int AS salts FROM salts`
+  if (idsMadeWithout !== 0 || left?.salts !== 0) check.fault('salts', 'ids can be made five days later')
+  return { idsMadeWithSalt, idsMadeWithout }
+}
+
+/** Every file below a folder, byte by byte. */
+function folderText(folder: string): string {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile())
+    .map((path) => readFileSync(path, 'latin1'))
+    .join('\n')
+}

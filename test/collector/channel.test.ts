@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { classifyChannel } from '../../src/collector/channel.ts'
+import { domains, names } from '../../src/collector/channel-rules.ts'
+import { readSource } from '../../src/collector/source.ts'
+import { channels } from '../../src/traffic/channel.ts'
+import { caseHostnames, channelCases } from './channel-cases.ts'
+
+test('every visit of the table gets its channel', () => {
+  const wrong = channelCases.flatMap(({ query, referrer, channel }) => {
+    const source = readSource(new URL(`https://site.example/page${query}`), referrer, caseHostnames)
+    const got = classifyChannel(source)
+    return got === channel ? [] : [`${query} ${referrer}: ${got}, not ${channel}`]
+  })
+  assert.deepEqual(wrong, [])
+})
+
+test('the table has 200 cases and more, none twice, and every channel there is', () => {
+  assert.ok(channelCases.length >= 200, String(channelCases.length))
+  assert.equal(new Set(channelCases.map(({ query, referrer }) => `${query} ${referrer}`)).size, channelCases.length)
+  assert.deepEqual([...new Set(channelCases.map(({ channel }) => channel))], [...channels])
+})
+
+test('no domain and no name stands for two kinds, and each is written as it is looked up', () => {
+  for (const table of [domains, names]) {
+    const all = Object.values(table).flat()
+    assert.deepEqual(
+      all.filter((word, index) => all.indexOf(word) !== index),
+      [],
+    )
+    assert.deepEqual(
+      all.filter((word) => word !== word.toLowerCase() || word.startsWith('www.')),
+      [],
+    )
+  }
+})

@@ -1,0 +1,70 @@
+// The whole path, as it is run: POST /api/event -> spool -> shipper -> ClickHouse -> the statistics API.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { test } from 'node:test'
+import { startCollectorProcess } from '../support/collector-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { openWorld } from '../support/world.ts'
+
+const phone =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1'
+
+test('events that were acknowledged are in the answers within seconds', async (t) => {
+  const world = await openWorld(t)
+  const { postgres, clickhouse } = world.stores.addresses
+  const collector = await startCollectorProcess({ postgres, clickhouse })
+  t.after(() => collector.stop())
+  const { domain } = world
+  const page = (path: string) => `https://${domain}${path}`
+
+  // In the words of Plausible's script, of its server libraries, and as a list.
+  const script = {
+    n: 'pageview',
+    u: page('/?utm_source=News&x=1'),
+    d: domain,
+    r: 'https://www.google.com/search',
+    t: 'Home',
+  }
+  const library = { name: 'pageview', url: page('/about'), domain, referrer: page('/'), props: { plan: 'x' } }
+  const list = [
+    { name: 'Signup', url: page('/about'), domain },
+    { name: 'pageview', url: 'https://elsewhere.example/', domain },
+  ]
+  const first = await collector.post(script, { 'X-Forwarded-For': '193.0.6.139' })
+  assert.equal(first.status, 202)
+  assert.deepEqual(await first.json(), { accepted: 1 })
+  assert.equal((await collector.post(library, { 'X-Forwarded-For': '193.0.6.139' })).status, 202)
+  const third = await collector.post(list, { 'X-Forwarded-For': '193.0.6.139' }, '?debug=1')
+  assert.deepEqual(await third.json(), { accepted: 1, dropped: [{ index: 1, reason: 'hostname_not_allowed' }] })
+  const again = { n: 'pageview', u: page('/'), d: domain, id: randomUUID() }
+  for (let time = 0; time < 2; time++) {
+    await collector.post(again, { 'X-Forwarded-For': '8.8.8.8', 'User-Agent': phone })
+  }
+
+  await eventually(async () => {
+    const { current } = await world.data('/stats/overview')
+    assert.deepEqual(
+      { ...current, avg_duration: 0 },
+      { visitors: 2, pageviews: 3, sessions: 2, bounce_rate: 50, avg_duration: 0 },
+    )
+  })
+  assert.deepEqual(await world.data('/stats/pages'), [
+    { pathname: '/', title: 'Home', views: 2, visitors: 2 },
+    { pathname: '/about', title: '', views: 1, visitors: 1 },
+  ])
+  assert.deepEqual(await world.data('/stats/channels'), [
+    { channel: 'Direct', visitors: 1, percentage: 50 },
+    { channel: 'Organic Search', visitors: 1, percentage: 50 },
+  ])
+  assert.deepEqual(await world.data('/stats/referrers'), [{ referrer: 'google.com', views: 2, visitors: 1 }])
+  assert.deepEqual(await world.data('/stats/utm'), [{ name: 'News', visitors: 1 }])
+  assert.deepEqual(await world.data('/stats/devices'), [
+    { name: 'Desktop', visitors: 1 },
+    { name: 'Mobile', visitors: 1 },
+  ])
+  assert.deepEqual(await world.data('/stats/geo'), [
+    { name: 'Netherlands', visitors: 1 },
+    { name: 'United States', visitors: 1 },
+  ])
+  assert.deepEqual(await world.data('/stats/events'), [{ name: 'Signup', count: 1, visitors: 1 }])
+})

@@ -1,0 +1,160 @@
+// Each step of the intake: what it finds out, and what it drops.
+import assert from 'node:assert/strict'
+import { createSecretKey } from 'node:crypto'
+import { test } from 'node:test'
+import type { Site } from '../../src/accounts/sites.ts'
+import { type Sources, type Taken, takeIn } from '../../src/collector/intake.ts'
+import { openMemorySessions } from '../../src/collector/sessions.ts'
+import { browserAgent } from '../support/collector-process.ts'
+
+const site: Site = {
+  id: 'site_aaaaaaaaaaaaaaaa',
+  accountId: 'acct_aaaaaaaaaaaaaaaa',
+  domain: 'example.com',
+  timeZone: 'Asia/Kathmandu',
+  hostnames: ['example.com', 'shop.example'],
+  excludedCountries: [],
+  folds: [],
+}
+
+const sender = { ip: '193.0.6.139', userAgent: browserAgent, secChUaMobile: undefined }
+const good = { n: 'pageview', u: 'https://example.com/a?b#c', d: 'example.com' }
+
+/** Salts that differ by zone and day, and a clock that is set. */
+function openSources(now = '2026-11-15T12:00:00Z') {
+  const sessions = openMemorySessions()
+  const clock = { at: Date.parse(now) }
+  const sources: Sources = {
+    siteOfDomain: async (domain) => (domain === site.domain ? site : undefined),
+    countries: { countryOf: (ip) => (ip === sender.ip ? 'NL' : 'ZZ') },
+    salts: { of: (zone, day) => createSecretKey(Buffer.from(`${zone} ${day}`)) },
+    sessions,
+    now: () => clock.at,
+  }
+  return { sources, clock, close: () => sessions.close() }
+}
+
+async function take(sent: unknown, from = sender): Promise<Taken | string> {
+  const { sources, close } = openSources()
+  try {
+    return await takeIn(sent, from, sources)
+  } finally {
+    close()
+  }
+}
+
+const eventOf = async (sent: object) => {
+  const taken = await take({ ...good, ...sent })
+  assert.ok(typeof taken !== 'string', `dropped: ${String(taken)}`)
+  return taken.event
+}
+
+const dropped: [what: string, sent: unknown, reason: string][] = [
+  ['a number', 7, 'not_an_object'],
+  ['null', null, 'not_an_object'],
+  ['a list in a list', [good], 'not_an_object'],
+  ['no name', { u: good.u, d: good.d }, 'invalid_name'],
+  ['a name that is a number', { ...good, n: 404 }, 'invalid_name'],
+  ['a blank name', { ...good, n: ' ' }, 'invalid_name'],
+  ['a name of 121 characters', { ...good, n: 'x'.repeat(121) }, 'invalid_name'],
+  ['an engagement event', { ...good, n: 'engagement' }, 'no_page_event'],
+  ['no address', { n: 'pageview', d: good.d }, 'invalid_url'],
+  ['a path alone', { ...good, u: '/a' }, 'invalid_url'],
+  ['a file', { ...good, u: 'file:///etc/passwd' }, 'invalid_url'],
+  ['an address of 2,001 characters', { ...good, u: `https://example.com/${'a'.repeat(1981)}` }, 'invalid_url'],
+  ['an id that is no UUID', { ...good, id: '1' }, 'invalid_id'],
+  ['no domain', { n: good.n, u: good.u }, 'unknown_site'],
+  ['a domain nobody has', { ...good, d: 'other.example' }, 'unknown_site'],
+  ['a domain with a NUL', { ...good, d: 'example.com\0' }, 'unknown_site'],
+  ['a page of somebody else', { ...good, u: 'https://evil.example/' }, 'hostname_not_allowed'],
+  ['a host that only ends like ours', { ...good, u: 'https://notexample.com/' }, 'hostname_not_allowed'],
+  ['a spam referrer', { ...good, r: 'https://a.semalt.com/x' }, 'spam_referrer'],
+]
+
+for (const [what, sent, reason] of dropped) {
+  test(`dropped: ${what}`, async () => assert.equal(await take(sent), reason))
+}
+
+test('dropped: bots, and senders that do not say what they are', async () => {
+  for (const userAgent of ['', 'Googlebot/2.1 (+http://www.google.com/bot.html)', 'curl/8.5.0']) {
+    assert.equal(await take(good, { ...sender, userAgent }), 'bot')
+  }
+})
+
+test('the limits themselves are allowed', async () => {
+  assert.equal((await eventOf({ n: 'x'.repeat(120) })).name.length, 120)
+  assert.equal((await eventOf({ u: `https://example.com/${'a'.repeat(1980)}` })).pathname.length, 1981)
+})
+
+test('names of fields: short and long, the long one first', async () => {
+  const event = await eventOf({
+    name: 'Signup',
+    url: 'https://WWW.Example.com:8443/Some/Path/?utm_source=News#x',
+    domain: 'EXAMPLE.com',
+    referrer: 'https://www.google.com/',
+    title: ' A title ',
+    id: '0193D8AA-0000-7000-8000-00000000000A',
+  })
+  assert.deepEqual(
+    { ...event, visitorId: '', sessionId: '' },
+    {
+      siteId: site.id,
+      day: '2026-11-15',
+      time: Date.parse('2026-11-15T12:00:00Z'),
+      visitorId: '',
+      sessionId: '',
+      eventId: '0193d8aa-0000-7000-8000-00000000000a',
+      name: 'Signup',
+      hostname: 'www.example.com',
+      pathname: '/Some/Path/',
+      title: 'A title',
+      referrer: 'google.com',
+      channel: 'Organic Search',
+      utmSource: 'News',
+      country: 'NL',
+      device: 'Desktop',
+    },
+  )
+})
+
+test('text that is no text is made one, and a long title is cut', async () => {
+  const event = await eventOf({ n: 'a\ud800b', t: `${'x'.repeat(499)}\ud83d\ude00` })
+  assert.equal(event.name, 'a\ufffdb')
+  assert.equal(event.title, `${'x'.repeat(499)}\ufffd`)
+})
+
+test("the site's midnight begins a new visitor and a new session, also at +5:45 and on the days clocks change", async () => {
+  const midnights = [
+    ['Asia/Kathmandu', '2026-11-15T18:15:00Z'],
+    ['Europe/Berlin', '2026-03-28T23:00:00Z'],
+    ['Europe/Berlin', '2026-03-29T22:00:00Z'],
+    ['Europe/Berlin', '2026-10-24T22:00:00Z'],
+    ['Europe/Berlin', '2026-10-25T23:00:00Z'],
+  ] as const
+  for (const [timeZone, midnight] of midnights) {
+    const { sources, clock, close } = openSources()
+    const there: Sources = { ...sources, siteOfDomain: async () => ({ ...site, timeZone }) }
+    const at = async (milliseconds: number) => {
+      clock.at = Date.parse(midnight) + milliseconds
+      return ((await takeIn(good, sender, there)) as Taken).event
+    }
+    const [early, before, after, later] = [await at(-60_000), await at(-1), await at(0), await at(60_000)]
+    close()
+    assert.equal(early.visitorId, before.visitorId)
+    assert.equal(early.sessionId, before.sessionId)
+    assert.notEqual(before.day, after.day, `${timeZone} ${midnight}`)
+    assert.notEqual(before.visitorId, after.visitorId)
+    assert.notEqual(before.sessionId, after.sessionId)
+    assert.deepEqual([after.visitorId, after.sessionId], [later.visitorId, later.sessionId])
+  }
+})
+
+test('a neighbour that does not answer is no reason to drop: it is thrown', async () => {
+  const { sources, close } = openSources()
+  const away = async () => {
+    throw new Error('away')
+  }
+  await assert.rejects(takeIn(good, sender, { ...sources, siteOfDomain: away }), /away/)
+  await assert.rejects(takeIn(good, sender, { ...sources, salts: { of: away } }), /away/)
+  close()
+})

@@ -1,0 +1,116 @@
+// What a collector does while something it needs is away: it keeps its promises, or it says 503 before it makes one.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { test } from 'node:test'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createSite } from '../../src/accounts/sites.ts'
+import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { sql, text } from '../../src/stores/clickhouse-sql.ts'
+import { migrate } from '../../src/stores/migrate.ts'
+import { openPostgres } from '../../src/stores/postgres.ts'
+import { startCollectorProcess } from '../support/collector-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { startOwnPostgres } from '../support/own-servers.ts'
+import { createEmptyStores, openStores, type Stores } from '../support/stores.ts'
+
+async function newSite({ postgres }: Pick<Stores, 'postgres'>) {
+  const domain = `${randomUUID()}.example`
+  const accountId = await createAccount(postgres, { name: 'Outages', plan: 'Free' })
+  const id = await createSite(postgres, { accountId, domain })
+  return { id, domain, page: { n: 'pageview', u: `https://${domain}/`, d: domain } }
+}
+
+test('PostgreSQL away: known sites go on, of others it is not guessed', async (t) => {
+  const server = await startOwnPostgres()
+  t.after(() => server.remove())
+  const { stores, remove } = await createEmptyStores()
+  t.after(remove)
+  const postgres = openPostgres(server.url, 2)
+  await migrate({ postgres, clickhouse: stores.clickhouse })
+  const [known, other] = [await newSite({ postgres }), await newSite({ postgres })]
+  await postgres.end()
+  const collector = await startCollectorProcess({ postgres: server.url, clickhouse: stores.addresses.clickhouse })
+  t.after(() => collector.stop())
+  await eventually(async () => assert.equal((await collector.post(known.page)).status, 202))
+
+  await server.kill()
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  for (let time = 0; time < 5; time++) {
+    assert.equal((await collector.post(known.page)).status, 202)
+    const refused = await collector.post(other.page)
+    assert.equal(refused.status, 503)
+    assert.match(refused.headers.get('Retry-After') ?? '', /^[1-9]\d*$/)
+  }
+  await server.start()
+  await eventually(async () => assert.equal((await collector.post(other.page)).status, 202))
+})
+
+test('a disk that fails to sync: nothing of that group is acknowledged, and a new file is begun', async (t) => {
+  const stores = await openStores()
+  const site = await newSite(stores)
+  const { postgres, clickhouse } = stores.addresses
+  const collector = await startCollectorProcess({ postgres, clickhouse })
+  t.after(() => collector.stop())
+  const acknowledged: string[] = []
+  const send = async () => {
+    const id = randomUUID()
+    const { status } = await collector.post({ ...site.page, id })
+    if (status === 202) acknowledged.push(id)
+    return status
+  }
+  await eventually(async () => assert.equal(await send(), 202))
+
+  const strace = spawn('strace', [
+    ...['-f', '-q', '-p', `${collector.pid}`, '-e', 'trace=fdatasync,fsync'],
+    ...['-e', 'inject=fdatasync,fsync:error=EIO'],
+  ])
+  let said = ''
+  strace.stderr.on('data', (chunk) => {
+    said += chunk
+  })
+  await eventually(async () => assert.equal(await send(), 503), 20_000)
+  for (let time = 0; time < 5; time++) assert.equal(await send(), 503)
+  assert.match(said, /INJECTED/)
+  strace.kill('SIGINT')
+  await once(strace, 'exit')
+  await eventually(async () => assert.equal(await send(), 202), 20_000)
+
+  const engine = openClickHouse(clickhouse)
+  t.after(() => engine.close())
+  await eventually(async () => {
+    const rows = await engine.rows<{ event_id: string; times: number }>(sql`
+      SELECT event_id, count() AS times FROM events WHERE site_id = ${text(site.id)} GROUP BY event_id`)
+    assert.ok(rows.every(({ times }) => times === 1))
+    const held = new Set(rows.map(({ event_id }) => event_id))
+    assert.deepEqual(
+      acknowledged.filter((id) => !held.has(id)),
+      [],
+    )
+  }, 20_000)
+})
+
+test('a session goes on through a restart of the collector and through kill -9', async (t) => {
+  const stores = await openStores()
+  const site = await newSite(stores)
+  const { postgres, clickhouse } = stores.addresses
+  const first = await startCollectorProcess({ postgres, clickhouse })
+  await first.post({ ...site.page, u: `${site.page.u}?utm_source=News` })
+  await first.stop()
+  // An orderly end ships everything, so the second reads the engine; kill -9 leaves its hit in the spool, so the third reads that too.
+  const second = await startCollectorProcess({ postgres, clickhouse }, { spoolFolder: first.spoolFolder })
+  await second.post(site.page)
+  await second.kill()
+  const third = await startCollectorProcess({ postgres, clickhouse }, { spoolFolder: first.spoolFolder })
+  t.after(() => third.stop())
+  await third.post(site.page)
+  const engine = openClickHouse(clickhouse)
+  t.after(() => engine.close())
+  await eventually(async () => {
+    const rows = await engine.rows<{ sessions: number; sources: number; events: number }>(sql`
+      SELECT uniqExact(session_id) AS sessions, countIf(utm_source = 'News') AS sources, count() AS events
+      FROM events WHERE site_id = ${text(site.id)}`)
+    assert.deepEqual(rows, [{ sessions: 1, sources: 3, events: 3 }])
+  })
+})

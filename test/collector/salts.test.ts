@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { dayIn } from '../../src/collector/calendar.ts'
+import { deleteOldSalts, openSalts } from '../../src/collector/salts.ts'
+import { visitorIdOf } from '../../src/collector/visitor.ts'
+import { boundReads } from '../../src/stores/request-postgres.ts'
+import { openStores } from '../support/stores.ts'
+
+const at = (iso: string) => Date.parse(iso)
+const someone = { siteId: 'site_a', country: 'DE', device: 'Desktop' } as const
+const sender = { ip: '192.0.2.1', userAgent: 'a browser' }
+
+test('a day begins at the midnight of its zone, also at +5:45 and when clocks change', () => {
+  assert.equal(dayIn('Asia/Kathmandu', at('2026-11-15T18:14:59.999Z')), '2026-11-15')
+  assert.equal(dayIn('Asia/Kathmandu', at('2026-11-15T18:15:00Z')), '2026-11-16')
+  // Berlin: 2026-03-29 has 23 hours, 2026-10-25 has 25.
+  assert.equal(dayIn('Europe/Berlin', at('2026-03-28T22:59:59.999Z')), '2026-03-28')
+  assert.equal(dayIn('Europe/Berlin', at('2026-03-28T23:00:00Z')), '2026-03-29')
+  assert.equal(dayIn('Europe/Berlin', at('2026-03-29T21:59:59.999Z')), '2026-03-29')
+  assert.equal(dayIn('Europe/Berlin', at('2026-03-29T22:00:00Z')), '2026-03-30')
+  assert.equal(dayIn('Europe/Berlin', at('2026-10-24T22:00:00Z')), '2026-10-25')
+  assert.equal(dayIn('Europe/Berlin', at('2026-10-25T22:59:59.999Z')), '2026-10-25')
+  assert.equal(dayIn('Europe/Berlin', at('2026-10-25T23:00:00Z')), '2026-10-26')
+  // Beirut: on 2026-03-29 the clock goes from 0:00 to 1:00, so the day begins at one.
+  assert.equal(dayIn('Asia/Beirut', at('2026-03-28T21:59:59.999Z')), '2026-03-28')
+  assert.equal(dayIn('Asia/Beirut', at('2026-03-28T22:00:00Z')), '2026-03-29')
+  // And back: the last instant asked for is not what the next is answered with.
+  assert.equal(dayIn('Asia/Kathmandu', at('2026-11-15T18:14:59.999Z')), '2026-11-15')
+})
+
+test('all collectors have one salt for a zone and day, and another for any other', async (t) => {
+  const { postgres } = await openStores()
+  const [one, other] = Array.from({ length: 2 }, () =>
+    openSalts(
+      postgres,
+      boundReads(postgres, () => {}, 10_000),
+      () => {},
+    ),
+  ) as [ReturnType<typeof openSalts>, ReturnType<typeof openSalts>]
+  t.after(() => {
+    one.close()
+    other.close()
+  })
+  const zone = 'Pacific/Chatham'
+  const id = async (salts: typeof one, day: string, inZone = zone) =>
+    visitorIdOf(await salts.of(inZone, day), someone, sender)
+  const today = await Promise.all([id(one, '2099-01-01'), id(other, '2099-01-01'), id(one, '2099-01-01')])
+  assert.equal(new Set(today).size, 1)
+  const others = [await id(one, '2099-01-02'), await id(one, '2099-01-01', 'Pacific/Apia')]
+  assert.equal(new Set([...today, ...others]).size, 3)
+})
+
+test('a visitor is another on another site, address, user agent, country or device', async (t) => {
+  const { postgres } = await openStores()
+  const salts = openSalts(
+    postgres,
+    boundReads(postgres, () => {}, 10_000),
+    () => {},
+  )
+  t.after(() => salts.close())
+  const salt = await salts.of('UTC', '2099-02-01')
+  const ids = [
+    visitorIdOf(salt, someone, sender),
+    visitorIdOf(salt, { ...someone, siteId: 'site_b' }, sender),
+    visitorIdOf(salt, { ...someone, country: 'FR' }, sender),
+    visitorIdOf(salt, { ...someone, device: 'Mobile' }, sender),
+    visitorIdOf(salt, someone, { ...sender, ip: '192.0.2.2' }),
+    visitorIdOf(salt, someone, { ...sender, userAgent: 'another browser' }),
+  ]
+  assert.equal(new Set(ids).size, ids.length)
+  assert.equal(visitorIdOf(salt, someone, sender), ids[0])
+  assert.match(ids[0] as string, /^\d{1,20}$/)
+})
+
+test('a salt goes 48 hours after its day has ended in the last zone, and not a second sooner', async () => {
+  const { postgres } = await openStores()
+  const left = async () =>
+    (await postgres`SELECT day::text FROM salts WHERE time_zone = 'Etc/Test' ORDER BY day`).map(({ day }) => day)
+  await postgres`DELETE FROM salts WHERE time_zone = 'Etc/Test'`
+  for (const day of ['1999-12-30', '1999-12-31']) {
+    await postgres`INSERT INTO salts VALUES ('Etc/Test', ${day}, ${Buffer.alloc(32)})`
+  }
+  // 1999-12-30 ends at UTC-12 at 12:00 UTC of the 31st.
+  await deleteOldSalts(postgres, at('2000-01-02T11:59:59Z'))
+  assert.deepEqual(await left(), ['1999-12-30', '1999-12-31'])
+  await deleteOldSalts(postgres, at('2000-01-02T12:00:00Z'))
+  assert.deepEqual(await left(), ['1999-12-31'])
+  await deleteOldSalts(postgres, at('2000-01-03T12:00:00Z'))
+  assert.deepEqual(await left(), [])
+})
