@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listSites, type Site } from '../accounts/sites.ts'
-import { refoldSite } from '../folding/fold.ts'
+import { lengthOf, refoldSite } from '../folding/fold.ts'
 import { foldRound, lastClosedDay } from '../folding/loop.ts'
 import { type Verdict, verifySite } from '../folding/verify.ts'
 import type { DayRange } from '../traffic/folds.ts'
@@ -154,8 +154,5 @@ const verify: Command = {
 }
 
 const spelled = ([first, last]: DayRange): string => (first === last ? first : `${first} to ${last}`)
-
-const lengthOf = (ranges: readonly DayRange[]): number =>
-  ranges.reduce((sum, [first, last]) => sum + (Date.parse(last) - Date.parse(first)) / 86_400_000 + 1, 0)
 
 export const fold = { status, run, rebuild, verify }

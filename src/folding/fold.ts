@@ -18,6 +18,8 @@ const dayMs = 86_400_000
 
 /** Of one statement: a million events take some 300 MB to make unique. A day is never divided. */
 const mostEvents = 1_000_000
+/** So few events, or rows, are folded by one statement. */
+const fewEvents = 100_000
 /** Of days that are summed up to months: five million take some 500 MB. */
 const mostRows = 5_000_000
 
@@ -62,29 +64,37 @@ async function foldDays(
   const total = chunks.reduce((sum, { events }) => sum + events, 0)
   let done = 0
   for (const { days, events } of chunks) {
-    await write(stores, siteId, 'day', days, async (version) => foldStatements({ siteId, version, days }))
+    const atOnce = events < fewEvents
+    await write(stores, siteId, 'day', days, async (version) => foldStatements({ siteId, version, days }, { atOnce }))
     done += events
     onProgress(done, total)
   }
-  for (const months of await monthsTogether(stores, siteId)) {
+  for (const { months, rows } of await monthsTogether(stores, siteId)) {
     await write(stores, siteId, 'month', months, async (version) => {
       // Read after the fold has begun: a day that is taken out from now on takes its month with it.
       const [row] = await selectSite(postgres, siteId)
-      return foldMonths({ siteId, version, days: months }, foldedDays(months, row ? siteOf(row).folds : []))
+      const readable = foldedDays(months, row ? siteOf(row).folds : [])
+      if (lengthOf(readable.flatMap(({ days }) => days)) < lengthOf(months)) return undefined
+      return foldMonths({ siteId, version }, readable, { atOnce: rows < fewEvents })
     })
   }
-  return ranges.reduce((sum, [first, last]) => sum + (Date.parse(last) - Date.parse(first)) / dayMs + 1, 0)
+  return lengthOf(ranges)
 }
+
+export const lengthOf = (ranges: readonly DayRange[]): number =>
+  ranges.reduce((sum, [first, last]) => sum + (Date.parse(last) - Date.parse(first)) / dayMs + 1, 0)
 
 async function write(
   { postgres, clickhouse }: Stores,
   siteId: string,
   span: Span,
   days: readonly DayRange[],
-  statements: (version: number) => Promise<Sql[]>,
+  statements: (version: number) => Promise<Sql[] | undefined>,
 ): Promise<void> {
   const version = await beginFold(postgres, siteId, span, days)
-  for (const statement of await statements(version)) await clickhouse.run(statement, settings)
+  const writing = await statements(version)
+  if (!writing) return // a day was taken out just before: the next round begins again
+  for (const statement of writing) await clickhouse.run(statement, settings)
   if (!(await commitFold(postgres, siteId, span, version))) await erase(clickhouse, siteId) // it was deleted meanwhile
 }
 
@@ -117,22 +127,26 @@ export async function eventsByDay(
 }
 
 /** The months to fold, as many at a time as fit into memory. */
-async function monthsTogether({ postgres, clickhouse }: Stores, siteId: string): Promise<DayRange[][]> {
+async function monthsTogether(
+  { postgres, clickhouse }: Stores,
+  siteId: string,
+): Promise<{ months: DayRange[]; rows: number }[]> {
   const months = await unfoldedMonths(postgres, siteId)
   if (months.length === 0) return []
-  const rows = await clickhouse.rowsPatiently<{ month: string; rows: number }>(sql`
+  const counts = await clickhouse.rowsPatiently<{ month: string; rows: number }>(sql`
     SELECT toStartOfMonth(day) AS month, count() AS rows FROM folded
     WHERE site_id = ${text(siteId)} AND span = 'day' AND ${onDays(months)} GROUP BY month`)
-  const rowsOf = new Map(rows.map(({ month, rows }) => [month, rows]))
-  const together: DayRange[][] = []
-  let size = Number.POSITIVE_INFINITY
+  const rowsOf = new Map(counts.map(({ month, rows }) => [month, rows]))
+  const together: { months: DayRange[]; rows: number }[] = []
   for (const month of months) {
-    size += rowsOf.get(month[0]) ?? 0
-    if (size > mostRows) {
-      together.push([])
-      size = rowsOf.get(month[0]) ?? 0
+    const rows = rowsOf.get(month[0]) ?? 0
+    let last = together.at(-1)
+    if (!last || last.rows + rows > mostRows) {
+      last = { months: [], rows: 0 }
+      together.push(last)
     }
-    together.at(-1)?.push(month)
+    last.months.push(month)
+    last.rows += rows
   }
   return together
 }

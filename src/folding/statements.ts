@@ -3,6 +3,7 @@
 
 import { storedCells } from '../stats/cells.ts'
 import { type Dimension, foldedDimensions } from '../stats/dimensions.ts'
+import type { Segment } from '../stats/plan.ts'
 import { onDays } from '../stats/query.ts'
 import { join, type Sql, sql, text, uint, uints } from '../stores/clickhouse-sql.ts'
 import type { DayRange } from '../traffic/folds.ts'
@@ -14,22 +15,36 @@ export interface Batch {
   days: readonly DayRange[]
 }
 
-export const foldStatements = (batch: Batch): Sql[] => [
-  ...Object.values<Dimension>(foldedDimensions).map((dimension) => foldHits(batch, dimension)),
-  foldSessions(batch),
-]
+/** One statement for each dimension, or one for all: less to do for few events, and one part of the table instead of six. */
+export function foldStatements(batch: Batch, { atOnce }: { atOnce: boolean }): Sql[] {
+  const parts = [
+    ...Object.values<Dimension>(foldedDimensions).map((dimension) => hitRows(batch, dimension)),
+    sessionRows(batch),
+  ]
+  return (atOnce ? [join(parts, sql` UNION ALL `)] : parts).map(insert)
+}
+
+const insert = (rows: Sql): Sql => sql`
+    INSERT INTO folded
+    (
+      site_id, dimension, cell, span, hostname, utm_source, country, device, day, value, version,
+      views, visitors, sessions, bounces, duration
+    )
+    ${rows}`
 
 const eventsOf = ({ siteId, days }: Batch): Sql => sql`site_id = ${text(siteId)} AND ${onDays(days)}`
 
-function foldHits(batch: Batch, { name, value, hits, counted }: Dimension): Sql {
-  const counts = sql`${counted}, uniqExact(visitor_id) FROM events WHERE ${eventsOf(batch)} AND ${hits}`
+function hitRows(batch: Batch, { name, value, hits, counted }: Dimension): Sql {
+  const counts = sql`
+      toInt64(${counted}) AS views, toInt64(uniqExact(visitor_id)) AS visitors,
+      toInt64(0) AS sessions, toInt64(0) AS bounces, toInt64(0) AS duration
+    FROM events
+    WHERE ${eventsOf(batch)} AND ${hits}`
   const row = (cell: Sql, source: Sql) => sql`
     SELECT
       ${text(batch.siteId)}, ${name}, toUInt8(${cell}), 'day', hostname AS host, ${source} AS source, country AS land,
       device AS kind, day, ${value} AS value, ${uint(batch.version)}, ${counts}`
   return sql`
-    INSERT INTO folded
-    (site_id, dimension, cell, span, hostname, utm_source, country, device, day, value, version, views, visitors)
     ${row(sql`${columns}`, sql`''`)}
     GROUP BY GROUPING SETS
     (
@@ -53,12 +68,11 @@ function foldHits(batch: Batch, { name, value, hits, counted }: Dimension): Sql 
 const columns = sql`4 * (1 - grouping(host)) + 2 * (1 - grouping(kind)) + (1 - grouping(land))`
 
 /** A session has one source; it counts once for each of its hosts. Its dimension is the total. */
-const foldSessions = (batch: Batch): Sql => sql`
-    INSERT INTO folded
-    (site_id, dimension, cell, span, hostname, utm_source, country, device, day, version, sessions, bounces, duration)
+const sessionRows = (batch: Batch): Sql => sql`
     SELECT
-      ${text(batch.siteId)}, 'total', toUInt8(place + 2 * (1 - grouping(kind)) + (1 - grouping(land))) AS cell, 'day', host, source, land, kind, day, ${uint(batch.version)},
-      count(), countIf(bounced), sum(milliseconds)
+      ${text(batch.siteId)}, 'total', toUInt8(place + 2 * (1 - grouping(kind)) + (1 - grouping(land))) AS cell, 'day', host,
+      source, land, kind, day, '' AS value, ${uint(batch.version)}, toInt64(0) AS views, toInt64(0) AS visitors,
+      toInt64(count()) AS sessions, toInt64(countIf(bounced)) AS bounces, toInt64(sum(milliseconds)) AS duration
     FROM (
       SELECT day, land, kind, bounced, milliseconds, places.1 AS place, places.2 AS host, places.3 AS source
       FROM (
@@ -89,21 +103,19 @@ const foldSessions = (batch: Batch): Sql => sql`
     HAVING cell IN ${uints(storedCells)}`
 
 /** Months are sums of days that are readable, whatever version each was written under. */
-export const foldMonths = (batch: Batch, readable: readonly { version: number; days: readonly DayRange[] }[]): Sql[] =>
-  Object.values<Dimension>(foldedDimensions).map(
-    ({ name }) => sql`
-    INSERT INTO folded
-    (
-      site_id, dimension, cell, span, hostname, utm_source, country, device, day, value, version,
-      views, visitors, sessions, bounces, duration
-    )
+export function foldMonths(
+  { siteId, version }: Omit<Batch, 'days'>,
+  readable: readonly Pick<Segment, 'version' | 'days'>[],
+  { atOnce }: { atOnce: boolean },
+): Sql[] {
+  const days = readable.map((one) => sql`(version = ${uint(one.version)} AND ${onDays(one.days)})`)
+  const rows = (dimension: Sql) => sql`
     SELECT
       site_id, dimension, cell, 'month', hostname, utm_source, country, device, toStartOfMonth(day) AS month, value,
-      ${uint(batch.version)}, sum(views), sum(visitors), sum(sessions), sum(bounces), sum(duration)
+      ${uint(version)}, sum(views), sum(visitors), sum(sessions), sum(bounces), sum(duration)
     FROM folded
-    WHERE site_id = ${text(batch.siteId)} AND dimension = ${name} AND span = 'day' AND (${join(
-      readable.map(({ version, days }) => sql`(version = ${uint(version)} AND ${onDays(days)})`),
-      sql` OR `,
-    )})
-    GROUP BY site_id, dimension, cell, hostname, utm_source, country, device, month, value`,
-  )
+    WHERE site_id = ${text(siteId)} AND ${dimension} AND span = 'day' AND (${join(days, sql` OR `)})
+    GROUP BY site_id, dimension, cell, hostname, utm_source, country, device, month, value`
+  if (atOnce) return [insert(rows(sql`true`))]
+  return Object.values<Dimension>(foldedDimensions).map(({ name }) => insert(rows(sql`dimension = ${name}`)))
+}

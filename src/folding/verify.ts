@@ -7,7 +7,7 @@ import { foldedDays, type Segment } from '../stats/plan.ts'
 import { onDays } from '../stats/query.ts'
 import { join, type Sql, sql, text, uint } from '../stores/clickhouse-sql.ts'
 import type { DayRange } from '../traffic/folds.ts'
-import { chunksOf, eventsByDay, type Stores, settings } from './fold.ts'
+import { chunksOf, eventsByDay, lengthOf, type Stores, settings } from './fold.ts'
 import { unfoldedDays } from './ledger.ts'
 
 export interface Verdict {
@@ -56,13 +56,11 @@ export async function verifySite(
   }
   onProgress(chunks.length, chunks.length)
   return {
-    days: ranges.reduce((sum, [from, until]) => sum + (Date.parse(until) - Date.parse(from)) / dayMs + 1, 0),
+    days: lengthOf(ranges),
     unfolded: await unfoldedDays(stores.postgres, siteId, [first, last]),
     wrong: [...wrong.values()].sort((one, other) => (one.day < other.day ? -1 : 1)),
   }
 }
-
-const dayMs = 86_400_000
 
 const columns = [
   [narrowedBy.country, sql`country`],

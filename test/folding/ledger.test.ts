@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { findSite } from '../../src/accounts/sites.ts'
+import { foldSite } from '../../src/folding/fold.ts'
 import { beginFold, commitFold } from '../../src/folding/ledger.ts'
 import { foldStatements } from '../../src/folding/statements.ts'
 import type { DayRange } from '../../src/traffic/folds.ts'
@@ -40,7 +41,8 @@ test('rows of a fold that did not finish are never read', async (t) => {
   await world.record(pageview({ at: '2026-03-04T10:00:00Z' }))
   const days: DayRange[] = [['2026-03-04', '2026-03-04']]
   const version = await beginFold(postgres, world.siteId, 'day', days)
-  for (const statement of foldStatements({ siteId: world.siteId, version, days })) await clickhouse.run(statement)
+  for (const statement of foldStatements({ siteId: world.siteId, version, days }, { atOnce: true }))
+    await clickhouse.run(statement)
   // The process dies here. The next fold begins again, under another version.
   await world.fold('2026-03-14')
   const folds = await foldsOf(world)
@@ -67,6 +69,31 @@ test('a late day takes its month with it; the other days stay', async (t) => {
     { version: 1, days, months: [['2026-01-01', '2026-01-31']] },
     { version: 2, days: [['2026-02-10', '2026-02-10']], months: [['2026-02-01', '2026-02-28']] },
   ])
+})
+
+test('a day that is taken out just before its month is folded keeps the month from being readable', async (t) => {
+  const world = await openWorld(t, { now })
+  await world.record(pageview({ at: '2026-01-31T10:00:00Z' }), pageview({ at: '2026-03-01T10:00:00Z' }))
+  const { postgres, clickhouse } = world.stores
+  let transactions = 0
+  // The days are begun and committed, then the months are begun: the event comes right before that.
+  const interrupted = new Proxy(postgres, {
+    get: (sql, name) => {
+      if (name !== 'begin') return Reflect.get(sql, name)
+      return async (...given: Parameters<typeof postgres.begin>) => {
+        if (++transactions === 3) await noteLateDays(postgres, [{ siteId: world.siteId, day: '2026-02-10' }])
+        return postgres.begin(...given)
+      }
+    },
+  })
+  await foldSite({ postgres: interrupted, clickhouse }, world.siteId, '2026-03-14')
+  assert.equal(transactions, 3)
+  assert.deepEqual((await foldsOf(world))?.[0]?.months, [])
+  await world.fold('2026-03-14')
+  assert.deepEqual(
+    (await foldsOf(world))?.flatMap((fold) => fold.months),
+    [['2026-01-01', '2026-02-28']],
+  )
 })
 
 test('what is swept may be written again under its old version, and answers stay', async (t) => {

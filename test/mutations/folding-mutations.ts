@@ -28,10 +28,10 @@ export const foldingMutations: Mutation[] = [
     caughtBy: folding('plan'),
   },
   {
-    name: 'cells: hosts are added up',
+    name: 'cells: a filter on a source reads every source',
     file: 'src/stats/cells.ts',
-    find: 'const fixed = narrowedBy.hostname | narrowedBy.utmSource',
-    replace: 'const fixed = narrowedBy.utmSource',
+    find: '  if (utmSource !== undefined) conditions.push(sql`utm_source = ${text(utmSource)}`)\n',
+    replace: '',
     caughtBy: folding('answers'),
   },
   {
@@ -52,7 +52,7 @@ export const foldingMutations: Mutation[] = [
     name: 'fold: a session counts for one host only',
     file: 'src/folding/statements.ts',
     find: "arrayMap(one -> (4, one, ''), hosts)",
-    replace: "arrayMap(one -> (4, one, ''), arraySlice(arraySort(hosts), 1, 1))",
+    replace: "arrayMap(one -> (4, one, ''), arraySlice(arraySort(hosts), -1))",
     caughtBy: folding('answers'),
   },
   {
@@ -67,6 +67,13 @@ export const foldingMutations: Mutation[] = [
     file: 'src/folding/ledger.ts',
     find: 'AND NOT ${transaction(written)} && ${asked}::text::datemultirange),',
     replace: '),',
+    caughtBy: folding('ledger'),
+  },
+  {
+    name: 'fold: a month is summed up although one of its days is not there',
+    file: 'src/folding/fold.ts',
+    find: 'if (lengthOf(readable.flatMap(({ days }) => days)) < lengthOf(months)) return undefined',
+    replace: '',
     caughtBy: folding('ledger'),
   },
   {
