@@ -44,7 +44,7 @@ export function judge(measured: Measured): Judgement[] {
     1,
   )
 
-  most('answers that differ from raw events', compared.filter(({ same }) => !same).length, 0)
+  most('answers that differ from raw events', compared.filter(({ same }) => same === false).length, 0)
   const againstRaw = (range: string) =>
     geometricMean(compared.filter((one) => one.site === 'whale' && one.range === range).map(timesFaster))
   least('raw events against folded, 30d', againstRaw('30d'), 15, isWhale)

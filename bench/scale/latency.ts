@@ -106,8 +106,8 @@ export interface Compared {
   rawMs: number
   rawRows: number
   foldedMs: number
-  /** Whether both gave the same answer. */
-  same: boolean
+  /** Whether both gave the same answer; null when raw events gave none, and rawMs is how long it was tried. */
+  same: boolean | null
 }
 
 export interface CompareOptions {
@@ -124,7 +124,12 @@ export async function compareWithRaw({ engine, pairs, say }: CompareOptions): Pr
   for (const { question, folded, raw } of pairs) {
     const report = reports[question.report]
     const before = [await answer(engine, report, folded), await answer(engine, report, folded)]
-    const slow = await answer(engine, report, raw)
+    const began = performance.now()
+    const slow = await answer(engine, report, raw).catch((error: Error) => {
+      say(`${nameOf(question)} from raw events: ${error.message.slice(0, 200)}`)
+      return undefined
+    })
+    const rawMs = slow?.milliseconds ?? performance.now() - began
     const after = await answer(engine, report, folded)
     const fast = spreadOf([...before, after].map(({ milliseconds }) => milliseconds)).median
     compared.push({
@@ -132,12 +137,12 @@ export async function compareWithRaw({ engine, pairs, say }: CompareOptions): Pr
       report: question.report,
       range: question.range,
       filter: question.filter,
-      rawMs: round(slow.milliseconds, 1),
-      rawRows: slow.rows,
+      rawMs: round(rawMs, 1),
+      rawRows: slow?.rows ?? 0,
       foldedMs: fast,
-      same: JSON.stringify(slow.data) === JSON.stringify(after.data),
+      same: slow ? JSON.stringify(slow.data) === JSON.stringify(after.data) : null,
     })
-    say(`${nameOf(question)}: raw ${slow.milliseconds.toFixed(0)} ms, folded ${fast.toFixed(1)} ms`)
+    say(`${nameOf(question)}: raw ${rawMs.toFixed(0)} ms, folded ${fast.toFixed(1)} ms`)
   }
   return compared
 }

@@ -31,8 +31,8 @@ export const scaleMutations: Mutation[] = [
   {
     name: 'scale: an answer that differs from raw events is not counted',
     file: judge,
-    find: 'compared.filter(({ same }) => !same).length',
-    replace: 'compared.filter(({ same }) => !same && false).length',
+    find: 'compared.filter(({ same }) => same === false).length',
+    replace: 'compared.filter(({ same }) => same === undefined).length',
     caughtBy: judged,
   },
   {
