@@ -47,49 +47,55 @@ test('PostgreSQL away: known sites go on, of others it is not guessed', async (t
   await eventually(async () => assert.equal((await collector.post(other.page)).status, 202))
 })
 
-test('a disk that fails to sync: nothing of that group is acknowledged, and a new file is begun', async (t) => {
-  const stores = await openStores()
-  const site = await newSite(stores)
-  const { postgres, clickhouse } = stores.addresses
-  const collector = await startCollectorProcess({ postgres, clickhouse })
-  t.after(() => collector.stop())
-  const acknowledged: string[] = []
-  const send = async () => {
-    const id = randomUUID()
-    const { status } = await collector.post({ ...site.page, id })
-    if (status === 202) acknowledged.push(id)
-    return status
-  }
-  await eventually(async () => assert.equal(await send(), 202))
+const brokenDisks = [
+  ['fails to sync', 'fdatasync,fsync', 'EIO'],
+  ['is full', 'pwrite64', 'ENOSPC'],
+] as const
 
-  const strace = spawn('strace', [
-    ...['-f', '-q', '-p', `${collector.pid}`, '-e', 'trace=fdatasync,fsync'],
-    ...['-e', 'inject=fdatasync,fsync:error=EIO'],
-  ])
-  let said = ''
-  strace.stderr.on('data', (chunk) => {
-    said += chunk
-  })
-  await eventually(async () => assert.equal(await send(), 503), 20_000)
-  for (let time = 0; time < 5; time++) assert.equal(await send(), 503)
-  assert.match(said, /INJECTED/)
-  strace.kill('SIGINT')
-  await once(strace, 'exit')
-  await eventually(async () => assert.equal(await send(), 202), 20_000)
+for (const [what, calls, error] of brokenDisks)
+  test(`a disk that ${what}: nothing of that group is acknowledged, and a new file is begun`, async (t) => {
+    const stores = await openStores()
+    const site = await newSite(stores)
+    const { postgres, clickhouse } = stores.addresses
+    const collector = await startCollectorProcess({ postgres, clickhouse })
+    t.after(() => collector.stop())
+    const acknowledged: string[] = []
+    const send = async () => {
+      const id = randomUUID()
+      const { status } = await collector.post({ ...site.page, id })
+      if (status === 202) acknowledged.push(id)
+      return status
+    }
+    await eventually(async () => assert.equal(await send(), 202))
 
-  const engine = openClickHouse(clickhouse)
-  t.after(() => engine.close())
-  await eventually(async () => {
-    const rows = await engine.rows<{ event_id: string; times: number }>(sql`
+    const strace = spawn('strace', [
+      ...['-f', '-q', '-p', `${collector.pid}`, '-e', `trace=${calls}`],
+      ...['-e', `inject=${calls}:error=${error}`],
+    ])
+    let said = ''
+    strace.stderr.on('data', (chunk) => {
+      said += chunk
+    })
+    await eventually(async () => assert.equal(await send(), 503), 20_000)
+    for (let time = 0; time < 5; time++) assert.equal(await send(), 503)
+    assert.match(said, /INJECTED/)
+    strace.kill('SIGINT')
+    await once(strace, 'exit')
+    await eventually(async () => assert.equal(await send(), 202), 20_000)
+
+    const engine = openClickHouse(clickhouse)
+    t.after(() => engine.close())
+    await eventually(async () => {
+      const rows = await engine.rows<{ event_id: string; times: number }>(sql`
       SELECT event_id, count() AS times FROM events WHERE site_id = ${text(site.id)} GROUP BY event_id`)
-    assert.ok(rows.every(({ times }) => times === 1))
-    const held = new Set(rows.map(({ event_id }) => event_id))
-    assert.deepEqual(
-      acknowledged.filter((id) => !held.has(id)),
-      [],
-    )
-  }, 20_000)
-})
+      assert.ok(rows.every(({ times }) => times === 1))
+      const held = new Set(rows.map(({ event_id }) => event_id))
+      assert.deepEqual(
+        acknowledged.filter((id) => !held.has(id)),
+        [],
+      )
+    }, 20_000)
+  })
 
 test('a session goes on through a restart of the collector and through kill -9', async (t) => {
   const stores = await openStores()
