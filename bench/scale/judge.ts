@@ -3,15 +3,18 @@ import { round } from '../api/measure.ts'
 import type { Cell, Compared } from './latency.ts'
 import type { Judgement, Measured } from './result.ts'
 
+/** Demo traffic comes within some percent of what was asked for. */
 const whaleEvents = 95_000_000
 const GiB = 1024 ** 3
 
 /** Where the number of values a day does not grow with traffic. */
 const constantReports = ['overview', 'timeseries', 'channels', 'devices']
 
+export const isWhale = ({ sizes }: Pick<Measured, 'sizes'>): boolean => sizes.whale >= whaleEvents
+
 export function judge(measured: Measured): Judgement[] {
   const { cells, floor, compared, limits, throughput, folding, bytes, sizes, tiny } = measured
-  const isWhale = sizes.whale >= whaleEvents
+  const onWhale = isWhale(measured)
   const judgements: Judgement[] = []
   const most = (name: string, value: number, bound: number, judged = true) =>
     judgements.push({ name, value: round(value, 3), bound: `<= ${bound}`, ok: judged ? value <= bound : null })
@@ -47,9 +50,9 @@ export function judge(measured: Measured): Judgement[] {
   most('answers that differ from raw events', compared.filter(({ same }) => same === false).length, 0)
   const againstRaw = (range: string) =>
     geometricMean(compared.filter((one) => one.site === 'whale' && one.range === range).map(timesFaster))
-  least('raw events against folded, 30d', againstRaw('30d'), 15, isWhale)
-  least('raw events against folded, 12m', againstRaw('12m'), 100, isWhale)
-  most('growth of latency with a hundred times the traffic, most', largestGrowth(cells), 2, isWhale)
+  least('raw events against folded, 30d', againstRaw('30d'), 15, onWhale)
+  least('raw events against folded, 12m', againstRaw('12m'), 100, onWhale)
+  most('growth of latency with a hundred times the traffic, most', largestGrowth(cells), 2, onWhale)
 
   most('slowest accepted request, seconds', limits.slowestMs / 1_000, 2)
   most('memory of an accepted request, GiB', limits.memory / GiB, 1)
@@ -63,8 +66,8 @@ export function judge(measured: Measured): Judgement[] {
     else state(`the same, cache on, end ${window}`, cached / bare)
   }
   // With little traffic nearly every event is a cell of its own; with much, events share them.
-  most('folding, microseconds of CPU an event', (folding.whale.cpuSeconds * 1e6) / sizes.whale, 12, isWhale)
-  most('bytes of folded days against bytes of events', bytes.folded / bytes.raw, 1, isWhale)
+  most('folding, microseconds of CPU an event', (folding.whale.cpuSeconds * 1e6) / sizes.whale, 12, onWhale)
+  most('bytes of folded days against bytes of events', bytes.folded / bytes.raw, 1, onWhale)
   state('tiny site against SELECT 1, geometric mean of p10', tiny.ratio)
   state('tiny site, folded rows an event', tiny.foldedRows / tiny.events)
   return judgements

@@ -1,9 +1,14 @@
 // docs/scale.md and docs/scale.svg, from the result that `npm run bench:scale -- --write` leaves in docs/scale.json: no figure on
 // that page is written by hand.
-import { geometricMean } from '../../bench/scale/judge.ts'
+import { geometricMean, isWhale } from '../../bench/scale/judge.ts'
 import type { ScaleResult } from '../../bench/scale/result.ts'
 import { assumed, needsOf, type PerCore, perCore } from './scale-arithmetic.ts'
 import { scaleChart } from './scale-chart.ts'
+
+const shortRun = `
+**This is a short run.** With so little traffic nearly every event is a cell of its own, so folding costs more an event than it does for a
+site of a hundred million, and raw events are read quickly: what follows shows the arithmetic, not the figures to plan with.
+`
 
 /** Thirteen months. */
 const daysMade = 396
@@ -27,7 +32,7 @@ answer over the same connection: ${floor.p10} ms (p10), ${floor.median} ms (medi
 One installation holds a site of ${count(sizes.whale)} events in 13 months (20,000 paths, 120 countries, 2,000 referrers, 40 UTM sources, 30 custom
 events), the same site at a tenth and a hundredth of its traffic, and ${count(sizes.smallSites)} small sites with ${count(sizes.small)} events.
 Closed days are read folded, today from raw events.
-
+${isWhale(result) ? '' : shortRun}
 ![Latency against the size of a site](scale.svg)
 
 ## Bounds

@@ -17,8 +17,8 @@ export const scaleMutations: Mutation[] = [
   {
     name: 'scale: what only a whale can show is judged on any site',
     file: judge,
-    find: 'const isWhale = sizes.whale >= whaleEvents',
-    replace: 'const isWhale = sizes.whale >= 1 || whaleEvents < 0',
+    find: 'boolean => sizes.whale >= whaleEvents',
+    replace: 'boolean => sizes.whale >= whaleEvents / 1_000',
     caughtBy: judged,
   },
   {
