@@ -160,7 +160,12 @@ export async function settle({ clickhouse }: World, mostSeconds: number): Promis
 
 /** Folds are made by code: when that has changed, or PostgreSQL has forgotten them, they are made anew. */
 async function forgetOldFolds(state: State, clickhouse: ClickHouse, postgresUrl: string): Promise<void> {
-  const version = fingerprint('src/folding/*.ts', 'src/stats/*.ts', 'migrations/*/*.sql')
+  const version = fingerprint(
+    'src/folding/*.ts',
+    'src/stats/{cells,dimensions}.ts',
+    'migrations/clickhouse/0003_folded.sql',
+    'migrations/postgres/0003_folds.sql',
+  )
   const forget = async () => {
     const server = openPostgres(databaseUrl, 1)
     await server`DROP DATABASE IF EXISTS ${server(new URL(postgresUrl).pathname.slice(1))} WITH (FORCE)`

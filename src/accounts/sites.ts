@@ -15,6 +15,9 @@ export interface Site {
   excludedCountries: CountryCode[]
   /** Which days are read from the folded table; none for a site that is not folded. */
   folds: Fold[]
+  /** The last day that no event is written for any more without raising `late`; null when no day is settled. */
+  settledThrough: string | null
+  late: number
 }
 
 export interface NewSite {
@@ -43,6 +46,8 @@ interface SiteRow {
   excluded_countries: CountryCode[]
   /** JSON. */
   folds: string
+  settled_through: string | null
+  late: number
 }
 
 const columns = (postgres: Postgres) => postgres`
@@ -52,7 +57,9 @@ const columns = (postgres: Postgres) => postgres`
       'version', version, 'days', day_ranges(days), 'months', day_ranges(months)) ORDER BY version), '[]')::text
     FROM site_folds
     WHERE site_id = sites.id AND (days <> '{}' OR months <> '{}')
-  ) AS folds`
+  ) AS folds,
+  (SELECT considered_through::text FROM site_folding WHERE site_id = sites.id) AS settled_through,
+  coalesce((SELECT late FROM site_folding WHERE site_id = sites.id), 0) AS late`
 
 export const selectSite = (postgres: Postgres, id: string): PendingQuery<SiteRow[]> =>
   postgres<SiteRow[]>`SELECT ${columns(postgres)} FROM sites WHERE id = ${id}`
@@ -68,6 +75,8 @@ export const siteOf = (row: SiteRow): Site => ({
   hostnames: row.hostnames,
   excludedCountries: row.excluded_countries,
   folds: JSON.parse(row.folds) as Fold[],
+  settledThrough: row.settled_through,
+  late: row.late,
 })
 
 export async function listSites(postgres: Postgres): Promise<Site[]> {

@@ -1,6 +1,6 @@
-// Answers that were given, to be given again instead of asking the engine: the same bytes with the same generated_at. One that reads
-// nothing but folded days stays right until the site's folds change; any other is good for five seconds (decision D-78), and for
-// ten minutes while the engine does not answer (decision D-66).
+// Answers that were given, to be given again instead of asking the engine: the same bytes with the same generated_at. One about
+// settled days stays right until an event for one of them or a fold is noted; any other is good for five seconds (decision D-78), and
+// for ten minutes while the engine does not answer (decision D-66).
 export interface Answer {
   body: string
   etag: string
@@ -8,16 +8,16 @@ export interface Answer {
   headers: Record<string, string>
   /** UTC milliseconds. */
   generatedAt: number
-  /** What of the site was folded then: with other folds it is another question. */
-  folds: string
-  /** It was read from folded days alone: no event that is written without changing the folds can change it. */
+  /** What was known of the site's days then: when that changes it is another question. */
+  state: string
+  /** It is about settled days alone: no event that is written without a note can change it. */
   settled: boolean
 }
 
 export interface Answers {
   keep(question: string, answer: Answer): void
   /** One that is as good as asking now. */
-  fresh(question: string, folds: string, now: number): Answer | undefined
+  fresh(question: string, state: string, now: number): Answer | undefined
   /** One for the time in which the engine does not answer. */
   last(question: string, now: number): Answer | undefined
   /** Runs the work once for all who ask the same at the same time; its signal aborts when the last of them has left. */
@@ -53,9 +53,9 @@ export function createAnswers(mostBytes: number): Answers {
       bytes += size
       while (bytes > room) drop(answers.keys().next().value as string)
     },
-    fresh(question, folds, now) {
+    fresh(question, state, now) {
       const answer = isOn ? answers.get(question) : undefined
-      if (!answer || answer.folds !== folds) return undefined
+      if (!answer || answer.state !== state) return undefined
       return answer.settled || Math.abs(now - answer.generatedAt) < freshMs ? answer : undefined
     },
     last(question, now) {
@@ -112,5 +112,5 @@ async function join(shared: Shared, signal: AbortSignal): Promise<Answer> {
 }
 
 /** Roughly what it takes in memory: two bytes a character at worst, and the entry itself. */
-const sizeOf = (question: string, { body, folds }: Answer): number =>
-  2 * (question.length + body.length + folds.length) + 500
+const sizeOf = (question: string, { body, state }: Answer): number =>
+  2 * (question.length + body.length + state.length) + 500

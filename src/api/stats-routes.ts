@@ -4,7 +4,7 @@ import Type from 'typebox'
 import type { ApiKey } from '../accounts/keys.ts'
 import type { Site } from '../accounts/sites.ts'
 import { intervalOf, periodsOf, type Range } from '../stats/period.ts'
-import { readsEvents } from '../stats/plan.ts'
+import { readsOpenDays } from '../stats/plan.ts'
 import type { StatsQuery } from '../stats/query.ts'
 import type { Report } from '../stats/report.ts'
 import { reports } from '../stats/reports.ts'
@@ -70,7 +70,7 @@ async function answer(
   }
   // Everything that decides the answer but the time: who asks is not in it, the site and its exclusions are.
   const question = JSON.stringify([name, site.id, site.timeZone, site.excludedCountries, parameters])
-  const folds = JSON.stringify(site.folds)
+  const state = JSON.stringify([site.folds, site.late])
   const compute = async (givenUp: AbortSignal): Promise<Answer> => {
     const data = await report.read(clickhouse, query, givenUp)
     const serialize = reply.compileSerializationSchema(report.data as unknown as Record<string, unknown>)
@@ -89,18 +89,20 @@ async function answer(
         ...(name === 'overview' && { 'Stats-Previous-Period': intervalOf(periods.previous) }),
       },
       generatedAt: generatedAt.epochMilliseconds,
-      folds,
+      state,
       // A title may change with any event, whatever the period (decision D-18).
-      settled: name !== 'pages' && !readsEvents(query, name === 'overview' ? ['current', 'previous'] : ['current']),
+      settled:
+        name !== 'pages' &&
+        !readsOpenDays(query, name === 'overview' ? ['current', 'previous'] : ['current'], site.settledThrough),
     }
     answers.keep(question, fresh)
     return fresh
   }
-  const known = () => answers.fresh(question, folds, now())
+  const known = () => answers.fresh(question, state, now())
   // Everybody waits for a turn of their own, so that nobody waits in the queue of somebody else's key.
   const ask = () =>
     whileWanted(request, reply, (signal) =>
-      turns.take(key.id, signal, async () => known() ?? answers.share(`${question} ${folds}`, signal, compute)),
+      turns.take(key.id, signal, async () => known() ?? answers.share(`${question} ${state}`, signal, compute)),
     )
   try {
     const answer = known() ?? (await ask())

@@ -32,11 +32,15 @@ export function planOf(period: Period, folds: readonly Fold[], { byDay }: { byDa
   return { raw: without([all], folded), folded }
 }
 
-/** Whether any day of these periods is read from the events. */
-export const readsEvents = (
+/** Whether events may still be written, unnoticed, for a day that these periods read from the events. */
+export const readsOpenDays = (
   query: Periods & { folds: readonly Fold[] },
   periods: readonly (keyof Periods)[],
-): boolean => periods.some((name) => planOf(query[name], query.folds, { byDay: true }).raw.length > 0)
+  settledThrough: string | null,
+): boolean =>
+  periods.some((name) =>
+    planOf(query[name], query.folds, { byDay: true }).raw.some(([, last]) => last > (settledThrough ?? '')),
+  )
 
 /** Which of these days are folded, and under which versions. */
 export const foldedDays = (ranges: readonly DayRange[], folds: readonly Fold[]): Segment[] =>

@@ -41,7 +41,7 @@ export async function noteLateDays(postgres: Postgres, written: Iterable<SiteDay
           months = months - ${months}::text::datemultirange, pending_months = pending_months - ${months}::text::datemultirange
       WHERE site_id = ${site_id}`
     await postgres`
-      UPDATE site_folding SET considered_through = ${first}::text::date - 1
+      UPDATE site_folding SET considered_through = ${first}::text::date - 1, late = late + 1
       WHERE site_id = ${site_id} AND considered_through >= ${first}::text::date`
   }
 }
@@ -50,5 +50,5 @@ export async function noteLateDays(postgres: Postgres, written: Iterable<SiteDay
 export async function forgetFolds(postgres: Postgres, siteId: string): Promise<void> {
   await postgres`
     UPDATE site_folds SET days = '{}', months = '{}', pending_days = '{}', pending_months = '{}' WHERE site_id = ${siteId}`
-  await postgres`UPDATE site_folding SET considered_through = NULL WHERE site_id = ${siteId}`
+  await postgres`UPDATE site_folding SET considered_through = NULL, late = late + 1 WHERE site_id = ${siteId}`
 }

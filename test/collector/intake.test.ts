@@ -15,6 +15,8 @@ const site: Site = {
   hostnames: ['example.com', 'shop.example'],
   excludedCountries: [],
   folds: [],
+  settledThrough: null,
+  late: 0,
 }
 
 const sender = { ip: '193.0.6.139', userAgent: browserAgent, secChUaMobile: undefined }

@@ -1,6 +1,7 @@
 // Identical questions share one question to the engine, and answers are given again while they are as good as new (D-77, D-78).
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
+import { foldRound } from '../../src/folding/loop.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { pageview } from '../support/events.ts'
 import { openStores } from '../support/stores.ts'
@@ -126,6 +127,31 @@ test('a closed window is given again until an event comes late; exclusions count
   await world.excludeCountries([])
   api.directory.forget(world.siteId)
   assert.equal(await visitors(), 3)
+})
+
+test('a closed window of a site too small to be folded is given again too, until an event comes late', async (t) => {
+  const world = await openWorld(t, { now: '2026-03-15T12:00:00Z' })
+  await world.record(pageview({ at: '2026-03-04T10:00:00Z', visitor: 'a' }))
+  const { state, get, api } = await openSharing(t, world)
+  const visitors = async () => (await get(march)).json.data.current.visitors
+  assert.equal(await visitors(), 1)
+  state.now += 6_000
+  assert.equal(await visitors(), 1)
+  assert.equal(state.asked, 2, 'nobody has looked at its days yet')
+
+  await foldRound(world.stores, { now: Date.parse('2026-03-15T12:00:00Z') })
+  api.directory.forget(world.siteId)
+  assert.equal(await visitors(), 1)
+  state.now += 3_600_000
+  assert.equal(await visitors(), 1)
+  assert.equal(state.asked, 3)
+
+  await world.record(pageview({ at: '2026-03-05T10:00:00Z', visitor: 'late' }))
+  // Looked at again at once: what was known before the event must not come back with the same last day.
+  await world.stores.postgres`UPDATE site_folding SET considered_at = NULL WHERE site_id = ${world.siteId}`
+  await foldRound(world.stores, { now: Date.parse('2026-03-15T12:00:00Z') })
+  api.directory.forget(world.siteId)
+  assert.equal(await visitors(), 2)
 })
 
 test('a title is never older than five seconds, also in a closed window', async (t) => {

@@ -114,15 +114,22 @@ export const foldingMutations: Mutation[] = [
   {
     name: 'answers: other folds, same answer',
     file: 'src/api/answers.ts',
-    find: 'if (!answer || answer.folds !== folds) return undefined',
+    find: 'if (!answer || answer.state !== state) return undefined',
     replace: 'if (!answer) return undefined',
+    caughtBy: again,
+  },
+  {
+    name: 'answers: an event for a settled day that is looked at again is not noticed',
+    file: 'src/traffic/late-days.ts',
+    find: '::text::date - 1, late = late + 1',
+    replace: '::text::date - 1',
     caughtBy: again,
   },
   {
     name: 'answers: titles are kept with a closed window',
     file: 'src/api/stats-routes.ts',
-    find: "name !== 'pages' && !readsEvents",
-    replace: '!readsEvents',
+    find: "        name !== 'pages' &&\n",
+    replace: '',
     caughtBy: again,
   },
   {
