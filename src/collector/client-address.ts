@@ -29,8 +29,9 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
 }
 
 /** A socket that speaks both protocols calls 192.0.2.1 ::ffff:192.0.2.1; it is the same visitor. */
-const unmapped = (address: string): string => address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '')
+const unmapped = (address: string): string =>
+  address.includes(':') ? address.toLowerCase().replace(/^::ffff:(?=\d+\.)/, '') : address
 
 /** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
 const withoutPort = (hop: string): string =>
-  hop.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')
+  isIP(hop) !== 0 ? hop : hop.replace(/^\[(.*)\](:\d+)?$/, '$1').replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, '$1')

@@ -9,6 +9,7 @@ import { classifyChannel } from './channel.ts'
 import type { Countries } from './country.ts'
 import { deviceOf } from './device.ts'
 import { type Hit, newHit, type Sender } from './hit.ts'
+import { remember } from './remember.ts'
 import type { Salts } from './salts.ts'
 import type { Sessions } from './sessions.ts'
 import { readSource } from './source.ts'
@@ -121,8 +122,10 @@ function readTitle({ sent, event }: Hit): undefined {
     .toWellFormed()
 }
 
+const isKnownBot = remember(isBot)
+
 function refuseBots({ sender }: Hit): Verdict {
-  if (isBot(sender.userAgent)) return 'bot'
+  if (isKnownBot(sender.userAgent)) return 'bot'
 }
 
 async function findSite(hit: Hit, { siteOfDomain }: Sources): Promise<Verdict> {

@@ -22,6 +22,8 @@ const longestCommitMs = 2_000
 /** What may wait for the group under way; some 40,000 events. */
 const mostWaitingBytes = 16 * 1024 * 1024
 
+const betweenGroupsMs = 5
+
 interface Waiting {
   lines: string[]
   bytes: number
@@ -75,15 +77,20 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   })
 
   let isSending = false
+  let lastSentAt = 0
 
-  /** After everything that has come in together has been read: half as many groups, twice as large. */
+  /** Not sooner than some milliseconds after the last: whoever comes meanwhile shares the fsync, which costs as much as 20 events. */
   function sendSoon(): void {
-    if (isSending || underWay) return
+    if (isSending || underWay || waiting.lines.length === 0) return
     isSending = true
-    setImmediate(() => {
+    const wait = lastSentAt + betweenGroupsMs - performance.now()
+    const sendNow = () => {
       isSending = false
+      lastSentAt = performance.now()
       send()
-    })
+    }
+    if (wait > 1) setTimeout(sendNow, wait)
+    else setImmediate(sendNow)
   }
 
   /** One group at a time: whoever comes while it is written is in the next. */

@@ -1,4 +1,4 @@
-import { createHmac, type KeyObject } from 'node:crypto'
+import { hash, type KeyObject } from 'node:crypto'
 import type { TrafficEvent } from '../traffic/event.ts'
 import type { Sender } from './hit.ts'
 
@@ -8,9 +8,33 @@ export function visitorIdOf(
   { siteId, country, device }: Pick<TrafficEvent, 'siteId' | 'country' | 'device'>,
   { ip, userAgent }: Pick<Sender, 'ip' | 'userAgent'>,
 ): string {
-  return createHmac('sha256', salt)
-    .update(`${siteId}\0${ip}\0${country}\0${device}\0${userAgent}`)
-    .digest()
-    .readBigUInt64BE()
-    .toString()
+  const { inner, outer } = padsOf(salt)
+  const text = `${siteId}\0${ip}\0${country}\0${device}\0${userAgent}`
+  const message = Buffer.allocUnsafe(blockBytes + 3 * text.length)
+  inner.copy(message)
+  const length = blockBytes + message.write(text, blockBytes)
+  hash('sha256', message.subarray(0, length), 'buffer').copy(outer, blockBytes)
+  return hash('sha256', outer, 'buffer').readBigUInt64BE().toString()
+}
+
+interface Pads {
+  inner: Buffer
+  /** And room for the inner hash. */
+  outer: Buffer
+}
+
+const blockBytes = 64
+const hashBytes = 32
+const pads = new WeakMap<KeyObject, Pads>()
+
+/** HMAC-SHA-256 by its definition (RFC 2104): what `createHmac` sets up for each message costs 17 us under load, two hashes 5. */
+function padsOf(salt: KeyObject): Pads {
+  const known = pads.get(salt)
+  if (known) return known
+  const key = Buffer.alloc(blockBytes)
+  salt.export().copy(key)
+  const made = { inner: key.map((byte) => byte ^ 0x36) as Buffer, outer: Buffer.alloc(blockBytes + hashBytes) }
+  for (const [index, byte] of key.entries()) made.outer[index] = byte ^ 0x5c
+  pads.set(salt, made)
+  return made
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { createHmac, createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
 import { dayIn } from '../../src/collector/calendar.ts'
 import { deleteOldSalts, openSalts } from '../../src/collector/salts.ts'
@@ -70,6 +71,16 @@ test('a visitor is another on another site, address, user agent, country or devi
   assert.equal(new Set(ids).size, ids.length)
   assert.equal(visitorIdOf(salt, someone, sender), ids[0])
   assert.match(ids[0] as string, /^\d{1,20}$/)
+})
+
+test('an id is the beginning of the HMAC of site, address, country, device and user agent, in any alphabet', () => {
+  const key = createSecretKey(Buffer.from('0123456789abcdef0123456789abcdef'))
+  for (const userAgent of ['a browser', '', 'ünïcödé 浏览器 🧭', 'x'.repeat(5000)]) {
+    const { siteId, country, device } = someone
+    const message = `${siteId}\0${sender.ip}\0${country}\0${device}\0${userAgent}`
+    const expected = createHmac('sha256', key).update(message).digest().readBigUInt64BE().toString()
+    assert.equal(visitorIdOf(key, someone, { ...sender, userAgent }), expected)
+  }
 })
 
 test('a salt goes 48 hours after its day has ended in the last zone, and not a second sooner', async () => {
