@@ -2,7 +2,7 @@ import type { Site } from '../accounts/sites.ts'
 import type { TrafficEvent } from '../traffic/event.ts'
 import type { Source } from './source.ts'
 
-/** Who sent a request. Lives in memory only, and not longer than the request. */
+/** Who sent a request. Lives in memory only, and no longer than the request; a user agent alone, for up to a minute, to judge it once. */
 export interface Sender {
   ip: string
   userAgent: string
