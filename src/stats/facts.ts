@@ -2,11 +2,11 @@
 // once a day and a session lies within one (decisions D-2 and D-4): nothing has to be unique across days. This file alone knows
 // which table those integers come from; a report sees columns day, value, views and visitors. Rows may cancel each other out (an
 // excluded country is taken off), so a report leaves out what has no visitors in the end.
-import { join, type Sql, sql, uint } from '../stores/clickhouse-sql.ts'
+import { date, join, type Sql, sql, uint } from '../stores/clickhouse-sql.ts'
 import type { DayRange } from '../traffic/folds.ts'
 import { type Cell, cellsOf } from './cells.ts'
 import { type Dimension, type DimensionName, dimensions } from './dimensions.ts'
-import type { Period } from './period.ts'
+import { type Period, storedDay } from './period.ts'
 import { planOf, type Segment } from './plan.ts'
 import { hitScope, inWindow, onDays, type StatsQuery, sessionScope, startsInWindow } from './query.ts'
 
@@ -32,22 +32,31 @@ const rawHits = (query: StatsQuery, { value, hits, counted }: Dimension, days: r
     WHERE ${hitScope(query, query.current, days)} AND ${hits}
     GROUP BY day, value`
 
-/** A relation (day, views, visitors, sessions, bounces, duration in milliseconds): hits inside the period, sessions that started inside it. */
-export function totalFacts(query: StatsQuery, period: Period): Sql {
-  const { raw, folded } = planOf(period, query.folds, { byDay: false })
+/**
+ * A relation (period, day, views, visitors, sessions, bounces, duration in milliseconds) of the current and the previous period:
+ * hits inside it, sessions that started inside it. Folded days are whole, so each is in one period and both are read together.
+ */
+export function totalFacts(query: StatsQuery): Sql {
+  const { current, previous } = query
+  const plans = [current, previous].map((period) => ({ period, ...planOf(period, query.folds, { byDay: false }) }))
+  const folded = plans.flatMap((plan) => plan.folded)
   const stored = ({ sign, scope }: Cell) => sql`
-    SELECT day, ${sign} * views AS views, ${sign} * visitors AS visitors, ${sign} * sessions AS sessions,
-      ${sign} * bounces AS bounces, ${sign} * duration AS duration
+    SELECT if(day < ${date(storedDay(current.firstDay))}, 'previous', 'current') AS period, day, ${sign} * views AS views,
+      ${sign} * visitors AS visitors, ${sign} * sessions AS sessions, ${sign} * bounces AS bounces,
+      ${sign} * duration AS duration
     FROM folded
     WHERE ${scope} AND ${inSegments(folded, dimensions.day.dimension)}`
   return union([
-    ...(raw.length > 0 ? [rawTotals(query, period, raw)] : []),
+    ...plans.flatMap(({ period, raw }) =>
+      raw.length > 0 ? [rawTotals(query, period, period === current ? sql`'current'` : sql`'previous'`, raw)] : [],
+    ),
     ...(folded.length > 0 ? cellsOf(query, undefined).map(stored) : []),
   ])
 }
 
-const rawTotals = (query: StatsQuery, period: Period, days: readonly DayRange[]): Sql => sql`
+const rawTotals = (query: StatsQuery, period: Period, name: Sql, days: readonly DayRange[]): Sql => sql`
     SELECT
+      ${name} AS period,
       day,
       toInt64(sum(hit_views)) AS views,
       toInt64(uniqExactIf(visitor, hits > 0)) AS visitors,

@@ -132,7 +132,8 @@ test('three visitors in a browser, and then exactly their nine answers within 10
   }
   t.diagnostic(`everything was there ${Date.now() - ended} ms after the last event`)
   assert.deepEqual(seen.lists, expected)
-  const { avg_duration, ...current } = seen.overview.current
+  // Asked again: in the round that had all lists, the overview may have been answered before the last event came.
+  const { avg_duration, ...current } = (await answers()).overview.current
   assert.deepEqual(current, { visitors: 3, pageviews: 9, sessions: 3, bounce_rate: 33 })
   // Only the first visitor took time: at least the two pauses, at most all of it.
   assert.ok(avg_duration >= 0 && avg_duration <= (ended - began) / 1000 / 3 + 1, `${avg_duration} s`)
