@@ -1,7 +1,3 @@
-import { pino } from 'pino'
-import { startApi } from '../api/service.ts'
-import { startCollector } from '../collector/service.ts'
-import { startFolding } from '../folding/loop.ts'
 import { migrate } from '../stores/migrate.ts'
 import { type Command, positionals } from './command.ts'
 
@@ -13,6 +9,13 @@ export const serve: Command = {
   async run(input, context) {
     positionals(input, [])
     if (!input.options['no-migrate']) await migrate(context)
+    // Loaded here: every other command would wait a third of a second for them.
+    const [{ pino }, { startApi }, { startCollector }, { startFolding }] = await Promise.all([
+      import('pino'),
+      import('../api/service.ts'),
+      import('../collector/service.ts'),
+      import('../folding/loop.ts'),
+    ])
     const { config } = context
     const log = pino({ level: config.LOG_LEVEL })
     const api = await startApi(config, log)
