@@ -4,14 +4,14 @@ import test, { type TestContext } from 'node:test'
 import { foldRound } from '../../src/folding/loop.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { pageview } from '../support/events.ts'
-import { openStores } from '../support/stores.ts'
-import { openWorld, startApi, type World } from '../support/world.ts'
+import { connect, createStores, disconnect } from '../support/stores.ts'
+import { makeWorld, openWorld, startApi, type World } from '../support/world.ts'
 
 const march = 'range=custom&start=2026-03-01&end=2026-03-14'
 
 /** A second process before the same site, which gives answers again; it counts what it asks the engine, and can be made to wait. */
 async function openSharing(t: TestContext, world: World) {
-  const stores = await openStores()
+  const { stores } = world
   const state = { asked: 0, aborted: 0, gate: Promise.resolve(), now: Date.parse('2026-03-15T12:00:00Z') }
   const clickhouse: ClickHouse = {
     ...stores.clickhouse,
@@ -130,7 +130,15 @@ test('a closed window is given again until an event comes late; exclusions count
 })
 
 test('a closed window of a site too small to be folded is given again too, until an event comes late', async (t) => {
-  const world = await openWorld(t, { now: '2026-03-15T12:00:00Z' })
+  // In stores of its own: a round looks at every site there is, also at those of tests that run beside this one.
+  const created = await createStores()
+  const stores = connect(created.addresses)
+  const world = await makeWorld(stores, { now: '2026-03-15T12:00:00Z' })
+  t.after(async () => {
+    await world.close()
+    await disconnect(stores)
+    await created.remove()
+  })
   await world.record(pageview({ at: '2026-03-04T10:00:00Z', visitor: 'a' }))
   const { state, get, api } = await openSharing(t, world)
   const visitors = async () => (await get(march)).json.data.current.visitors
