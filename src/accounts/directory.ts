@@ -69,8 +69,10 @@ export function openDirectory(
   async function look(name: string, load: () => Promise<Omit<Entry, 'loadedAt'>>): Promise<Entry['value']> {
     const entry = entries.get(name)
     if (entry && now() - Math.max(entry.loadedAt, confirmedAt) < unconfirmedMs) {
-      entries.delete(name) // and in again at the end: the first of a Map is the least recently used
-      entries.set(name, entry)
+      if (entries.size > mostEntries / 2) {
+        entries.delete(name) // and in again at the end: the first of a Map is the least recently used
+        entries.set(name, entry)
+      }
       return entry.value
     }
     const known = loading.get(name)

@@ -11,13 +11,14 @@ export interface LastUse {
  * be written is tried again with the next.
  */
 export function recordLastUse(postgres: Postgres, everyMs = 60_000): LastUse {
-  let used = new Map<string, Date>()
+  /** UTC milliseconds, by key. */
+  let used = new Map<string, number>()
 
   async function write(): Promise<void> {
     if (used.size === 0) return
     const batch = used
     used = new Map()
-    const rows = JSON.stringify(Array.from(batch, ([id, at]) => ({ id, at })))
+    const rows = JSON.stringify(Array.from(batch, ([id, at]) => ({ id, at: new Date(at) })))
     try {
       await postgres`
         UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
@@ -30,7 +31,7 @@ export function recordLastUse(postgres: Postgres, everyMs = 60_000): LastUse {
 
   const timer = setInterval(() => void write(), everyMs).unref()
   return {
-    note: (keyId) => void used.set(keyId, new Date()),
+    note: (keyId) => void used.set(keyId, Date.now()),
     close: () => clearInterval(timer),
   }
 }

@@ -119,7 +119,7 @@ export function buildApp({ log, metrics, answerBytes, ...services }: ApiServices
 function refuse(reply: FastifyReply, error: ApiError): FastifyReply {
   reply.code(error.status).header('Cache-Control', 'no-store')
   if (error.status === 401) reply.header('WWW-Authenticate', 'Bearer')
-  return reply.send(errorBody(error))
+  return reply.type('application/json; charset=utf-8').send(JSON.stringify(errorBody(error)))
 }
 
 /** Node keeps the first of two such headers and a proxy before us may have taken the second: whose request is it? */
