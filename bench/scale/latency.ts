@@ -67,7 +67,8 @@ export async function measureLatency(
       floor.push(performance.now() - before)
       times.get(one)?.push(milliseconds)
     }
-    say(`round ${rounds} of ${asked.length} questions, SELECT 1 ${spreadOf(floor).p10 ?? '-'} ms`)
+    const floorNow = floor.length > 0 ? `SELECT 1 ${spreadOf(floor).p10} ms` : 'to warm up'
+    say(`round ${rounds} of ${asked.length} questions, ${floorNow}`)
   }
   const cells = asked.map((one): Cell => {
     const { site, report, range, window, filter } = one.question
