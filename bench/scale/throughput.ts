@@ -48,7 +48,7 @@ export async function measureThroughput(options: ThroughputOptions): Promise<Thr
   const apis: Partial<Record<'api' | 'cached', ApiProcess>> = {}
   try {
     apis.api = await startApiProcess(stores, { ...world.environment, ANSWER_CACHE_MB: '0' })
-    apis.cached = await startApiProcess(stores, world.environment)
+    apis.cached = await startApiProcess(stores, { ...world.environment, ANSWER_CACHE_MB: '64' })
     const results: Partial<ThroughputResult> = {}
     for (const window of windows) {
       results[window] = await measureWindow(options, window, apis)
