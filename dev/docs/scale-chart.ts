@@ -11,7 +11,7 @@ interface Line {
 
 const width = 760
 const height = 420
-const plot = { left: 70, right: 570, top: 30, bottom: 360 }
+const plot = { left: 92, right: 570, top: 30, bottom: 360 }
 
 export function scaleChart(result: ScaleResult): string {
   const lines = linesOf(result)
