@@ -94,20 +94,26 @@ function readBody(request: IncomingMessage): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const chunks: Buffer[] = []
   let bytes = 0
+  let isOver = false
+  /** Once, whatever comes first: of a refused request that breaks off after its answer, Node tells no end at all. */
+  const finish = (settle: () => void): void => {
+    if (isOver) return
+    isOver = true
+    bytesAtOnce -= bytes
+    settle()
+  }
   request.on('data', (chunk: Buffer) => {
+    if (isOver) return
     bytes += chunk.length
     bytesAtOnce += chunk.length
-    if (bytes > mostBytes) reject(new Refusal('too_large'))
-    else if (bytesAtOnce > mostBytesAtOnce) reject(new Unavailable('Too much is being read'))
+    if (bytes > mostBytes) finish(() => reject(new Refusal('too_large')))
+    else if (bytesAtOnce > mostBytesAtOnce) finish(() => reject(new Unavailable('Too much is being read')))
     else chunks.push(chunk)
   })
   request.on('end', () =>
-    resolve(chunks.length === 1 ? (chunks[0] as Buffer).toString() : Buffer.concat(chunks).toString()),
+    finish(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer).toString() : Buffer.concat(chunks).toString())),
   )
-  request.on('error', () => reject(new Refusal('invalid_body'))) // it broke off: there is nobody to tell
-  request.on('close', () => {
-    bytesAtOnce -= bytes
-    if (!request.complete) reject(new Refusal('invalid_body')) // an error costs 40 us, so not for those that ended well
-  })
+  // It broke off: there is nobody to tell.
+  for (const end of ['error', 'close']) request.on(end, () => finish(() => reject(new Refusal('invalid_body'))))
   return promise
 }

@@ -50,7 +50,7 @@ export async function generateDemo(options: DemoOptions): Promise<DemoSummary> {
     signal?.throwIfAborted()
     await clickhouse.run(insertEvents(site, chunk), settings)
     await clickhouse.run(insertTitles(siteId, chunk), settings)
-    const [counted] = await clickhouse.rows<{ events: number }>(countEvents(siteId, chunk), signal)
+    const [counted] = await clickhouse.rowsPatiently<{ events: number }>(countEvents(siteId, chunk))
     made += counted?.events ?? 0
     onProgress?.(Math.round((events * (chunk.firstSession + chunk.sessions)) / sessions), events)
   }

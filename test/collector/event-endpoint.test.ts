@@ -37,11 +37,12 @@ test('fifty events are taken, fifty-one are not', async () => {
   assert.equal((body as { error: { code: string } }).error.code, 'invalid_body')
 })
 
+const padded = (bytes: number) => {
+  const empty = JSON.stringify({ ...page, props: { x: '' } })
+  return JSON.stringify({ ...page, props: { x: 'x'.repeat(bytes - empty.length) } })
+}
+
 test('65,536 bytes are taken, one more is not', async () => {
-  const padded = (bytes: number) => {
-    const empty = JSON.stringify({ ...page, props: { x: '' } })
-    return JSON.stringify({ ...page, props: { x: 'x'.repeat(bytes - empty.length) } })
-  }
   assert.deepEqual(await outcome(padded(65_536)), [202, { accepted: 1, dropped: [] }])
   const [status, body] = await outcome(padded(65_537))
   assert.equal(status, 413)
@@ -132,4 +133,20 @@ test('a client that goes away in the middle of its body leaves nothing behind', 
   }
   assert.deepEqual(await outcome(page), [202, { accepted: 1, dropped: [] }])
   assert.doesNotMatch(collector.log(), /"level":50/)
+})
+
+test('bodies that are too large and break off, however many, leave room for the next event', async () => {
+  const { port } = new URL(collector.url)
+  const { connect } = await import('node:net')
+  // 120 MB together: more than may be read at once.
+  const body = 'x'.repeat(120_000)
+  for (let time = 0; time < 1_000; time++) {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.end(
+      `POST /api/event HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length + 20}\r\n\r\n${body}`,
+    )
+    socket.on('error', () => {}).resume()
+    await new Promise((resolve) => socket.once('close', resolve))
+  }
+  assert.deepEqual(await outcome(padded(65_536)), [202, { accepted: 1, dropped: [] }])
 })

@@ -85,8 +85,15 @@ export const collectorMutations: Mutation[] = [
   {
     name: 'endpoint: a body of any size',
     file: 'src/collector/event-route.ts',
-    find: "    if (bytes > mostBytes) reject(new Refusal('too_large'))\n    else if",
+    find: "    if (bytes > mostBytes) finish(() => reject(new Refusal('too_large')))\n    else if",
     replace: '    if',
+    caughtBy: collector('event-endpoint'),
+  },
+  {
+    name: 'endpoint: a refused body counts as being read for ever',
+    file: 'src/collector/event-route.ts',
+    find: "    if (bytes > mostBytes) finish(() => reject(new Refusal('too_large')))",
+    replace: "    if (bytes > mostBytes) reject(new Refusal('too_large'))",
     caughtBy: collector('event-endpoint'),
   },
   {
