@@ -34,7 +34,7 @@ export async function measure(
   const foldedWhale = await state.once('fold whale', () => fold(world, whale))
   say(`folded the whale: ${JSON.stringify(foldedWhale)}`)
   await settle(world, patience)
-  const folded = await state.once('fold bytes', () => sizeOf(world, 'folded'))
+  const folded = await state.once('fold bytes', () => sizeOf(world, 'tallies'))
   const rest = { tenth: await makeSite(world, tenth, say), hundredth: await makeSite(world, hundredth, say) }
   await makeSmallSites(world, say)
   for (const site of [tenth, hundredth]) await state.once(`fold ${site.name}`, () => fold(world, site))
@@ -111,7 +111,7 @@ export async function measure(
 
 async function foldedRowsOf({ clickhouse }: World, { id }: BenchSite): Promise<number> {
   const [row] = await clickhouse.rows<{ rows: number }>(
-    sql`SELECT count() AS rows FROM folded WHERE site_id = ${text(id)}`,
+    sql`SELECT count() AS rows FROM tallies WHERE site_id = ${text(id)}`,
   )
   return row?.rows ?? 0
 }
@@ -152,7 +152,7 @@ async function sizeOf({ clickhouse }: World, table: string): Promise<{ bytes: nu
 async function partsOf({ clickhouse }: World): Promise<Measured['parts']> {
   const [row] = await clickhouse.rows<{ events: number; folded: number }>(sql`
     SELECT max(parts) AS events, (
-      SELECT count() FROM system.parts WHERE active AND database = currentDatabase() AND table = 'folded'
+      SELECT count() FROM system.parts WHERE active AND database = currentDatabase() AND table = 'tallies'
     ) AS folded
     FROM (
       SELECT count() AS parts FROM system.parts

@@ -161,9 +161,9 @@ export async function settle({ clickhouse }: World, mostSeconds: number): Promis
 /** Folds are made by code: when that has changed, or PostgreSQL has forgotten them, they are made anew. */
 async function forgetOldFolds(state: State, clickhouse: ClickHouse, postgresUrl: string): Promise<void> {
   const version = fingerprint(
-    'src/folding/*.ts',
-    'src/stats/{cells,dimensions}.ts',
-    'migrations/clickhouse/0003_folded.sql',
+    'src/folding/statements.ts',
+    'src/stats/{dimensions,places}.ts',
+    'migrations/clickhouse/0006_tallies.sql',
     'migrations/postgres/0003_folds.sql',
   )
   const forget = async () => {

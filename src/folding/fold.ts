@@ -3,7 +3,7 @@ import { selectSite, siteOf } from '../accounts/sites.ts'
 import { foldedDays } from '../stats/plan.ts'
 import { onDays } from '../stats/query.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
-import { type Sql, sql, text, uint } from '../stores/clickhouse-sql.ts'
+import { type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { DayRange } from '../traffic/folds.ts'
 import { beginFold, clearLeftover, commitFold, leftovers, type Span, unfoldedDays, unfoldedMonths } from './ledger.ts'
@@ -103,17 +103,16 @@ export async function sweep({ postgres, clickhouse }: Stores, patience?: string)
   const found = await leftovers(postgres, patience)
   for (const leftover of found) {
     const { siteId, version, span, ranges } = leftover
-    const isMonth = span === 'month' ? sql`span = 'month'` : sql`span = 'day'`
     await clickhouse.run(sql`
-      DELETE FROM folded
-      WHERE site_id = ${text(siteId)} AND version = ${uint(version)} AND ${isMonth} AND ${onDays(ranges)}`)
+      DELETE FROM tallies
+      WHERE site_id = ${text(siteId)} AND startsWith(place, ${text(`${span} ${version} `)}) AND ${onDays(ranges)}`)
     await clearLeftover(postgres, leftover)
   }
   return found.length
 }
 
 const erase = (clickhouse: ClickHouse, siteId: string) =>
-  clickhouse.run(sql`DELETE FROM folded WHERE site_id = ${text(siteId)}`)
+  clickhouse.run(sql`DELETE FROM tallies WHERE site_id = ${text(siteId)}`)
 
 export async function eventsByDay(
   clickhouse: ClickHouse,
@@ -134,8 +133,8 @@ async function monthsTogether(
   const months = await unfoldedMonths(postgres, siteId)
   if (months.length === 0) return []
   const counts = await clickhouse.rowsPatiently<{ month: string; rows: number }>(sql`
-    SELECT toStartOfMonth(day) AS month, count() AS rows FROM folded
-    WHERE site_id = ${text(siteId)} AND span = 'day' AND ${onDays(months)} GROUP BY month`)
+    SELECT toStartOfMonth(day) AS month, count() AS rows FROM tallies
+    WHERE site_id = ${text(siteId)} AND startsWith(place, 'day ') AND ${onDays(months)} GROUP BY month`)
   const rowsOf = new Map(counts.map(({ month, rows }) => [month, rows]))
   const together: { months: DayRange[]; rows: number }[] = []
   for (const month of months) {

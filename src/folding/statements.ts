@@ -1,8 +1,8 @@
 // The statements that fold days: exact counts for every cell, made inside the engine (decisions D-71 and D-72). Visitors are made
 // unique for each cell by itself: adding up coarser cells from finer ones took longer, 5.8 instead of 3.7 us an event for pages.
 
-import { storedCells } from '../stats/cells.ts'
-import { type Dimension, foldedDimensions } from '../stats/dimensions.ts'
+import { type Dimension, dimensions, narrowedBy } from '../stats/dimensions.ts'
+import { placeIn, subject } from '../stats/places.ts'
 import type { Segment } from '../stats/plan.ts'
 import { onDays } from '../stats/query.ts'
 import { join, type Sql, sql, text, uint, uints } from '../stores/clickhouse-sql.ts'
@@ -18,60 +18,67 @@ export interface Batch {
 /** One statement for each dimension, or one for all: less to do for few events, and one part of the table instead of six. */
 export function foldStatements(batch: Batch, { atOnce }: { atOnce: boolean }): Sql[] {
   const parts = [
-    ...Object.values<Dimension>(foldedDimensions).map((dimension) => hitRows(batch, dimension)),
+    ...Object.values<Dimension>(dimensions).map((dimension) => hitRows(batch, dimension)),
     sessionRows(batch),
   ]
-  return (atOnce ? [join(parts, sql` UNION ALL `)] : parts).map(insert)
+  return (atOnce ? [join(parts, sql` UNION ALL `)] : parts).map((rows) => insert(batch, rows))
 }
 
-const insert = (rows: Sql): Sql => sql`
-    INSERT INTO folded
-    (
-      site_id, dimension, cell, span, hostname, utm_source, country, device, day, value, version,
-      views, visitors, sessions, bounces, duration
-    )
-    ${rows}`
+/** Of rows (dimension, cell, host, source, land, kind, day, value, …): country and device under names that no column of events has. */
+const insert = ({ siteId, version }: Batch, rows: Sql): Sql => sql`
+    INSERT INTO tallies (site_id, place, day, value, views, visitors, sessions, bounces, duration)
+    SELECT
+      ${text(siteId)},
+      ${placeIn(version, sql`dimension`, sql`cell`, { hostname: sql`host`, utmSource: sql`source`, country: sql`land`, device: sql`kind` })},
+      day, value, views, visitors, sessions, bounces, duration
+    FROM (${rows}
+    )`
 
 const eventsOf = ({ siteId, days }: Batch): Sql => sql`site_id = ${text(siteId)} AND ${onDays(days)}`
 
-function hitRows(batch: Batch, { name, value, hits, counted }: Dimension): Sql {
-  const counts = sql`
+const columns = [
+  { bit: narrowedBy.hostname, column: sql`hostname`, alias: sql`host` },
+  { bit: narrowedBy.utmSource, column: sql`utm_source`, alias: sql`source` },
+  { bit: narrowedBy.country, column: sql`country`, alias: sql`land` },
+  { bit: narrowedBy.device, column: sql`device`, alias: sql`kind` },
+] as const
+
+/** Cells of a source leave out who came without one, so they are counted apart. */
+function hitRows(batch: Batch, dimension: Dimension): Sql {
+  const [withSource, others] = [true, false].map((wanted) =>
+    dimension.cells.filter((cell) => (cell & narrowedBy.utmSource) > 0 === wanted),
+  ) as [number[], number[]]
+  const parts = [cellRows(batch, dimension, others, sql`true`)]
+  if (withSource.length > 0) parts.push(cellRows(batch, dimension, withSource, sql`utm_source != ''`))
+  return join(parts, sql` UNION ALL `)
+}
+
+function cellRows(batch: Batch, dimension: Dimension, cells: readonly number[], named: Sql): Sql {
+  const used = columns.filter(({ bit }) => cells.some((cell) => cell & bit))
+  const cell = used.map(({ bit, alias }) => sql`${uint(bit)} * (1 - grouping(${alias}))`)
+  const shown = columns.map((one) =>
+    used.includes(one) ? sql`${one.column} AS ${one.alias}` : sql`'' AS ${one.alias}`,
+  )
+  const sets = cells.map((one) =>
+    used.filter(({ bit }) => one & bit).reduce((set, { alias }) => sql`${set}, ${alias}`, sql`day, value`),
+  )
+  const { name, value, hits, counted } = dimension
+  return sql`
+    SELECT
+      ${text(name)} AS dimension, toUInt8(${join([sql`0`, ...cell], sql` + `)}) AS cell, ${join(shown, sql`, `)}, day,
+      ${value} AS value,
       toInt64(${counted}) AS views, toInt64(uniqExact(visitor_id)) AS visitors,
       toInt64(0) AS sessions, toInt64(0) AS bounces, toInt64(0) AS duration
     FROM events
-    WHERE ${eventsOf(batch)} AND ${hits}`
-  const row = (cell: Sql, source: Sql) => sql`
-    SELECT
-      ${text(batch.siteId)}, ${name}, toUInt8(${cell}), 'day', hostname AS host, ${source} AS source, country AS land,
-      device AS kind, day, ${value} AS value, ${uint(batch.version)}, ${counts}`
-  return sql`
-    ${row(sql`${columns}`, sql`''`)}
-    GROUP BY GROUPING SETS
-    (
-      (day, value),
-      (day, value, kind),
-      (day, value, kind, land),
-      (day, value, host),
-      (day, value, host, kind, land)
-    )
-    UNION ALL
-    ${row(sql`8 + ${columns}`, sql`utm_source`)} AND utm_source != ''
-    GROUP BY GROUPING SETS
-    (
-      (day, value, source),
-      (day, value, source, kind, land),
-      (day, value, source, host, kind, land)
-    )`
+    WHERE ${eventsOf(batch)} AND ${hits} AND ${named}
+    GROUP BY GROUPING SETS ((${join(sets, sql`), (`)}))`
 }
-
-/** What a row is grouped by, as the number of its cell has it (stats/cells.ts). */
-const columns = sql`4 * (1 - grouping(host)) + 2 * (1 - grouping(kind)) + (1 - grouping(land))`
 
 /** A session has one source; it counts once for each of its hosts. Its dimension is the total. */
 const sessionRows = (batch: Batch): Sql => sql`
     SELECT
-      ${text(batch.siteId)}, 'total', toUInt8(place + 2 * (1 - grouping(kind)) + (1 - grouping(land))) AS cell, 'day', host,
-      source, land, kind, day, '' AS value, ${uint(batch.version)}, toInt64(0) AS views, toInt64(0) AS visitors,
+      'total' AS dimension, toUInt8(place + 2 * (1 - grouping(kind)) + (1 - grouping(land))) AS cell, host, source, land, kind,
+      day, '' AS value, toInt64(0) AS views, toInt64(0) AS visitors,
       toInt64(count()) AS sessions, toInt64(countIf(bounced)) AS bounces, toInt64(sum(milliseconds)) AS duration
     FROM (
       SELECT day, land, kind, bounced, milliseconds, places.1 AS place, places.2 AS host, places.3 AS source
@@ -98,9 +105,10 @@ const sessionRows = (batch: Batch): Sql => sql`
     (
       (place, host, source, day),
       (place, host, source, day, kind),
+      (place, host, source, day, land),
       (place, host, source, day, kind, land)
     )
-    HAVING cell IN ${uints(storedCells)}`
+    HAVING cell IN ${uints(dimensions.total.cells)}`
 
 /** Months are sums of days that are readable, whatever version each was written under. */
 export function foldMonths(
@@ -108,14 +116,19 @@ export function foldMonths(
   readable: readonly Pick<Segment, 'version' | 'days'>[],
   { atOnce }: { atOnce: boolean },
 ): Sql[] {
-  const days = readable.map((one) => sql`(version = ${uint(one.version)} AND ${onDays(one.days)})`)
-  const rows = (dimension: Sql) => sql`
+  const names = Object.values<Dimension>(dimensions).flatMap(({ name, hasMonths }) => (hasMonths ? [name] : []))
+  const sums = (some: readonly string[]) => {
+    const days = readable.flatMap((one) =>
+      some.map((name) => sql`(startsWith(place, ${text(`day ${one.version} ${name} `)}) AND ${onDays(one.days)})`),
+    )
+    return sql`
+    INSERT INTO tallies (site_id, place, day, value, views, visitors, sessions, bounces, duration)
     SELECT
-      site_id, dimension, cell, 'month', hostname, utm_source, country, device, toStartOfMonth(day) AS month, value,
-      ${uint(version)}, sum(views), sum(visitors), sum(sessions), sum(bounces), sum(duration)
-    FROM folded
-    WHERE site_id = ${text(siteId)} AND ${dimension} AND span = 'day' AND (${join(days, sql` OR `)})
-    GROUP BY site_id, dimension, cell, hostname, utm_source, country, device, month, value`
-  if (atOnce) return [insert(rows(sql`true`))]
-  return Object.values<Dimension>(foldedDimensions).map(({ name }) => insert(rows(sql`dimension = ${name}`)))
+      site_id, concat(${text(`month ${version} `)}, ${subject}) AS month_place, toStartOfMonth(day) AS month, value,
+      sum(views), sum(visitors), sum(sessions), sum(bounces), sum(duration)
+    FROM tallies
+    WHERE site_id = ${text(siteId)} AND (${join(days, sql` OR `)})
+    GROUP BY site_id, month_place, month, value`
+  }
+  return atOnce ? [sums(names)] : names.map((name) => sums([name]))
 }

@@ -1,11 +1,11 @@
 // Whether what is folded is what the events say: every cell of every day counted again from the events, one by one and without
 // the fold's statements; and months against their days.
 import { findSite } from '../accounts/sites.ts'
-import { narrowedBy, storedCells } from '../stats/cells.ts'
-import { type Dimension, foldedDimensions } from '../stats/dimensions.ts'
+import { type Dimension, dimensions, narrowedBy } from '../stats/dimensions.ts'
+import { columnsOf, subject } from '../stats/places.ts'
 import { foldedDays, type Segment } from '../stats/plan.ts'
 import { onDays } from '../stats/query.ts'
-import { join, type Sql, sql, text, uint } from '../stores/clickhouse-sql.ts'
+import { join, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 import type { DayRange } from '../traffic/folds.ts'
 import { chunksOf, eventsByDay, lengthOf, type Stores, settings } from './fold.ts'
 import { unfoldedDays } from './ledger.ts'
@@ -62,39 +62,46 @@ export async function verifySite(
   }
 }
 
-const columns = [
-  [narrowedBy.country, sql`country`],
-  [narrowedBy.device, sql`device`],
-  [narrowedBy.hostname, sql`hostname`],
-  [narrowedBy.utmSource, sql`utm_source`],
-] as const
+const columns = { hostname: sql`hostname`, utmSource: sql`utm_source`, country: sql`country`, device: sql`device` }
 
-/** For every dimension and cell: the days on which the rows of the events and the folded ones do not cancel each other out. */
+/** For every dimension and cell: the days on which what the events say and the tallies do not cancel each other out. */
 function comparisons(siteId: string, days: readonly DayRange[], stored: readonly Segment[]): Sql[] {
-  return storedCells.flatMap((cell) => {
-    const keys = columns.filter(([bit]) => cell & bit).map(([, column]) => column)
+  return dimensions.total.cells.flatMap((cell) => {
+    const keys = columnsOf(cell).map((column) => columns[column])
     const key = (...more: Sql[]) => join([sql`day`, ...more, ...keys], sql`, `)
     const named = cell & narrowedBy.utmSource ? sql`events.utm_source != ''` : sql`true`
     const events = sql`FROM events WHERE site_id = ${text(siteId)} AND ${onDays(days)} AND ${named}`
-    const folded = (name: Sql) =>
-      sql`FROM folded WHERE site_id = ${text(siteId)} AND dimension = ${name} AND cell = ${uint(cell)} AND ${inDays(stored)}`
+    const counts = (name: string) => {
+      const texts = columnsOf(cell).map((column) =>
+        column === 'hostname' || column === 'utmSource'
+          ? sql`' ', toString(length(${columns[column]})), ':', ${columns[column]}`
+          : sql`' ', ${columns[column]}`,
+      )
+      return sql`concat(${join([sql`${text(`${name} ${cell}`)}`, sql`''`, ...texts], sql`, `)})`
+    }
+    const tallies = (name: string) =>
+      sql`FROM tallies WHERE site_id = ${text(siteId)} AND ${inDays(stored, `${name} ${cell}`)}`
 
     const hits = ({ name, value, hits, counted }: Dimension) => sql`
       SELECT day, count() AS rows FROM (
-        SELECT ${key(sql`item`)} FROM (
-          SELECT ${key(sql`${value} AS item`)}, toInt64(${counted}) AS views, toInt64(uniqExact(visitor_id)) AS visitors
-          ${events} AND ${hits} GROUP BY ${key(sql`item`)}
+        SELECT day, subject, item FROM (
+          SELECT day, ${counts(name)} AS subject, item, views, visitors FROM (
+            SELECT ${key(sql`${value} AS item`)}, toInt64(${counted}) AS views, toInt64(uniqExact(visitor_id)) AS visitors
+            ${events} AND ${hits} GROUP BY ${key(sql`item`)}
+          )
           UNION ALL
-          SELECT ${key(sql`value AS item`)}, -views, -visitors ${folded(name)}
+          SELECT day, ${subject} AS subject, value AS item, -views, -visitors ${tallies(name)}
         )
-        GROUP BY ${key(sql`item`)} HAVING sum(views) != 0 OR sum(visitors) != 0
+        GROUP BY day, subject, item HAVING sum(views) != 0 OR sum(visitors) != 0
       )
       GROUP BY day`
     const hosts = cell & narrowedBy.hostname ? sql`groupUniqArray(events.hostname)` : sql`['']`
     const sessions = sql`
       SELECT day, count() AS rows FROM (
-        SELECT ${key()} FROM (
-          SELECT ${key()}, toInt64(1) AS sessions, toInt64(bounced) AS bounces, toInt64(milliseconds) AS duration
+        SELECT day, subject FROM (
+          SELECT
+            day, ${counts('total')} AS subject, toInt64(1) AS sessions, toInt64(bounced) AS bounces,
+            toInt64(milliseconds) AS duration
           FROM (
             SELECT
               day, any(events.country) AS country, any(events.device) AS device, any(events.utm_source) AS utm_source,
@@ -103,32 +110,41 @@ function comparisons(siteId: string, days: readonly DayRange[], stored: readonly
             ${events} GROUP BY day, session_id
           )
           UNION ALL
-          SELECT ${key()}, -sessions, -bounces, -duration ${folded(sql`'total'`)}
+          SELECT day, ${subject} AS subject, -sessions, -bounces, -duration ${tallies('total')}
         )
-        GROUP BY ${key()} HAVING sum(sessions) != 0 OR sum(bounces) != 0 OR sum(duration) != 0
+        GROUP BY day, subject HAVING sum(sessions) != 0 OR sum(bounces) != 0 OR sum(duration) != 0
       )
       GROUP BY day`
-    return [...Object.values<Dimension>(foldedDimensions).map(hits), sessions]
+    const counted = Object.values<Dimension>(dimensions).filter(({ cells }) => cells.includes(cell))
+    return [...counted.map(hits), sessions]
   })
 }
 
 const compareMonths = (siteId: string, version: number, months: DayRange, stored: readonly Segment[]): Sql => sql`
   SELECT month AS day, count() AS rows FROM (
     SELECT month FROM (
-      SELECT *, toStartOfMonth(day) AS month, 1 AS sign FROM folded
-      WHERE site_id = ${text(siteId)} AND ${inDays(stored)}
+      SELECT *, toStartOfMonth(day) AS month, ${subject} AS subject, 1 AS sign FROM tallies
+      WHERE site_id = ${text(siteId)} AND (${join(
+        Object.values<Dimension>(dimensions).flatMap(({ name, hasMonths }) =>
+          hasMonths ? [inDays(stored, name)] : [],
+        ),
+        sql` OR `,
+      )})
       UNION ALL
-      SELECT *, day AS month, -1 AS sign FROM folded
-      WHERE site_id = ${text(siteId)} AND span = 'month' AND version = ${uint(version)} AND ${onDays([months])}
+      SELECT *, day AS month, ${subject} AS subject, -1 AS sign FROM tallies
+      WHERE site_id = ${text(siteId)} AND startsWith(place, ${text(`month ${version} `)}) AND ${onDays([months])}
     )
-    GROUP BY dimension, cell, hostname, utm_source, country, device, month, value
+    GROUP BY subject, month, value
     HAVING sum(sign * views) != 0 OR sum(sign * visitors) != 0 OR sum(sign * sessions) != 0
       OR sum(sign * bounces) != 0 OR sum(sign * duration) != 0
   )
   GROUP BY month`
 
-const inDays = (stored: readonly Segment[]): Sql =>
-  sql`span = 'day' AND (${join(
-    stored.map(({ version, days }) => sql`(version = ${uint(version)} AND ${onDays(days)})`),
-    sql` OR `,
-  )})`
+/** Tallies whose subject is the one given, or begins with it as a word. */
+const inDays = (stored: readonly Segment[], begin: string): Sql => {
+  const segments = stored.map(({ version, days }) => {
+    const place = `day ${version} ${begin}`
+    return sql`((place = ${text(place)} OR startsWith(place, ${text(`${place} `)})) AND ${onDays(days)})`
+  })
+  return sql`(${join(segments, sql` OR `)})`
+}

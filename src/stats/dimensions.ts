@@ -1,37 +1,90 @@
 // What hits can be broken down by, which hits take part, and what is counted of them. Sessions without a referrer are in no row.
 import { type Sql, sql } from '../stores/clickhouse-sql.ts'
 
+/** The columns a question can be narrowed by; a cell is a sum of these. */
+export const narrowedBy = { country: 1, device: 2, hostname: 4, utmSource: 8 } as const
+
+export type Narrowing = keyof typeof narrowedBy
+export type ListedColumn = Exclude<Narrowing, 'hostname'>
+
 export interface Dimension {
-  /** Its name in the folded table. */
-  name: Sql
+  /** Its name in the table of tallies. */
+  name: string
   value: Sql
   hits: Sql
   counted: Sql
+  /** By which columns its tallies are narrowed, alone and together (decision D-72). */
+  cells: readonly number[]
+  /** It has so many values a day that whole months are stored as sums too (decision D-76). */
+  hasMonths?: true
+  /** Its value is such a column: where it has no rows for a cell, those of the total show it by that column. */
+  shows?: ListedColumn
 }
 
 const pageviews = sql`countIf(name = 'pageview')`
 
-/** Those that the folded table has rows of (decision D-71). */
-export const foldedDimensions = {
-  total: { name: sql`'total'`, value: sql`''`, hits: sql`true`, counted: pageviews },
-  page: { name: sql`'page'`, value: sql`pathname`, hits: sql`name = 'pageview'`, counted: sql`count()` },
-  referrer: { name: sql`'referrer'`, value: sql`referrer`, hits: sql`referrer != ''`, counted: pageviews },
-  channel: { name: sql`'channel'`, value: sql`toString(channel)`, hits: sql`true`, counted: pageviews },
-  event: { name: sql`'event'`, value: sql`name`, hits: sql`name != 'pageview'`, counted: sql`count()` },
-} as const satisfies Record<string, Dimension>
+/** One filter, whichever; and every combination of them, read through all countries and devices where they are not named. */
+const everyCell = [0, 1, 2, 3, 4, 7, 8, 11, 15]
+/** Most pages of a country and day are seen on one device, so pages by country alone would be as many rows again. */
+const withoutCountryAlone = everyCell.filter((cell) => cell !== narrowedBy.country)
 
-const { total, page, referrer, channel, event } = foldedDimensions
-
-/** Country, device and source are columns of every folded row: their lists are the total's rows, shown by that column. */
+/** Of each there are tallies (decision D-71). */
 export const dimensions = {
-  day: { dimension: total, byDay: true },
-  page: { dimension: page },
-  referrer: { dimension: referrer },
-  channel: { dimension: channel },
-  event: { dimension: event },
-  country: { dimension: { ...total, value: sql`toString(country)` }, shows: 'country' },
-  device: { dimension: { ...total, value: sql`toString(device)` }, shows: 'device' },
-  utm: { dimension: { ...total, value: sql`utm_source`, hits: sql`utm_source != ''` }, shows: 'utmSource' },
-} as const satisfies Record<string, { dimension: Dimension; byDay?: true; shows?: 'country' | 'device' | 'utmSource' }>
+  total: { name: 'total', value: sql`''`, hits: sql`true`, counted: pageviews, cells: everyCell },
+  page: {
+    name: 'page',
+    value: sql`pathname`,
+    hits: sql`name = 'pageview'`,
+    counted: sql`count()`,
+    cells: withoutCountryAlone,
+    hasMonths: true,
+  },
+  referrer: {
+    name: 'referrer',
+    value: sql`referrer`,
+    hits: sql`referrer != ''`,
+    counted: pageviews,
+    cells: everyCell,
+    hasMonths: true,
+  },
+  channel: {
+    name: 'channel',
+    value: sql`toString(channel)`,
+    hits: sql`true`,
+    counted: pageviews,
+    cells: everyCell,
+  },
+  event: {
+    name: 'event',
+    value: sql`name`,
+    hits: sql`name != 'pageview'`,
+    counted: sql`count()`,
+    cells: everyCell,
+  },
+  country: {
+    name: 'country',
+    value: sql`toString(country)`,
+    hits: sql`true`,
+    counted: pageviews,
+    cells: [0, 2, 4, 8],
+    shows: 'country',
+  },
+  device: {
+    name: 'device',
+    value: sql`toString(device)`,
+    hits: sql`true`,
+    counted: pageviews,
+    cells: [0, 1, 4, 8],
+    shows: 'device',
+  },
+  utm: {
+    name: 'utm',
+    value: sql`utm_source`,
+    hits: sql`utm_source != ''`,
+    counted: pageviews,
+    cells: [0, 1, 2, 4],
+    shows: 'utmSource',
+  },
+} as const satisfies Record<string, Dimension>
 
 export type DimensionName = keyof typeof dimensions

@@ -2,27 +2,27 @@
 // once a day and a session lies within one (decisions D-2 and D-4): nothing has to be unique across days. This file alone knows
 // which table those integers come from; a report sees columns day, value, views and visitors. Rows may cancel each other out (an
 // excluded country is taken off), so a report leaves out what has no visitors in the end.
-import { date, join, type Sql, sql, uint } from '../stores/clickhouse-sql.ts'
+import { date, join, type Sql, sql } from '../stores/clickhouse-sql.ts'
 import type { DayRange } from '../traffic/folds.ts'
-import { type Cell, cellsOf } from './cells.ts'
+import { type Tallies, talliesOf } from './cells.ts'
 import { type Dimension, type DimensionName, dimensions } from './dimensions.ts'
 import { type Period, storedDay } from './period.ts'
-import { planOf, type Segment } from './plan.ts'
-import { hitScope, inWindow, onDays, type StatsQuery, sessionScope, startsInWindow } from './query.ts'
+import { planOf } from './plan.ts'
+import { hitScope, inWindow, type StatsQuery, sessionScope, startsInWindow } from './query.ts'
 
 /** A relation (day, value, views, visitors) of the current period; `views` counts occurrences for custom events. */
-export function hitFacts(query: StatsQuery, name: DimensionName): Sql {
-  const chosen: { dimension: Dimension; byDay?: true; shows?: 'country' | 'device' | 'utmSource' } = dimensions[name]
-  const { raw, folded } = planOf(query.current, query.folds, { byDay: chosen.byDay ?? false })
-  const { value } = chosen.dimension
-  const shown = chosen.shows ? value : sql`value`
-  const stored = ({ sign, scope }: Cell) => sql`
-    SELECT day, ${shown} AS value, ${sign} * views AS views, ${sign} * visitors AS visitors
-    FROM folded
-    WHERE ${scope} AND ${inSegments(folded, chosen.dimension)}`
+export function hitFacts(query: StatsQuery, name: DimensionName, options: { withTotal?: boolean } = {}): Sql {
+  const dimension: Dimension = dimensions[name]
+  // The total is the value '': no channel has an empty name.
+  const asked = [dimension, ...(options.withTotal ? [dimensions.total] : [])] as const
+  const { raw, folded } = planOf(query.current, query.folds, { byMonth: dimension.hasMonths ?? false })
+  const stored = ({ sign, value, scope }: Tallies) => sql`
+    SELECT day, ${value} AS value, ${sign}views AS views, ${sign}visitors AS visitors
+    FROM tallies
+    WHERE ${scope}`
   return union([
-    ...(raw.length > 0 ? [rawHits(query, chosen.dimension, raw)] : []),
-    ...(folded.length > 0 ? cellsOf(query, chosen.shows).map(stored) : []),
+    ...(raw.length > 0 ? asked.map((dimension) => rawHits(query, dimension, raw)) : []),
+    ...(folded.length > 0 ? talliesOf(query, asked, folded).map(stored) : []),
   ])
 }
 
@@ -38,19 +38,19 @@ const rawHits = (query: StatsQuery, { value, hits, counted }: Dimension, days: r
  */
 export function totalFacts(query: StatsQuery): Sql {
   const { current, previous } = query
-  const plans = [current, previous].map((period) => ({ period, ...planOf(period, query.folds, { byDay: false }) }))
+  const plans = [current, previous].map((period) => ({ period, ...planOf(period, query.folds, { byMonth: false }) }))
   const folded = plans.flatMap((plan) => plan.folded)
-  const stored = ({ sign, scope }: Cell) => sql`
-    SELECT if(day < ${date(storedDay(current.firstDay))}, 'previous', 'current') AS period, day, ${sign} * views AS views,
-      ${sign} * visitors AS visitors, ${sign} * sessions AS sessions, ${sign} * bounces AS bounces,
-      ${sign} * duration AS duration
-    FROM folded
-    WHERE ${scope} AND ${inSegments(folded, dimensions.day.dimension)}`
+  const stored = ({ sign, scope }: Tallies) => sql`
+    SELECT if(day < ${date(storedDay(current.firstDay))}, 'previous', 'current') AS period, day, ${sign}views AS views,
+      ${sign}visitors AS visitors, ${sign}sessions AS sessions, ${sign}bounces AS bounces,
+      ${sign}duration AS duration
+    FROM tallies
+    WHERE ${scope}`
   return union([
     ...plans.flatMap(({ period, raw }) =>
       raw.length > 0 ? [rawTotals(query, period, period === current ? sql`'current'` : sql`'previous'`, raw)] : [],
     ),
-    ...(folded.length > 0 ? cellsOf(query, undefined).map(stored) : []),
+    ...(folded.length > 0 ? talliesOf(query, [dimensions.total], folded).map(stored) : []),
   ])
 }
 
@@ -79,15 +79,6 @@ const rawTotals = (query: StatsQuery, period: Period, name: Sql, days: readonly 
       GROUP BY day, session_id
     )
     GROUP BY day`
-
-/** A row belongs to an answer only under the version its day is readable under (decision D-73). */
-const inSegments = (segments: readonly Segment[], { name }: Dimension): Sql => {
-  const readable = segments.map(
-    ({ span, version, days }) =>
-      sql`(span = ${span === 'month' ? sql`'month'` : sql`'day'`} AND version = ${uint(version)} AND ${onDays(days)})`,
-  )
-  return sql`dimension = ${name} AND (${join(readable, sql` OR `)})`
-}
 
 const union = (parts: readonly Sql[]): Sql => sql`(${join(parts, sql` UNION ALL `)}
   )`

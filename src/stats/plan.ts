@@ -1,7 +1,8 @@
-// Where each day of a period is read from: whole months and days from the folded table as far as the site's folds reach,
+// Where each day of a period is read from: whole months and days from the tallies as far as the site's folds reach,
 // everything else (today, partial edges, days with late events, sites that are not folded) from the events. Nothing else decides this.
 import type { DayRange, Fold } from '../traffic/folds.ts'
 import { type Period, type Periods, partialEnd, partialStart, storedDay } from './period.ts'
+import type { Span } from './places.ts'
 
 export interface Plan {
   /** Days to read from the events; the period's instants cut the partial ones. */
@@ -9,24 +10,24 @@ export interface Plan {
   folded: readonly Segment[]
 }
 
-/** Rows of the folded table: their span, the version they were written under, and their days (of a month, its first). */
+/** Tallies: their span, the version they were written under, and their days (of a month, its first). */
 export interface Segment {
-  span: 'day' | 'month'
+  span: Span
   version: number
   days: readonly DayRange[]
 }
 
-/** With `byDay`, an answer needs each day for itself and no months are used. */
-export function planOf(period: Period, folds: readonly Fold[], { byDay }: { byDay: boolean }): Plan {
+/** `byMonth`: whole months are read as such, of what they are stored of. */
+export function planOf(period: Period, folds: readonly Fold[], { byMonth }: { byMonth: boolean }): Plan {
   const all: DayRange = [storedDay(period.firstDay), storedDay(period.lastDay)]
   if (folds.length === 0 || all[0] > all[1]) return { raw: [all], folded: [] }
   const whole: DayRange = [
     partialStart(period) === null ? all[0] : dayAfter(all[0]),
     partialEnd(period) === null ? all[1] : dayBefore(all[1]),
   ]
-  const months = byDay
-    ? []
-    : folds.map(({ version, months }) => segment('month', version, months.flatMap(inMonths(whole))))
+  const months = byMonth
+    ? folds.map(({ version, months }) => segment('month', version, months.flatMap(inMonths(whole))))
+    : []
   const rest = without([whole], months)
   const folded = [...months.filter((part) => part.days.length > 0), ...foldedDays(rest, folds)]
   return { raw: without([all], folded), folded }
@@ -39,7 +40,7 @@ export const readsOpenDays = (
   settledThrough: string | null,
 ): boolean =>
   periods.some((name) =>
-    planOf(query[name], query.folds, { byDay: true }).raw.some(([, last]) => last > (settledThrough ?? '')),
+    planOf(query[name], query.folds, { byMonth: false }).raw.some(([, last]) => last > (settledThrough ?? '')),
   )
 
 /** Which of these days are folded, and under which versions. */

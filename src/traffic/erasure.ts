@@ -8,5 +8,5 @@ export const siteTables = ['events', 'titles'] as const
 export async function eraseSite(clickhouse: ClickHouse, siteId: string): Promise<void> {
   await clickhouse.run(sql`DELETE FROM events WHERE site_id = ${text(siteId)}`)
   await clickhouse.run(sql`DELETE FROM titles WHERE site_id = ${text(siteId)}`)
-  await clickhouse.run(sql`DELETE FROM folded WHERE site_id = ${text(siteId)}`)
+  await clickhouse.run(sql`DELETE FROM tallies WHERE site_id = ${text(siteId)}`)
 }

@@ -9,7 +9,6 @@ import { visitors } from '../shapes.ts'
 interface Row {
   channel: string
   visitors: number
-  total: number
 }
 
 export const channels: Report = {
@@ -30,17 +29,16 @@ export const channels: Report = {
   async read(clickhouse, query, signal) {
     const rows = await clickhouse.rows<Row>(
       sql`
-        SELECT value AS channel, sum(visitors) AS visitors, (SELECT sum(visitors) FROM ${hitFacts(query, 'day')}) AS total
-        FROM ${hitFacts(query, 'channel')}
+        SELECT value AS channel, sum(visitors) AS visitors
+        FROM ${hitFacts(query, 'channel', { withTotal: true })}
         GROUP BY value
         HAVING visitors > 0
         ORDER BY visitors DESC, channel`,
       signal,
     )
-    return rows.map(({ channel, visitors, total }) => ({
-      channel,
-      visitors,
-      percentage: halfUp(visitors * 100, total),
-    }))
+    const total = rows.find(({ channel }) => channel === '')?.visitors ?? 0
+    return rows
+      .filter(({ channel }) => channel !== '')
+      .map(({ channel, visitors }) => ({ channel, visitors, percentage: halfUp(visitors * 100, total) }))
   },
 }

@@ -25,7 +25,7 @@ export const timeseries: Report = {
     const rows = await clickhouse.rows<Row>(
       sql`
         SELECT day AS date, sum(visitors) AS visitors, sum(views) AS pageviews
-        FROM ${hitFacts(query, 'day')}
+        FROM ${hitFacts(query, 'total')}
         GROUP BY day`,
       signal,
     )
