@@ -2,7 +2,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { findSite } from '../../src/accounts/sites.ts'
-import type { Fold } from '../../src/traffic/folds.ts'
+import { foldOpenDay } from '../../src/folding/open-days.ts'
+import type { Fold, OpenFold } from '../../src/traffic/folds.ts'
 import { cpuSeconds, round } from '../api/measure.ts'
 import type { BenchSite } from './sites.ts'
 import type { World } from './world.ts'
@@ -43,3 +44,16 @@ export async function fold({ engine, environment }: World, site?: BenchSite): Pr
 /** What a question must carry to be answered from folded days; without it, it is answered from raw events. */
 export const foldsOf = async ({ postgres }: World, { id }: BenchSite): Promise<Fold[]> =>
   (await findSite(postgres, id))?.folds ?? []
+
+/** Counts the half of today that has passed, as a busy site's folding does every minute. */
+export async function countToday(world: World, { id }: BenchSite): Promise<FoldCost & { open: OpenFold }> {
+  const { engine, postgres, clickhouse, state, now } = world
+  const [began, before] = [performance.now(), cpuSeconds(engine.pid)]
+  await foldOpenDay({ postgres, clickhouse }, id, state.zone, now.epochMilliseconds)
+  const open = (await findSite(postgres, id))?.open as OpenFold
+  return {
+    open,
+    seconds: round((performance.now() - began) / 1_000, 2),
+    cpuSeconds: round(cpuSeconds(engine.pid) - before, 2),
+  }
+}

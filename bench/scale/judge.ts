@@ -77,8 +77,9 @@ export function judge(measured: Measured): Judgement[] {
 export function rowsAllowed({ needed, filter, report }: Cell, { parts }: Pick<Measured, 'parts'>): number {
   const cells = filter === 'excluded' ? 3 : 1
   const ranges = report === 'overview' || report === 'channels' ? 2 : 1
-  const edges = 2 * ranges * (cells * parts.folded + (needed.raw > 0 ? parts.events : 0))
-  return needed.folded + needed.raw + Math.max(edges, 1) * parts.granule
+  const edges = (count: number, granule: number) => 2 * ranges * count * granule
+  const events = needed.raw > 0 ? edges(parts.events, parts.granule.events) : 0
+  return needed.folded + needed.raw + edges(Math.max(cells * parts.folded, 1), parts.granule.folded) + events
 }
 
 const timesFaster = ({ rawMs, foldedMs }: Compared): number => rawMs / foldedMs

@@ -4,7 +4,7 @@ import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import type { Fold } from '../../src/traffic/folds.ts'
 import { openByHttp } from '../api/engine-connection.ts'
 import { round } from '../api/measure.ts'
-import { fold, foldsOf } from './folding.ts'
+import { countToday, fold, foldsOf } from './folding.ts'
 import { measureInserting } from './inserting.ts'
 import { geometricMean } from './judge.ts'
 import { type Asked, compareWithRaw, measureLatency } from './latency.ts'
@@ -47,10 +47,13 @@ export async function measure(
   const tinySite = small.find(({ events }) => events === tinyEvents)!
   for (const site of [...sizes, tinySite]) folds.set(site, await foldsOf(world, site))
   const values = await countDailyValues(world, whale, say)
+  // Smaller sites are not busy: their today is read from the events.
+  const { open, ...counted } = await countToday(world, whale)
+  say(`counted the whale's today: ${JSON.stringify(counted)}`)
   const asked = questions(whale, [tenth, hundredth, tinySite]).map(
     (question): Asked => ({
       question,
-      query: queryOf(question, world.now, folds.get(question.site) ?? []),
+      query: queryOf(question, world.now, folds.get(question.site) ?? [], question.site === whale ? open : undefined),
       values: question.site === whale ? values : {},
     }),
   )
@@ -88,13 +91,13 @@ export async function measure(
       smallSites: small.length,
     },
     bytes: {
-      raw: rawBytes.bytes,
+      raw: Math.round((rawBytes.bytes * counts.whale) / rawBytes.rows),
       folded: folded.bytes,
       foldedRows: folded.rows,
       titles: (await sizeOf(world, 'titles')).bytes,
     },
     parts: await partsOf(world),
-    folding: { whale: foldedWhale, small: foldedSmall },
+    folding: { whale: foldedWhale, small: foldedSmall, today: counted },
     inserting,
     ...latency,
     compared,
@@ -158,7 +161,7 @@ async function partsOf({ clickhouse }: World): Promise<Measured['parts']> {
       SELECT count() AS parts FROM system.parts
       WHERE active AND database = currentDatabase() AND table = 'events' GROUP BY partition
     )`)
-  return { events: row?.events ?? 0, folded: row?.folded ?? 0, granule: 8_192 }
+  return { events: row?.events ?? 0, folded: row?.folded ?? 0, granule: { events: 8_192, folded: 2_048 } }
 }
 
 const residentMiB = (pid: number): number =>

@@ -2,7 +2,7 @@
 import { type Periods, periodsOf } from '../../src/stats/period.ts'
 import type { StatsQuery } from '../../src/stats/query.ts'
 import { type ReportName, reports } from '../../src/stats/reports.ts'
-import type { Fold } from '../../src/traffic/folds.ts'
+import type { Fold, OpenFold } from '../../src/traffic/folds.ts'
 import type { BenchSite } from './sites.ts'
 
 export const reportNames = Object.keys(reports) as ReportName[]
@@ -50,10 +50,12 @@ export const queryOf = (
   { site, range, window, filter }: Question,
   now: Temporal.ZonedDateTime,
   folds: readonly Fold[],
+  open?: OpenFold,
 ): StatsQuery => ({
   siteId: site.id,
   ...periodsFor(range, window, now),
   ...filtersOf(site.domain)[filter],
   folds,
+  open,
   limit: 10,
 })

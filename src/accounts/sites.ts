@@ -1,7 +1,7 @@
 import type { PendingQuery } from 'postgres'
 import type { Postgres } from '../stores/postgres.ts'
 import type { CountryCode } from '../traffic/country.ts'
-import type { Fold } from '../traffic/folds.ts'
+import type { Fold, OpenFold } from '../traffic/folds.ts'
 import { newId } from './ids.ts'
 
 export interface Site {
@@ -13,8 +13,10 @@ export interface Site {
   hostnames: string[]
   /** Taken out of every answer, for the past too (docs/contract.md 1). */
   excludedCountries: CountryCode[]
-  /** Which days are read from the folded table; none for a site that is not folded. */
+  /** Which days are read from the tallies; none for a site that is not folded. */
   folds: Fold[]
+  /** Of a busy site, what is known of its open days. */
+  open: OpenFold | null
   /** The last day that no event is written for any more without raising `late`; null when no day is settled. */
   settledThrough: string | null
   late: number
@@ -46,6 +48,8 @@ interface SiteRow {
   excluded_countries: CountryCode[]
   /** JSON. */
   folds: string
+  /** JSON. */
+  open: string | null
   settled_through: string | null
   late: number
 }
@@ -58,6 +62,11 @@ const columns = (postgres: Postgres) => postgres`
     FROM site_folds
     WHERE site_id = sites.id AND (days <> '{}' OR months <> '{}')
   ) AS folds,
+  (
+    SELECT json_build_object('version', version, 'days', json_build_array(first_day::text, last_day::text),
+      'asOf', floor(extract(epoch FROM as_of) * 1000))::text
+    FROM open_folds WHERE site_id = sites.id
+  ) AS open,
   (SELECT considered_through::text FROM site_folding WHERE site_id = sites.id) AS settled_through,
   coalesce((SELECT late FROM site_folding WHERE site_id = sites.id), 0) AS late`
 
@@ -75,6 +84,7 @@ export const siteOf = (row: SiteRow): Site => ({
   hostnames: row.hostnames,
   excludedCountries: row.excluded_countries,
   folds: JSON.parse(row.folds) as Fold[],
+  open: row.open === null ? null : (JSON.parse(row.open) as OpenFold),
   settledThrough: row.settled_through,
   late: row.late,
 })

@@ -8,6 +8,8 @@ export interface Answer {
   headers: Record<string, string>
   /** UTC milliseconds. */
   generatedAt: number
+  /** When the engine was asked: later than that instant where open days were counted a moment before (decision D-81). */
+  askedAt: number
   /** What was known of the site's days then: when that changes it is another question. */
   state: string
   /** It is about settled days alone: no event that is written without a note can change it. */
@@ -56,7 +58,7 @@ export function createAnswers(mostBytes: number): Answers {
     fresh(question, state, now) {
       const answer = isOn ? answers.get(question) : undefined
       if (!answer || answer.state !== state) return undefined
-      return answer.settled || Math.abs(now - answer.generatedAt) < freshMs ? answer : undefined
+      return answer.settled || Math.abs(now - answer.askedAt) < freshMs ? answer : undefined
     },
     last(question, now) {
       const answer = answers.get(question)

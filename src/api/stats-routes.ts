@@ -4,7 +4,7 @@ import Type from 'typebox'
 import type { ApiKey } from '../accounts/keys.ts'
 import type { Site } from '../accounts/sites.ts'
 import { intervalOf, periodsOf, type Range } from '../stats/period.ts'
-import { readsOpenDays } from '../stats/plan.ts'
+import { readsOpenDays, recentCount } from '../stats/plan.ts'
 import type { StatsQuery } from '../stats/query.ts'
 import type { Report } from '../stats/report.ts'
 import { reports } from '../stats/reports.ts'
@@ -58,7 +58,9 @@ async function answer(
 ): Promise<FastifyReply> {
   const { site, key, parameters: sent, headers } = request
   const parameters = readParameters(sent, site.timeZone)
-  const generatedAt = Temporal.Instant.fromEpochMilliseconds(now())
+  const askedAt = now()
+  const open = recentCount(site.open, askedAt)
+  const generatedAt = Temporal.Instant.fromEpochMilliseconds(open?.asOf ?? askedAt)
   const periods = periodsOf(rangeOf(parameters), generatedAt.toZonedDateTimeISO(site.timeZone))
   const query: StatsQuery = {
     siteId: site.id,
@@ -66,11 +68,12 @@ async function answer(
     filters: parameters.filters,
     excludedCountries: site.excludedCountries,
     folds: site.folds,
+    open,
     limit: parameters.limit,
   }
   // Everything that decides the answer but the time: who asks is not in it, the site and its exclusions are.
   const question = JSON.stringify([name, site.id, site.timeZone, site.excludedCountries, parameters])
-  const state = JSON.stringify([site.folds, site.late])
+  const state = JSON.stringify([site.folds, site.late, open?.version])
   const compute = async (givenUp: AbortSignal): Promise<Answer> => {
     const data = await report.read(clickhouse, query, givenUp)
     const serialize = reply.compileSerializationSchema(report.data as unknown as Record<string, unknown>)
@@ -89,6 +92,7 @@ async function answer(
         ...(name === 'overview' && { 'Stats-Previous-Period': intervalOf(periods.previous) }),
       },
       generatedAt: generatedAt.epochMilliseconds,
+      askedAt,
       state,
       // A title may change with any event, whatever the period (decision D-18).
       settled:

@@ -4,25 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { date, sql, text } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
+import { lastClosedDay } from './calendar.ts'
 import { foldSite, type Progress, type Stores, sweep } from './fold.ts'
+import { foldOpenDays } from './open-days.ts'
 
-/** What arrives within half an hour of midnight is still in time. */
-const graceMs = 30 * 60_000
 const roundMs = 60_000
+const openRoundMs = 5_000
 /** Late events come in bursts: a site's days are folded again once in five minutes. */
 const pause = '5 minutes'
-const lock = 4_669_202 // any constant: the name of the folding lock
+// Any constants: the names of the locks.
+const closedLock = 4_669_202
+const openLock = 4_669_203
 
 /** Events in a year from which on a site is folded: below, a year is read from the events in no time (decision D-75). */
 const leastEvents = 50_000
-
-/** The last day of a zone that is closed: half an hour after its midnight. */
-export const lastClosedDay = (zone: string, now: number): string =>
-  Temporal.Instant.fromEpochMilliseconds(now - graceMs)
-    .toZonedDateTimeISO(zone)
-    .toPlainDate()
-    .subtract({ days: 1 })
-    .toString()
 
 export interface RoundOptions {
   now: number
@@ -41,13 +36,20 @@ export interface Round {
 }
 
 /** Folds what is due, if nobody else is at it; undefined if somebody is. */
-export async function foldRound(stores: Stores, options: RoundOptions): Promise<Round | undefined> {
-  const connection = await stores.postgres.reserve()
+export const foldRound = (stores: Stores, options: RoundOptions): Promise<Round | undefined> =>
+  alone(stores.postgres, closedLock, () => foldDue(stores, options))
+
+async function alone<Result>(
+  postgres: Postgres,
+  lock: number,
+  work: () => Promise<Result>,
+): Promise<Result | undefined> {
+  const connection = await postgres.reserve()
   try {
     const [row] = await connection<[{ locked: boolean }]>`SELECT pg_try_advisory_lock(${lock}) AS locked`
     if (!row.locked) return undefined
     try {
-      return await foldDue(stores, options)
+      return await work()
     } finally {
       await connection`SELECT pg_advisory_unlock(${lock})`
     }
@@ -112,7 +114,7 @@ const consider = (postgres: Postgres, siteId: string, through: string | null) =>
   ON CONFLICT (site_id) DO UPDATE SET considered_through = excluded.considered_through, considered_at = now()`
 
 async function eventsOfAYear(clickhouse: ClickHouse, siteId: string, closed: string): Promise<number> {
-  const [row] = await clickhouse.rows<{ events: number }>(sql`
+  const [row] = await clickhouse.rowsPatiently<{ events: number }>(sql`
     SELECT count() AS events FROM events
     WHERE site_id = ${text(siteId)} AND day BETWEEN ${date(closed)} - 365 AND ${date(closed)}`)
   return row?.events ?? 0
@@ -131,21 +133,26 @@ interface Log {
 export function startFolding(stores: Stores, log: Log): FoldingLoop {
   const ending = new AbortController()
   const { signal } = ending
-  const running = (async () => {
+  const every = async (milliseconds: number, work: () => Promise<void>) => {
     while (!signal.aborted) {
-      try {
-        const round = await foldRound(stores, {
-          now: Date.now(),
-          signal,
-          onError: (error, domain) => log.error({ err: error, domain }, 'a site could not be folded'),
-        })
-        if (round && round.days > 0) log.info(round, 'folded')
-      } catch (error) {
-        log.error({ err: error }, 'folding failed')
-      }
-      await sleep(roundMs, undefined, { signal }).catch(() => {})
+      await work().catch((error) => log.error({ err: error }, 'folding failed'))
+      await sleep(milliseconds, undefined, { signal }).catch(() => {})
     }
-  })()
+  }
+  // Apart from each other: a large site may take minutes to fold, and today is counted every minute.
+  const running = Promise.all([
+    every(roundMs, async () => {
+      const round = await foldRound(stores, {
+        now: Date.now(),
+        signal,
+        onError: (error, domain) => log.error({ err: error, domain }, 'a site could not be folded'),
+      })
+      if (round && round.days > 0) log.info(round, 'folded')
+    }),
+    every(openRoundMs, async () => {
+      await alone(stores.postgres, openLock, () => foldOpenDays(stores, { now: Date.now, signal }))
+    }),
+  ])
   return {
     async stop() {
       ending.abort()

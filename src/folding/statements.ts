@@ -5,7 +5,7 @@ import { type Dimension, dimensions, narrowedBy } from '../stats/dimensions.ts'
 import { placeIn, subject } from '../stats/places.ts'
 import type { Segment } from '../stats/plan.ts'
 import { onDays } from '../stats/query.ts'
-import { join, type Sql, sql, text, uint, uints } from '../stores/clickhouse-sql.ts'
+import { instant, join, type Sql, sql, text, uint, uints } from '../stores/clickhouse-sql.ts'
 import type { DayRange } from '../traffic/folds.ts'
 
 /** What is folded together: days of one site, under one version. */
@@ -13,6 +13,8 @@ export interface Batch {
   siteId: string
   version: number
   days: readonly DayRange[]
+  /** The days are not over: events before this instant, UTC milliseconds, are counted, into the table of open days. */
+  until?: number
 }
 
 /** One statement for each dimension, or one for all: less to do for few events, and one part of the table instead of six. */
@@ -25,8 +27,8 @@ export function foldStatements(batch: Batch, { atOnce }: { atOnce: boolean }): S
 }
 
 /** Of rows (dimension, cell, host, source, land, kind, day, value, …): country and device under names that no column of events has. */
-const insert = ({ siteId, version }: Batch, rows: Sql): Sql => sql`
-    INSERT INTO tallies (site_id, place, day, value, views, visitors, sessions, bounces, duration)
+const insert = ({ siteId, version, until }: Batch, rows: Sql): Sql => sql`
+    INSERT INTO ${until === undefined ? sql`tallies` : sql`open_tallies`} (site_id, place, day, value, views, visitors, sessions, bounces, duration)
     SELECT
       ${text(siteId)},
       ${placeIn(version, sql`dimension`, sql`cell`, { hostname: sql`host`, utmSource: sql`source`, country: sql`land`, device: sql`kind` })},
@@ -34,7 +36,10 @@ const insert = ({ siteId, version }: Batch, rows: Sql): Sql => sql`
     FROM (${rows}
     )`
 
-const eventsOf = ({ siteId, days }: Batch): Sql => sql`site_id = ${text(siteId)} AND ${onDays(days)}`
+const eventsOf = ({ siteId, days, until }: Batch): Sql => {
+  const scope = sql`site_id = ${text(siteId)} AND ${onDays(days)}`
+  return until === undefined ? scope : sql`${scope} AND time < ${instant(until)}`
+}
 
 const columns = [
   { bit: narrowedBy.hostname, column: sql`hostname`, alias: sql`host` },

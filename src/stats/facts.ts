@@ -15,14 +15,18 @@ export function hitFacts(query: StatsQuery, name: DimensionName, options: { with
   const dimension: Dimension = dimensions[name]
   // The total is the value '': no channel has an empty name.
   const asked = [dimension, ...(options.withTotal ? [dimensions.total] : [])] as const
-  const { raw, folded } = planOf(query.current, query.folds, { byMonth: dimension.hasMonths ?? false })
-  const stored = ({ sign, value, scope }: Tallies) => sql`
+  const { raw, folded, open } = planOf(query.current, query, { byMonth: dimension.hasMonths ?? false })
+  const stored =
+    (table: Sql) =>
+    ({ sign, value, scope }: Tallies) =>
+      sql`
     SELECT day, ${value} AS value, ${sign}views AS views, ${sign}visitors AS visitors
-    FROM tallies
+    FROM ${table}
     WHERE ${scope}`
   return union([
     ...(raw.length > 0 ? asked.map((dimension) => rawHits(query, dimension, raw)) : []),
-    ...(folded.length > 0 ? talliesOf(query, asked, folded).map(stored) : []),
+    ...(folded.length > 0 ? talliesOf(query, asked, folded).map(stored(sql`tallies`)) : []),
+    ...(open.length > 0 ? talliesOf(query, asked, open).map(stored(sql`open_tallies`)) : []),
   ])
 }
 
@@ -38,19 +42,24 @@ const rawHits = (query: StatsQuery, { value, hits, counted }: Dimension, days: r
  */
 export function totalFacts(query: StatsQuery): Sql {
   const { current, previous } = query
-  const plans = [current, previous].map((period) => ({ period, ...planOf(period, query.folds, { byMonth: false }) }))
+  const plans = [current, previous].map((period) => ({ period, ...planOf(period, query, { byMonth: false }) }))
   const folded = plans.flatMap((plan) => plan.folded)
-  const stored = ({ sign, scope }: Tallies) => sql`
+  const open = plans.flatMap((plan) => plan.open)
+  const stored =
+    (table: Sql) =>
+    ({ sign, scope }: Tallies) =>
+      sql`
     SELECT if(day < ${date(storedDay(current.firstDay))}, 'previous', 'current') AS period, day, ${sign}views AS views,
       ${sign}visitors AS visitors, ${sign}sessions AS sessions, ${sign}bounces AS bounces,
       ${sign}duration AS duration
-    FROM tallies
+    FROM ${table}
     WHERE ${scope}`
   return union([
     ...plans.flatMap(({ period, raw }) =>
       raw.length > 0 ? [rawTotals(query, period, period === current ? sql`'current'` : sql`'previous'`, raw)] : [],
     ),
-    ...(folded.length > 0 ? talliesOf(query, [dimensions.total], folded).map(stored) : []),
+    ...(folded.length > 0 ? talliesOf(query, [dimensions.total], folded).map(stored(sql`tallies`)) : []),
+    ...(open.length > 0 ? talliesOf(query, [dimensions.total], open).map(stored(sql`open_tallies`)) : []),
   ])
 }
 

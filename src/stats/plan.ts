@@ -1,6 +1,6 @@
 // Where each day of a period is read from: whole months and days from the tallies as far as the site's folds reach,
 // everything else (today, partial edges, days with late events, sites that are not folded) from the events. Nothing else decides this.
-import type { DayRange, Fold } from '../traffic/folds.ts'
+import type { DayRange, Fold, OpenFold } from '../traffic/folds.ts'
 import { type Period, type Periods, partialEnd, partialStart, storedDay } from './period.ts'
 import type { Span } from './places.ts'
 
@@ -8,6 +8,14 @@ export interface Plan {
   /** Days to read from the events; the period's instants cut the partial ones. */
   raw: readonly DayRange[]
   folded: readonly Segment[]
+  /** Days that are not over, counted a moment ago. */
+  open: readonly Segment[]
+}
+
+/** What is known of a site's days. */
+export interface Known {
+  folds: readonly Fold[]
+  open?: OpenFold | undefined
 }
 
 /** Tallies: their span, the version they were written under, and their days (of a month, its first). */
@@ -18,9 +26,9 @@ export interface Segment {
 }
 
 /** `byMonth`: whole months are read as such, of what they are stored of. */
-export function planOf(period: Period, folds: readonly Fold[], { byMonth }: { byMonth: boolean }): Plan {
+export function planOf(period: Period, { folds, open }: Known, { byMonth }: { byMonth: boolean }): Plan {
   const all: DayRange = [storedDay(period.firstDay), storedDay(period.lastDay)]
-  if (folds.length === 0 || all[0] > all[1]) return { raw: [all], folded: [] }
+  if (folds.length === 0 || all[0] > all[1]) return { raw: [all], folded: [], open: [] }
   const whole: DayRange = [
     partialStart(period) === null ? all[0] : dayAfter(all[0]),
     partialEnd(period) === null ? all[1] : dayBefore(all[1]),
@@ -30,18 +38,39 @@ export function planOf(period: Period, folds: readonly Fold[], { byMonth }: { by
     : []
   const rest = without([whole], months)
   const folded = [...months.filter((part) => part.days.length > 0), ...foldedDays(rest, folds)]
-  return { raw: without([all], folded), folded }
+  const counted = open ? openDays(without([all], folded), whole, period, open) : []
+  return { raw: without([all], [...folded, ...counted]), folded, open: counted }
+}
+
+/** Whole days, and today when the period ends at the instant of the count. */
+function openDays(
+  rest: readonly DayRange[],
+  whole: DayRange,
+  period: Period,
+  { version, days, asOf }: OpenFold,
+): Segment[] {
+  const last = partialEnd(period) === asOf ? days[1] : earlier(dayBefore(days[1]), whole[1])
+  const counted = rest.flatMap(shared([later(days[0], whole[0]), last]))
+  return counted.length > 0 ? [segment('day', version, counted)] : []
 }
 
 /** Whether events may still be written, unnoticed, for a day that these periods read from the events. */
 export const readsOpenDays = (
-  query: Periods & { folds: readonly Fold[] },
+  query: Periods & Known,
   periods: readonly (keyof Periods)[],
   settledThrough: string | null,
 ): boolean =>
-  periods.some((name) =>
-    planOf(query[name], query.folds, { byMonth: false }).raw.some(([, last]) => last > (settledThrough ?? '')),
-  )
+  periods.some((name) => {
+    const { raw, open } = planOf(query[name], query, { byMonth: false })
+    return open.length > 0 || raw.some(([, last]) => last > (settledThrough ?? ''))
+  })
+
+/** How old a count of open days may be; with the five seconds that an answer is given again, a minute (decision D-81). */
+const oldestMs = 54_000
+
+/** The now of a question: of a busy site, the instant of its last count, if that is recent. */
+export const recentCount = (open: OpenFold | null, now: number): OpenFold | undefined =>
+  open && open.asOf <= now && now - open.asOf <= oldestMs ? open : undefined
 
 /** Which of these days are folded, and under which versions. */
 export const foldedDays = (ranges: readonly DayRange[], folds: readonly Fold[]): Segment[] =>

@@ -1,7 +1,7 @@
 import { date, instant, join, type Sql, sql, text, texts } from '../stores/clickhouse-sql.ts'
 import type { CountryCode } from '../traffic/country.ts'
 import type { Device } from '../traffic/device.ts'
-import type { DayRange, Fold } from '../traffic/folds.ts'
+import type { DayRange, Fold, OpenFold } from '../traffic/folds.ts'
 import { type Period, type Periods, partialEnd, partialStart, storedDay } from './period.ts'
 
 /** A question about one site, whatever report answers it. */
@@ -9,8 +9,9 @@ export interface StatsQuery extends Periods {
   siteId: string
   filters: Filters
   excludedCountries: readonly CountryCode[]
-  /** What of the site may be read from the folded table. */
+  /** What of the site may be read from the tallies. */
   folds: readonly Fold[]
+  open?: OpenFold | undefined
   limit: number
 }
 

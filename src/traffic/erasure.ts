@@ -9,4 +9,5 @@ export async function eraseSite(clickhouse: ClickHouse, siteId: string): Promise
   await clickhouse.run(sql`DELETE FROM events WHERE site_id = ${text(siteId)}`)
   await clickhouse.run(sql`DELETE FROM titles WHERE site_id = ${text(siteId)}`)
   await clickhouse.run(sql`DELETE FROM tallies WHERE site_id = ${text(siteId)}`)
+  await clickhouse.run(sql`DELETE FROM open_tallies WHERE site_id = ${text(siteId)}`)
 }

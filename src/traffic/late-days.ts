@@ -50,5 +50,7 @@ export async function noteLateDays(postgres: Postgres, written: Iterable<SiteDay
 export async function forgetFolds(postgres: Postgres, siteId: string): Promise<void> {
   await postgres`
     UPDATE site_folds SET days = '{}', months = '{}', pending_days = '{}', pending_months = '{}' WHERE site_id = ${siteId}`
-  await postgres`UPDATE site_folding SET considered_through = NULL, late = late + 1 WHERE site_id = ${siteId}`
+  await postgres`DELETE FROM open_folds WHERE site_id = ${siteId}`
+  await postgres`
+    UPDATE site_folding SET considered_through = NULL, late = late + 1, last_day_events = 0 WHERE site_id = ${siteId}`
 }

@@ -15,6 +15,7 @@ const site: Site = {
   hostnames: ['example.com', 'shop.example'],
   excludedCountries: [],
   folds: [],
+  open: null,
   settledThrough: null,
   late: 0,
 }

@@ -10,8 +10,15 @@ const custom = (first: string, last: string) =>
   periodsOf({ name: 'custom', firstDay: Temporal.PlainDate.from(first), lastDay: Temporal.PlainDate.from(last) }, noon)
     .current
 
+/** Without open days: those are in open-days.test.ts. */
+function closedDays(...given: Parameters<typeof planOf>) {
+  const { open, ...plan } = planOf(...given)
+  assert.deepEqual(open, [])
+  return plan
+}
+
 test('without folds everything is read from the events', () => {
-  assert.deepEqual(planOf(custom('2026-03-01', '2026-03-10'), [], { byMonth: true }), {
+  assert.deepEqual(closedDays(custom('2026-03-01', '2026-03-10'), { folds: [] }, { byMonth: true }), {
     raw: [['2026-03-01', '2026-03-10']],
     folded: [],
   })
@@ -19,7 +26,7 @@ test('without folds everything is read from the events', () => {
 
 test('today is read from the events, the days before it folded', () => {
   const { current } = periodsOf({ name: '7d' }, noon)
-  assert.deepEqual(planOf(current, [fold(3, [['2025-01-01', '2026-03-14']])], { byMonth: true }), {
+  assert.deepEqual(closedDays(current, { folds: [fold(3, [['2025-01-01', '2026-03-14']])] }, { byMonth: true }), {
     raw: [['2026-03-15', '2026-03-15']],
     folded: [{ span: 'day', version: 3, days: [['2026-03-09', '2026-03-14']] }],
   })
@@ -28,10 +35,13 @@ test('today is read from the events, the days before it folded', () => {
 test('a day that a window covers in part is read from the events, also when it is folded', () => {
   const all = [fold(1, [['2025-01-01', '2026-03-20']])]
   const { current, previous } = periodsOf({ name: '7d' }, noon)
-  assert.deepEqual(planOf(current, all, { byMonth: true }).raw, [['2026-03-15', '2026-03-15']])
-  assert.deepEqual(planOf(previous, all, { byMonth: true }).raw, [['2026-03-08', '2026-03-08']])
+  assert.deepEqual(closedDays(current, { folds: all }, { byMonth: true }).raw, [['2026-03-15', '2026-03-15']])
+  assert.deepEqual(closedDays(previous, { folds: all }, { byMonth: true }).raw, [['2026-03-08', '2026-03-08']])
   const rolling = periodsOf({ name: '24h' }, noon).current
-  assert.deepEqual(planOf(rolling, all, { byMonth: true }), { raw: [['2026-03-14', '2026-03-15']], folded: [] })
+  assert.deepEqual(closedDays(rolling, { folds: all }, { byMonth: true }), {
+    raw: [['2026-03-14', '2026-03-15']],
+    folded: [],
+  })
 })
 
 test('holes and versions: every day is read once, under its own version', () => {
@@ -42,7 +52,7 @@ test('holes and versions: every day is read once, under its own version', () => 
     ]),
     fold(2, [['2026-03-08', '2026-03-09']]),
   ]
-  assert.deepEqual(planOf(custom('2026-03-02', '2026-03-10'), folds, { byMonth: true }), {
+  assert.deepEqual(closedDays(custom('2026-03-02', '2026-03-10'), { folds }, { byMonth: true }), {
     raw: [
       ['2026-03-04', '2026-03-04'],
       ['2026-03-07', '2026-03-07'],
@@ -65,7 +75,7 @@ test('holes and versions: every day is read once, under its own version', () => 
 test('whole months are read as months, unless every day is wanted', () => {
   const folds = [fold(1, [['2025-11-01', '2026-03-14']], [['2025-11-01', '2026-02-28']])]
   const period = custom('2025-12-20', '2026-03-05')
-  assert.deepEqual(planOf(period, folds, { byMonth: true }), {
+  assert.deepEqual(closedDays(period, { folds }, { byMonth: true }), {
     raw: [],
     folded: [
       { span: 'month', version: 1, days: [['2026-01-01', '2026-02-28']] },
@@ -79,19 +89,19 @@ test('whole months are read as months, unless every day is wanted', () => {
       },
     ],
   })
-  assert.deepEqual(planOf(period, folds, { byMonth: false }).folded, [
+  assert.deepEqual(closedDays(period, { folds }, { byMonth: false }).folded, [
     { span: 'day', version: 1, days: [['2025-12-20', '2026-03-05']] },
   ])
-  assert.deepEqual(planOf(custom('2026-01-02', '2026-02-27'), folds, { byMonth: true }).folded, [
+  assert.deepEqual(closedDays(custom('2026-01-02', '2026-02-27'), { folds }, { byMonth: true }).folded, [
     { span: 'day', version: 1, days: [['2026-01-02', '2026-02-27']] },
   ])
 })
 
 test('a hundred years begin before the first fold; an empty window stays one', () => {
   const folds = [fold(1, [['2026-01-01', '2026-03-14']])]
-  assert.deepEqual(planOf(custom('1930-01-01', '2026-03-14'), folds, { byMonth: false }).raw, [
+  assert.deepEqual(closedDays(custom('1930-01-01', '2026-03-14'), { folds }, { byMonth: false }).raw, [
     ['1970-01-01', '2025-12-31'],
   ])
-  const { raw, folded } = planOf(custom('2026-05-01', '2026-05-02'), folds, { byMonth: true })
+  const { raw, folded } = closedDays(custom('2026-05-01', '2026-05-02'), { folds }, { byMonth: true })
   assert.deepEqual([raw, folded], [[['2026-05-01', '2026-04-30']], []])
 })

@@ -14,6 +14,7 @@ import { buildApp } from '../../src/api/app.ts'
 import { createMetrics } from '../../src/api/metrics.ts'
 import { type Limiter, redisLimiter } from '../../src/api/rate-limit.ts'
 import { foldSite, sweep } from '../../src/folding/fold.ts'
+import { foldOpenDay } from '../../src/folding/open-days.ts'
 import { openRedis } from '../../src/stores/redis.ts'
 import type { CountryCode } from '../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../src/traffic/event.ts'
@@ -98,6 +99,11 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
     /** Folds what is recorded up to a day. */
     fold: async (last: string) => {
       await foldSite(stores, siteId, last)
+      api.directory.forget(siteId)
+    },
+    /** Counts the days that are not closed, as of now. */
+    foldOpenDays: async () => {
+      await foldOpenDay(stores, siteId, zone, now())
       api.directory.forget(siteId)
     },
     /** Takes days out of what is read folded, as late events would. */

@@ -37,8 +37,12 @@ const sound: Measured = {
   machine: { cpu: 'any', cores: 2, memoryGiB: 8, steal: 0, busy: 0.5 },
   sizes: { whale: 100_000_000, tenth: 10_000_000, hundredth: 1_000_000, small: 12_000_000, smallSites: 1_000 },
   bytes: { raw: 5e9, folded: 4.9e9, titles: 1e6, foldedRows: 1e8 },
-  parts: { events: 2, folded: 1, granule: 8_192 },
-  folding: { whale: { seconds: 600, cpuSeconds: 1_199 }, small: { seconds: 60, cpuSeconds: 60 } },
+  parts: { events: 2, folded: 1, granule: { events: 8_192, folded: 2_048 } },
+  folding: {
+    whale: { seconds: 600, cpuSeconds: 1_199 },
+    small: { seconds: 60, cpuSeconds: 60 },
+    today: { seconds: 1, cpuSeconds: 2 },
+  },
   inserting: { events: 200_000, engineMicroseconds: 2, senderMicroseconds: 5 },
   floor: { p10: 1, median: 1.2 },
   rounds: 10,
@@ -106,10 +110,10 @@ test('what only a whale can show is not judged on a smaller site', () => {
 
 test('rows may be read in whole granules: of each part one before a range and one after it', () => {
   const { parts } = sound
-  assert.equal(rowsAllowed(cell({ report: 'geo', needed: { folded: 100, raw: 0 } }), { parts }), 100 + 2 * 8_192)
+  assert.equal(rowsAllowed(cell({ report: 'geo', needed: { folded: 100, raw: 0 } }), { parts }), 100 + 2 * 2_048)
   // Two excluded countries are two more cells; half of today is read from both parts of the month.
   const question = cell({ report: 'geo', filter: 'excluded', needed: { folded: 100, raw: 5_000 } })
-  assert.equal(rowsAllowed(question, { parts }), 5_100 + 2 * (3 + 2) * 8_192)
+  assert.equal(rowsAllowed(question, { parts }), 5_100 + 2 * 3 * 2_048 + 2 * 2 * 8_192)
 })
 
 test('the geometric mean of 2 and 8 is 4', () => {

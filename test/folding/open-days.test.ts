@@ -1,0 +1,134 @@
+// Today of a busy site, counted a moment ago: the numbers of that moment, and never older than a minute (decision D-81).
+import assert from 'node:assert/strict'
+import test from 'node:test'
+import { foldRound } from '../../src/folding/loop.ts'
+import { foldOpenDays } from '../../src/folding/open-days.ts'
+import { reports } from '../../src/stats/reports.ts'
+import { sql, text } from '../../src/stores/clickhouse-sql.ts'
+import { custom, pageview } from '../support/events.ts'
+import { connect, createStores, disconnect } from '../support/stores.ts'
+import { makeWorld, openWorld, type World } from '../support/world.ts'
+
+const noon = '2026-03-15T12:00:00Z'
+
+async function openBusyWorld(t: Parameters<typeof openWorld>[0], zone = 'UTC'): Promise<World> {
+  const world = await openWorld(t, { now: noon, zone })
+  const people = [
+    { visitor: 'a', country: 'DE', device: 'Desktop', utmSource: 'mail' },
+    { visitor: 'b', country: 'US', device: 'Mobile' },
+  ] as const
+  await world.record(
+    ...['2026-03-07', '2026-03-08', '2026-03-14', '2026-03-15'].flatMap((day) =>
+      people.flatMap((person) => [
+        pageview({ ...person, at: `${day}T09:00:00Z`, pathname: '/' }),
+        pageview({ ...person, at: `${day}T09:10:00Z`, pathname: `/${person.visitor}`, hostname: 'shop.example.com' }),
+        custom('signup', { ...person, at: `${day}T11:59:59.999Z` }),
+      ]),
+    ),
+  )
+  await world.fold('2026-03-14')
+  return world
+}
+
+const ranges = ['24h', '7d', '12m']
+const filters = [{}, { country: 'DE' }, { device: 'mobile' }, { hostname: 'shop.example.com' }, { utm_source: 'mail' }]
+
+async function answers(world: World): Promise<Map<string, unknown>> {
+  const all = new Map<string, unknown>()
+  for (const range of ranges) {
+    for (const filter of [...filters, { country: 'DE', hostname: 'shop.example.com' }]) {
+      for (const name of Object.keys(reports)) {
+        const parameters = { range, ...filter } as Record<string, string>
+        all.set(`${name} ${new URLSearchParams(parameters)}`, await world.data(`/stats/${name}`, parameters))
+      }
+    }
+  }
+  return all
+}
+
+test('every report and filter answers the same from a count of today as from its events', async (t) => {
+  const world = await openBusyWorld(t)
+  const before = await answers(world)
+  await world.foldOpenDays()
+  assert.deepEqual(await answers(world), before)
+  await world.excludeCountries(['DE'])
+  const { current, previous } = await world.data('/stats/overview', { range: '7d' })
+  // One of two visitors is left, with two pages on each of two days: 14 and 15 March, against 7 March and 8 March until noon.
+  assert.deepEqual([current.visitors, current.pageviews, current.sessions], [2, 4, 2])
+  assert.deepEqual([previous.visitors, previous.pageviews], [2, 4])
+
+  // And it does come from there: doubled, it counts twice.
+  await world.excludeCountries([])
+  await world.stores.clickhouse.run(sql`
+    INSERT INTO open_tallies SELECT * FROM open_tallies WHERE site_id = ${text(world.siteId)}`)
+  const twice = await world.data('/stats/overview', { range: '7d' })
+  assert.deepEqual([twice.current.visitors, twice.current.pageviews], [2 + 2 * 2, 4 + 2 * 4])
+})
+
+test('an answer tells the moment of the count, and a minute later it is made from events', async (t) => {
+  const world = await openBusyWorld(t)
+  await world.foldOpenDays()
+  await world.record(pageview({ at: '2026-03-15T12:00:10Z', visitor: 'late' }))
+  const seen = async (now: string) => {
+    world.setNow(now)
+    const { json, headers } = await world.get('/stats/overview', { range: '7d' })
+    return [json.data.current.visitors, json.meta.generated_at, headers.get('Stats-Period')?.split('/')[1]]
+  }
+  const atTheCount = [4, '2026-03-15T12:00:00.000Z', '2026-03-15T12:00:00+00:00']
+  assert.deepEqual(await seen('2026-03-15T12:00:20Z'), atTheCount)
+  assert.deepEqual(await seen('2026-03-15T12:00:54Z'), atTheCount)
+  assert.deepEqual(await seen('2026-03-15T12:00:54.001Z'), [
+    5,
+    '2026-03-15T12:00:54.001Z',
+    '2026-03-15T12:00:54.001+00:00',
+  ])
+  await world.foldOpenDays()
+  assert.deepEqual((await seen('2026-03-15T12:01:30Z')).slice(0, 2), [5, '2026-03-15T12:00:54.001Z'])
+})
+
+test('until half an hour after midnight yesterday is counted too', async (t) => {
+  const world = await openWorld(t, { now: '2026-03-14T18:30:00Z', zone: 'Asia/Kathmandu' }) // 00:15 of the 15th
+  await world.record(
+    pageview({ at: '2026-03-12T10:00:00Z' }),
+    pageview({ at: '2026-03-14T10:00:00Z' }),
+    pageview({ at: '2026-03-14T18:20:00Z' }),
+  )
+  await world.fold('2026-03-13')
+  await world.foldOpenDays()
+  const days = await world.data('/stats/timeseries', { range: '7d' })
+  const visited = days.filter((day: { visitors: number }) => day.visitors > 0)
+  assert.deepEqual(
+    visited.map((day: { date: string; pageviews: number }) => [day.date, day.pageviews]),
+    [
+      ['2026-03-12', 1],
+      ['2026-03-14', 1],
+      ['2026-03-15', 1],
+    ],
+  )
+  await world.stores.clickhouse.run(
+    sql`DELETE FROM open_tallies WHERE site_id = ${text(world.siteId)} AND day = '2026-03-14'`,
+  )
+  assert.equal((await world.data('/stats/overview', { range: '7d' })).current.pageviews, 2)
+})
+
+test('sites whose last closed day was busy are counted when their count is due', async (t) => {
+  const { addresses, remove } = await createStores()
+  const stores = { ...connect(addresses), addresses }
+  t.after(async () => {
+    await disconnect(stores)
+    await remove()
+  })
+  const world = await makeWorld(stores, { now: noon })
+  t.after(() => world.close())
+  await world.record(
+    ...[1, 2, 3].map((hour) => pageview({ at: `2026-03-14T0${hour}:00:00Z` })),
+    pageview({ at: '2026-03-15T01:00:00Z' }),
+  )
+  const at = (iso: string) => Date.parse(iso)
+  await foldRound(stores, { now: at(noon), least: 1 })
+  const count = (iso: string, least: number) => foldOpenDays(stores, { now: () => at(iso), least })
+  assert.equal(await count(noon, 4), 0)
+  assert.equal(await count(noon, 3), 1)
+  assert.equal(await count('2026-03-15T12:00:39Z', 3), 0)
+  assert.equal(await count('2026-03-15T12:00:40Z', 3), 1)
+})
