@@ -26,7 +26,8 @@ export interface Directory {
   key(text: string): Promise<ApiKey | undefined>
   /** Unknown sites are remembered like known ones, so that both cost the same (docs/contract.md 7, no oracle). */
   site(id: string): Promise<Site | undefined>
-  siteOfDomain(domain: string): Promise<Site | undefined>
+  /** At once when it is remembered: every hit asks. */
+  siteOfDomain(domain: string): Site | undefined | Promise<Site | undefined>
   /** Drops what is remembered of a key, site or account: for the process that has just changed it. */
   forget(id: string): void
   close(): Promise<void>
@@ -66,15 +67,19 @@ export function openDirectory(
     entries.clear()
   }
 
-  async function look(name: string, load: () => Promise<Omit<Entry, 'loadedAt'>>): Promise<Entry['value']> {
+  function remembered(name: string): Entry | undefined {
     const entry = entries.get(name)
-    if (entry && now() - Math.max(entry.loadedAt, confirmedAt) < unconfirmedMs) {
-      if (entries.size > mostEntries / 2) {
-        entries.delete(name) // and in again at the end: the first of a Map is the least recently used
-        entries.set(name, entry)
-      }
-      return entry.value
+    if (!entry || now() - Math.max(entry.loadedAt, confirmedAt) >= unconfirmedMs) return undefined
+    if (entries.size > mostEntries / 2) {
+      entries.delete(name) // and in again at the end: the first of a Map is the least recently used
+      entries.set(name, entry)
     }
+    return entry
+  }
+
+  async function look(name: string, load: () => Promise<Omit<Entry, 'loadedAt'>>): Promise<Entry['value']> {
+    const entry = remembered(name)
+    if (entry) return entry.value
     const known = loading.get(name)
     if (known) return (await known).value
     const pending = start(name, load).finally(() => {
@@ -139,11 +144,15 @@ export function openDirectory(
         const [row] = await bounded.read(() => selectSite(postgres, id))
         return { value: row && siteOf(row), subjects: [id] }
       }) as Promise<Site | undefined>,
-    siteOfDomain: (domain) =>
-      look(`domain ${domain}`, async () => {
+    siteOfDomain(domain) {
+      const name = `domain ${domain}`
+      const entry = remembered(name)
+      if (entry) return entry.value as Site | undefined
+      return look(name, async () => {
         const [row] = await bounded.read(() => selectSiteOfDomain(postgres, domain))
         return { value: row && siteOf(row), subjects: [row?.id ?? anySite] }
-      }) as Promise<Site | undefined>,
+      }) as Promise<Site | undefined>
+    },
     forget,
     async close() {
       clearInterval(timer)
