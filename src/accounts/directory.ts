@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../stores/deadline.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { boundReads } from '../stores/request-postgres.ts'
+import type { OnChange } from '../stores/watch.ts'
 import { type ApiKey, type KeySecrets, keyOf, selectKey } from './keys.ts'
 import { type Site, selectSite, selectSiteOfDomain, siteOf } from './sites.ts'
 
@@ -40,14 +41,18 @@ interface Entry {
   loadedAt: number
 }
 
-export function openDirectory(
-  postgres: Postgres,
-  secrets: KeySecrets,
-  onChange: (isUp: boolean, cause?: Error) => void = () => {},
-  queryMs?: number,
-  now = () => performance.now(), // never the wall clock, which can jump
-  unconfirmedMs = standardUnconfirmedMs,
-): Directory {
+export interface DirectoryOptions {
+  /** Without them no key is known. */
+  secrets?: KeySecrets
+  onChange?: OnChange
+  queryMs?: number
+  now?(): number
+  unconfirmedMs?: number
+}
+
+export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}): Directory {
+  const { secrets, onChange = () => {}, queryMs, unconfirmedMs = standardUnconfirmedMs } = options
+  const { now = () => performance.now() } = options // never the wall clock, which can jump
   const bounded = boundReads(postgres, onChange, queryMs)
   const entries = new Map<string, Entry>()
   const loading = new Map<string, Promise<Entry>>()
@@ -136,7 +141,7 @@ export function openDirectory(
   return {
     key: (text) =>
       look(hash('sha256', text), async () => {
-        const [row] = await bounded.read(() => selectKey(postgres, secrets, text))
+        const [row] = secrets ? await bounded.read(() => selectKey(postgres, secrets, text)) : []
         return row ? { value: keyOf(row), subjects: [row.id, row.account_id] } : { value: undefined, subjects: [] }
       }) as Promise<ApiKey | undefined>,
     site: (id) =>

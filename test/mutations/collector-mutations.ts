@@ -36,8 +36,8 @@ export const collectorMutations: Mutation[] = [
   {
     name: 'sessions: every hit says where the session came from',
     file: 'src/collector/intake.ts',
-    find: '  event.referrer = session.referrer\n  event.channel = session.channel\n  event.utmSource = session.utmSource\n',
-    replace: '  event.referrer = source.referrer\n  event.utmSource = source.utmSource\n',
+    find: '    event.referrer = session.referrer\n    event.channel = session.channel\n    event.utmSource = session.utmSource\n',
+    replace: '    Object.assign(event, originOf(hit))\n',
     caughtBy: collector('event-flow'),
   },
   {
@@ -102,6 +102,13 @@ export const collectorMutations: Mutation[] = [
     find: "      underWay?.done.reject(new Unavailable('The spool cannot be written', { cause: error }))\n",
     replace: '      underWay?.done.resolve()\n',
     caughtBy: collector('outages'),
+  },
+  {
+    name: 'collector: does not start without the secrets of keys',
+    file: 'src/config.ts',
+    find: "readConfigOrExit(['KEY_SECRETS'])",
+    replace: 'readConfigOrExit()',
+    caughtBy: collector('event-endpoint'),
   },
   {
     name: 'shipper: a batch gets a new id each time',

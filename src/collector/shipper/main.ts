@@ -1,6 +1,6 @@
 // The shipper: a process beside the collector, which starts it and starts it again (collector/ship.ts). It may end at any instant.
 import { setTimeout as pause } from 'node:timers/promises'
-import { readConfigOrExit } from '../../config.ts'
+import { readCollectorConfigOrExit } from '../../config.ts'
 import { openClickHouse } from '../../stores/clickhouse.ts'
 import { openPostgres } from '../../stores/postgres.ts'
 import { noteLateDays, type SiteDay } from '../../traffic/late-days.ts'
@@ -21,7 +21,7 @@ const largeBatch = 10_000
 const firstRetryMs = 200
 const lastRetryMs = 30_000
 
-const config = readConfigOrExit()
+const config = readCollectorConfigOrExit()
 const clickhouse = openClickHouse(config.CLICKHOUSE_URL)
 const postgres = openPostgres(config.DATABASE_URL, 2)
 const batches = openBatches(config.SPOOL_FOLDER)
