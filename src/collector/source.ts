@@ -67,8 +67,8 @@ function referrerHost(referrer: string, own: readonly string[]): string {
   return own.some((hostname) => bareHost(hostname) === host) ? '' : host
 }
 
-const bareHost = (hostname: string): string =>
-  hostname
-    .toLowerCase()
-    .replace(/\.$/, '')
-    .replace(/^www\./, '')
+function bareHost(hostname: string): string {
+  const lower = hostname.toLowerCase()
+  const host = lower.endsWith('.') ? lower.slice(0, -1) : lower
+  return host.startsWith('www.') ? host.slice(4) : host
+}
