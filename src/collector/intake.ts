@@ -183,16 +183,14 @@ function identify({ sender, site, event }: Hit, { salts }: Sources): Verdict | P
 /** Referrer, channel and UTM are those of the session's first hit, on every hit (decision D-5), so only of that are they found out. */
 function joinSession(hit: Hit, { sessions }: Sources): Verdict | Promise<Verdict> {
   const { event } = hit
-  return when(
-    sessions.join(event.siteId, event.visitorId, event.time, () => originOf(hit)),
-    (session: Session) => {
-      event.sessionId = session.id
-      event.referrer = session.referrer
-      event.channel = session.channel
-      event.utmSource = session.utmSource
-      return undefined
-    },
-  )
+  const joined = sessions.join(event.siteId, event.visitorId, event.time, () => originOf(hit))
+  return when(joined, (session: Session) => {
+    event.sessionId = session.id
+    event.referrer = session.referrer
+    event.channel = session.channel
+    event.utmSource = session.utmSource
+    return undefined
+  })
 }
 
 function originOf({ referrer, url }: Hit): Origin {

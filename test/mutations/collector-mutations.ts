@@ -183,7 +183,7 @@ export const collectorMutations: Mutation[] = [
   {
     name: 'shipper: late days are noted only once the spool has forgotten them',
     file: 'src/collector/shipper/shipper.ts',
-    find: '  if (late.length > 0) await stores.noteLateDays(late)\n  spooled.remove()\n',
+    find: '  if (late.length > 0) await stores.noteLateDays(late)\n',
     replace: '  spooled.remove()\n  if (late.length > 0) await stores.noteLateDays(late)\n',
     caughtBy: collector('shipper'),
   },
