@@ -97,6 +97,7 @@ function usedBytes(bytes: number): number {
 port.on('message', (message: SpoolGroup | 'close') => {
   if (message === 'close') {
     clearInterval(timer)
+    clearTimeout(reopening)
     file?.close()
     lock.close()
     answer({ is: 'closed' })
