@@ -3,9 +3,11 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
+import { setTimeout as pause } from 'node:timers/promises'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createSite } from '../../src/accounts/sites.ts'
+import { spoolFiles } from '../../src/collector/spool-file.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { migrate } from '../../src/stores/migrate.ts'
@@ -47,6 +49,65 @@ test('PostgreSQL away: known sites go on, of others it is not guessed', async (t
   await eventually(async () => assert.equal((await collector.post(other.page)).status, 202))
 })
 
+/** A collector whose system calls can be harmed, and the ledger of what it acknowledged. */
+async function openHarmed(t: TestContext) {
+  const stores = await openStores()
+  const site = await newSite(stores)
+  const { postgres, clickhouse } = stores.addresses
+  const collector = await startCollectorProcess({ postgres, clickhouse })
+  t.after(() => collector.stop())
+  const acknowledged: string[] = []
+  async function send(): Promise<number> {
+    const id = randomUUID()
+    const { status } = await collector.post({ ...site.page, id })
+    if (status === 202) acknowledged.push(id)
+    return status
+  }
+  await eventually(async () => assert.equal(await send(), 202))
+
+  return {
+    collector,
+    send,
+    /** Returns what ends it. */
+    harm(calls: string, how: string): () => Promise<void> {
+      const strace = spawn('strace', [
+        ...['-f', '-q', '-p', `${collector.pid}`, '-e', `trace=${calls}`],
+        ...['-e', `inject=${calls}:${how}`],
+      ])
+      let said = ''
+      strace.stderr.on('data', (chunk) => {
+        said += chunk
+      })
+      return async () => {
+        strace.kill('SIGINT')
+        await once(strace, 'exit')
+        assert.match(said, /INJECTED|DELAYED/)
+      }
+    },
+    /** Soon, and not just once. */
+    async takesAgain(): Promise<void> {
+      await eventually(async () => assert.equal(await send(), 202), longestBackMs)
+      for (let time = 0; time < 20; time++) assert.equal(await send(), 202)
+    },
+    async everythingArrivesOnce(): Promise<void> {
+      const engine = openClickHouse(clickhouse)
+      t.after(() => engine.close())
+      await eventually(async () => {
+        const rows = await engine.rows<{ event_id: string; times: number }>(sql`
+          SELECT event_id, count() AS times FROM events WHERE site_id = ${text(site.id)} GROUP BY event_id`)
+        assert.ok(rows.every(({ times }) => times === 1))
+        const held = new Set(rows.map(({ event_id }) => event_id))
+        assert.deepEqual(
+          acknowledged.filter((id) => !held.has(id)),
+          [],
+        )
+      }, 20_000)
+    },
+  }
+}
+
+const longestBackMs = 5_000
+
 const brokenDisks = [
   ['fails to sync', 'fdatasync,fsync', 'EIO'],
   ['is full', 'pwrite64', 'ENOSPC'],
@@ -54,48 +115,42 @@ const brokenDisks = [
 
 for (const [what, calls, error] of brokenDisks)
   test(`a disk that ${what}: nothing of that group is acknowledged, and a new file is begun`, async (t) => {
-    const stores = await openStores()
-    const site = await newSite(stores)
-    const { postgres, clickhouse } = stores.addresses
-    const collector = await startCollectorProcess({ postgres, clickhouse })
-    t.after(() => collector.stop())
-    const acknowledged: string[] = []
-    const send = async () => {
-      const id = randomUUID()
-      const { status } = await collector.post({ ...site.page, id })
-      if (status === 202) acknowledged.push(id)
-      return status
-    }
-    await eventually(async () => assert.equal(await send(), 202))
-
-    const strace = spawn('strace', [
-      ...['-f', '-q', '-p', `${collector.pid}`, '-e', `trace=${calls}`],
-      ...['-e', `inject=${calls}:error=${error}`],
-    ])
-    let said = ''
-    strace.stderr.on('data', (chunk) => {
-      said += chunk
-    })
+    const { send, harm, takesAgain, everythingArrivesOnce } = await openHarmed(t)
+    const heal = harm(calls, `error=${error}`)
     await eventually(async () => assert.equal(await send(), 503), 20_000)
     for (let time = 0; time < 5; time++) assert.equal(await send(), 503)
-    assert.match(said, /INJECTED/)
-    strace.kill('SIGINT')
-    await once(strace, 'exit')
-    await eventually(async () => assert.equal(await send(), 202), 20_000)
-
-    const engine = openClickHouse(clickhouse)
-    t.after(() => engine.close())
-    await eventually(async () => {
-      const rows = await engine.rows<{ event_id: string; times: number }>(sql`
-      SELECT event_id, count() AS times FROM events WHERE site_id = ${text(site.id)} GROUP BY event_id`)
-      assert.ok(rows.every(({ times }) => times === 1))
-      const held = new Set(rows.map(({ event_id }) => event_id))
-      assert.deepEqual(
-        acknowledged.filter((id) => !held.has(id)),
-        [],
-      )
-    }, 20_000)
+    await heal()
+    await takesAgain()
+    await everythingArrivesOnce()
   })
+
+test('a disk that cannot be listed for a while: one new file is begun, not one for every look at it', async (t) => {
+  const { collector, send, harm, takesAgain, everythingArrivesOnce } = await openHarmed(t)
+  const heal = harm('getdents64', 'error=EIO')
+  await eventually(async () => assert.equal(await send(), 503), 20_000)
+  await pause(2_000) // ten looks
+  await heal()
+  await takesAgain()
+  assert.equal(spoolFiles(collector.spoolFolder).at(-1), 2)
+  await everythingArrivesOnce()
+})
+
+test('a disk that takes three seconds for a group is no place to queue for; when it is fast again all is taken again', async (t) => {
+  const { send, harm, takesAgain, everythingArrivesOnce } = await openHarmed(t)
+  const heal = harm('fdatasync,fsync', 'delay_enter=3000000')
+  const sent: Promise<number>[] = []
+  const answers: number[] = []
+  const sending = setInterval(() => sent.push(send().then((status) => answers.push(status))), 100)
+  t.after(() => clearInterval(sending))
+  await eventually(async () => assert.ok(answers.includes(503)), 20_000)
+  await pause(3_000)
+  await heal()
+  await takesAgain()
+  clearInterval(sending)
+  await Promise.all(sent)
+  assert.deepEqual([...new Set(answers)].sort(), [202, 503])
+  await everythingArrivesOnce()
+})
 
 test('a session goes on through a restart of the collector and through kill -9', async (t) => {
   const stores = await openStores()

@@ -36,8 +36,8 @@ export const collectorMutations: Mutation[] = [
   {
     name: 'sessions: every hit says where the session came from',
     file: 'src/collector/intake.ts',
-    find: '  event.referrer = session.referrer\n  event.channel = session.channel\n  event.utmSource = session.utmSource\n',
-    replace: '  event.referrer = source.referrer\n  event.utmSource = source.utmSource\n',
+    find: '    event.referrer = session.referrer\n    event.channel = session.channel\n    event.utmSource = session.utmSource\n',
+    replace: '    Object.assign(event, originOf(hit))\n',
     caughtBy: collector('event-flow'),
   },
   {
@@ -60,6 +60,20 @@ export const collectorMutations: Mutation[] = [
     find: "day + 3 + time '12:00'",
     replace: "day + 4 + time '12:00'",
     caughtBy: collector('salts'),
+  },
+  {
+    name: 'salts: an import keeps its own a day longer',
+    file: 'src/collector/salts.ts',
+    find: "interval '720 hours'",
+    replace: "interval '744 hours'",
+    caughtBy: collector('import'),
+  },
+  {
+    name: 'import: one that was given up counts as finished',
+    file: 'src/collector/import/job.ts',
+    find: 'if (job.isFinished) return',
+    replace: 'if (job.salt === null) return',
+    caughtBy: collector('import'),
   },
   {
     name: 'visitor: country takes no part in the id',
@@ -111,10 +125,45 @@ export const collectorMutations: Mutation[] = [
     caughtBy: collector('outages'),
   },
   {
+    name: 'collector: does not start without the secrets of keys',
+    file: 'src/config.ts',
+    find: "readConfigOrExit(['KEY_SECRETS'])",
+    replace: 'readConfigOrExit()',
+    caughtBy: collector('event-endpoint'),
+  },
+  {
+    name: 'spool: a disk that does not keep up is queued for',
+    file: 'src/collector/spool.ts',
+    find: 'const isSlow = underWay !== undefined &&',
+    replace: 'const isSlow = false &&',
+    caughtBy: collector('outages'),
+  },
+  {
+    name: 'spool: every look at a broken disk begins a file',
+    file: 'src/collector/spool-worker.ts',
+    find: 'reopening ??= setTimeout',
+    replace: 'reopening = setTimeout',
+    caughtBy: collector('outages'),
+  },
+  {
     name: 'shipper: a batch gets a new id each time',
     file: 'src/collector/shipper/batches.ts',
     find: '    id: plan.id,\n    isRepeated: planned !== undefined,',
     replace: '    id: randomUUID(),\n    isRepeated: planned !== undefined,',
+    caughtBy: collector('shipper'),
+  },
+  {
+    name: 'shipper: events of a deleted site stay',
+    file: 'src/collector/shipper/shipper.ts',
+    find: '  for (const siteId of deleted) await eraseSite(stores.clickhouse, siteId)\n',
+    replace: '',
+    caughtBy: collector('shipper'),
+  },
+  {
+    name: 'shipper: a restored site counts as deleted',
+    file: 'src/accounts/sites.ts',
+    find: '      AND NOT EXISTS (SELECT FROM sites WHERE sites.id = deleted_sites.id)`',
+    replace: '`',
     caughtBy: collector('shipper'),
   },
   {
@@ -141,7 +190,7 @@ export const collectorMutations: Mutation[] = [
   {
     name: 'shipper: late days are noted only once the spool has forgotten them',
     file: 'src/collector/shipper/shipper.ts',
-    find: '  if (late.length > 0) await stores.noteLateDays(late)\n  spooled.remove()\n',
+    find: '  if (late.length > 0) await stores.noteLateDays(late)\n',
     replace: '  spooled.remove()\n  if (late.length > 0) await stores.noteLateDays(late)\n',
     caughtBy: collector('shipper'),
   },
