@@ -24,13 +24,13 @@ const now = Date.parse(`${today}T12:00:00Z`)
 
 async function openShipper(t: TestContext) {
   const { clickhouse, postgres } = await openStores()
-  const gone = (ids: readonly string[]) => deletedAmong(postgres, ids)
   const folder = mkdtempSync(join(tmpdir(), 'footfall-spool-'))
   const siteId = `site_${randomUUID()}`
   const deadLetters = openDeadLetters(folder)
   const noted: { day: string; isStored: boolean }[] = []
-  const fault = { noteLateDays: false }
-  const open = { batches: openBatches(folder), recentIds: createRecentIds(now) }
+  const fault = { noteLateDays: false, deletedAmong: false }
+  const open = { batches: openBatches(folder), recentIds: createRecentIds(now), unasked: new Set<string>() }
+  const gone = async (ids: readonly string[]) => (fault.deletedAmong ? undefined : deletedAmong(postgres, ids))
   t.after(() => {
     open.batches.close()
     deadLetters.close()
@@ -199,23 +199,26 @@ test('the same id on two sites is two events', async (t) => {
 })
 
 test('events of a site that was deleted on their way are erased again, not those of one that was restored', async (t) => {
-  const { postgres, clickhouse, store, ship, taken } = await openShipper(t)
+  const { postgres, clickhouse, store, ship, taken, fault } = await openShipper(t)
   const accountId = await createAccount(postgres, { name: 'Orphans', plan: 'Free' })
   const newSite = () => createSite(postgres, { accountId, domain: `${randomUUID()}.example` })
-  const [deleted, restored] = [await newSite(), await newSite()]
+  const [deleted, restored, unanswered] = [await newSite(), await newSite(), await newSite()]
   const [row] = await postgres`SELECT * FROM sites WHERE id = ${restored}`
-  await Promise.all([deleted, restored].map((id) => deleteSite(postgres, id)))
+  await Promise.all([deleted, restored, unanswered].map((id) => deleteSite(postgres, id)))
   await postgres`INSERT INTO sites ${postgres(row as object)}`
   const hit = taken({ at: at('10:00:00') })
-  store(
-    [deleted, deleted, restored].map((siteId) => ({ ...hit, event: { ...hit.event, siteId, eventId: randomUUID() } })),
-  )
+  const hitOf = (siteId: string) => ({ ...hit, event: { ...hit.event, siteId, eventId: randomUUID() } })
+  fault.deletedAmong = true
+  store([hitOf(unanswered)])
+  assert.equal((await ship())?.orphaned, 0)
+  fault.deletedAmong = false
+  store([deleted, deleted, restored].map(hitOf))
   store([hit])
   const { events, orphaned } = (await ship()) ?? {}
   assert.deepEqual({ events, orphaned }, { events: 4, orphaned: 2 })
   const counts = await clickhouse.rows(sql`
     SELECT site_id, toUInt32(count()) AS count FROM events
-    WHERE site_id IN ${texts([deleted, restored, hit.event.siteId])} GROUP BY site_id ORDER BY site_id`)
+    WHERE site_id IN ${texts([deleted, restored, unanswered, hit.event.siteId])} GROUP BY site_id ORDER BY site_id`)
   assert.deepEqual(
     counts,
     [restored, hit.event.siteId].sort().map((site_id) => ({ site_id, count: 1 })),

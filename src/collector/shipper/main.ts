@@ -36,9 +36,10 @@ const stores = {
   deadLetters,
   recentIds,
   noteLateDays: (days: readonly SiteDay[]) => noteLateDays(postgres, days),
-  // Without PostgreSQL shipping goes on: nobody can delete a site meanwhile.
+  // Without PostgreSQL shipping goes on. Who was deleted is asked again with the next batch; a shipper that ends before leaves orphans.
   deletedAmong: (siteIds: readonly string[]) =>
-    within(deletedMs, 'PostgreSQL', deletedAmong(postgres, siteIds)).catch((): string[] => []),
+    within(deletedMs, 'PostgreSQL', deletedAmong(postgres, siteIds)).catch(() => undefined),
+  unasked: new Set<string>(),
   now: Date.now,
 }
 

@@ -14,7 +14,10 @@ import type { RecentIds } from './recent-ids.ts'
 export interface ShipperStores {
   clickhouse: ClickHouse
   noteLateDays(days: readonly SiteDay[]): Promise<void>
-  deletedAmong(siteIds: readonly string[]): Promise<readonly string[]>
+  /** Undefined when nobody answered. */
+  deletedAmong(siteIds: readonly string[]): Promise<readonly string[] | undefined>
+  /** Sites of batches that were shipped without an answer to that. */
+  unasked: Set<string>
   batches: Batches
   deadLetters: DeadLetters
   recentIds: RecentIds
@@ -60,8 +63,12 @@ export async function shipNext(stores: ShipperStores, isRetry: boolean): Promise
 
 /** Asked once they are in the engine: whoever deletes the site later than that erases them with it. */
 async function eraseOrphans(stores: ShipperStores, events: readonly TrafficEvent[]): Promise<number> {
-  const deleted = new Set(await stores.deletedAmong([...new Set(events.map(({ siteId }) => siteId))]))
+  for (const { siteId } of events) stores.unasked.add(siteId)
+  const answer = await stores.deletedAmong([...stores.unasked])
+  if (!answer) return 0
+  const deleted = new Set(answer)
   for (const siteId of deleted) await eraseSite(stores.clickhouse, siteId)
+  stores.unasked.clear()
   return events.filter(({ siteId }) => deleted.has(siteId)).length
 }
 
