@@ -51,6 +51,11 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
     onChange: watch('Spool'),
     onStored: metrics.stored,
     onMeasured: metrics.spoolBytes,
+    onDeath(error) {
+      // Only a new process has a new thread: answering 503 until somebody looks would help nobody (docs/operations.md).
+      log.fatal({ err: error }, 'The thread of the spool has ended, and with it this process')
+      process.exit(1)
+    },
   })
   if (!redis) await rememberSessions()
   const shipping = watch('Shipping')

@@ -3,6 +3,8 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createAccount } from '../../src/accounts/accounts.ts'
@@ -50,11 +52,11 @@ test('PostgreSQL away: known sites go on, of others it is not guessed', async (t
 })
 
 /** A collector whose system calls can be harmed, and the ledger of what it acknowledged. */
-async function openHarmed(t: TestContext) {
+async function openHarmed(t: TestContext, environment: Record<string, string> = {}) {
   const stores = await openStores()
   const site = await newSite(stores)
   const { postgres, clickhouse } = stores.addresses
-  const collector = await startCollectorProcess({ postgres, clickhouse })
+  const collector = await startCollectorProcess({ postgres, clickhouse }, { environment })
   t.after(() => collector.stop())
   const acknowledged: string[] = []
   async function send(): Promise<number> {
@@ -67,6 +69,7 @@ async function openHarmed(t: TestContext) {
 
   return {
     collector,
+    addresses: { postgres, clickhouse },
     send,
     /** Returns what ends it. */
     harm(calls: string, how: string): () => Promise<void> {
@@ -149,6 +152,28 @@ test('a disk that takes three seconds for a group is no place to queue for; when
   clearInterval(sending)
   await Promise.all(sent)
   assert.deepEqual([...new Set(answers)].sort(), [202, 503])
+  await everythingArrivesOnce()
+})
+
+/** Loaded into every thread: that of the spool throws where nobody catches it once there is a file `end` in its folder. */
+const mortalThread = `
+  import { existsSync } from 'node:fs'
+  import { isMainThread, workerData } from 'node:worker_threads'
+  const look = () => {
+    if (existsSync(workerData.folder + '/end')) throw new Error('A fault of the thread')
+  }
+  if (!isMainThread) setInterval(look, 20)`
+
+test('the thread of the spool ends: so does the process, with an error, and the next one ships what was acknowledged', async (t) => {
+  const environment = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(mortalThread)}` }
+  const { collector, addresses, send, everythingArrivesOnce } = await openHarmed(t, environment)
+  assert.equal(await send(), 202)
+  const ended = once(collector.child, 'exit', { signal: AbortSignal.timeout(10_000) })
+  writeFileSync(join(collector.spoolFolder, 'end'), '')
+  assert.deepEqual(await ended, [1, null])
+  assert.match(collector.log(), /"level":60.*A fault of the thread/)
+  const next = await startCollectorProcess(addresses, { spoolFolder: collector.spoolFolder })
+  t.after(() => next.stop())
   await everythingArrivesOnce()
 })
 
