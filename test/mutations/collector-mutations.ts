@@ -146,6 +146,27 @@ export const collectorMutations: Mutation[] = [
     caughtBy: collector('outages'),
   },
   {
+    name: 'spool: without its thread the process goes on',
+    file: 'src/collector/spool.ts',
+    find: '    if (hasBegun) onDeath?.(death)\n',
+    replace: '',
+    caughtBy: collector('outages'),
+  },
+  {
+    name: 'backup: what was deleted is forgotten',
+    file: 'src/cli/backup.ts',
+    find: "'imports', 'deleted_sites'] as const",
+    replace: "'imports'] as const",
+    caughtBy: 'test/cli/backup.test.ts',
+  },
+  {
+    name: 'shipper: who was deleted is asked once, answered or not',
+    file: 'src/collector/shipper/shipper.ts',
+    find: '  if (!answer) return 0\n',
+    replace: '  stores.unasked.clear()\n  if (!answer) return 0\n',
+    caughtBy: collector('shipper'),
+  },
+  {
     name: 'shipper: a batch gets a new id each time',
     file: 'src/collector/shipper/batches.ts',
     find: '    id: plan.id,\n    isRepeated: planned !== undefined,',
