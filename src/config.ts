@@ -33,7 +33,7 @@ export const variables = {
   }),
   KEY_SECRETS: variable({
     description:
-      'Secrets that key hashes are made with, as version:secret with at least 32 characters each, the current one first: `2:…,1:…`. Losing them loses every key.',
+      'Secrets that key hashes are made with, as version:secret with at least 32 characters each, the current one first: `2:…,1:…`. Losing them loses every key. A collector by itself needs none.',
     parse: keySecrets,
   }),
   API_PROCESSES: variable({
@@ -106,21 +106,23 @@ export type Config = {
     | (Values[Name] extends { optional: true } ? undefined : never)
 }
 
-/** Throws one Error that names every variable that is missing or wrong. */
-export function readConfig(environment: Record<string, string | undefined>): Config {
+/** A collector makes no key and checks none: it is not given what they are made with. */
+export type CollectorConfig = Omit<Config, 'KEY_SECRETS'>
+
+/** Throws one Error that names every variable that is missing or wrong. `unused`: those that this process has no use for. */
+export function readConfig(environment: Record<string, string | undefined>, unused: readonly string[] = []): Config {
   const faults: string[] = []
-  const entries = Object.entries<Variable<unknown>>(variables).map(
-    ([name, { description, parse, optional, ...rest }]) => {
-      const text = environment[name] || rest.default
-      try {
-        if (text !== undefined) return [name, parse(text)]
-        if (!optional) throw new Error(`is required: ${description}`)
-      } catch (error) {
-        faults.push(`${name} ${(error as Error).message}`)
-      }
-      return [name, undefined]
-    },
-  )
+  const used = Object.entries<Variable<unknown>>(variables).filter(([name]) => !unused.includes(name))
+  const entries = used.map(([name, { description, parse, optional, ...rest }]) => {
+    const text = environment[name] || rest.default
+    try {
+      if (text !== undefined) return [name, parse(text)]
+      if (!optional) throw new Error(`is required: ${description}`)
+    } catch (error) {
+      faults.push(`${name} ${(error as Error).message}`)
+    }
+    return [name, undefined]
+  })
   if (Number(environment.API_PROCESSES) > 1 && !environment.REDIS_URL) {
     faults.push('API_PROCESSES above 1 needs REDIS_URL: without it each process would allow the whole rate limit')
   }
@@ -129,14 +131,16 @@ export function readConfig(environment: Record<string, string | undefined>): Con
 }
 
 /** For the mains: what is wrong is said without a stack trace, and nothing starts. */
-export function readConfigOrExit(): Config {
+export function readConfigOrExit(unused: readonly string[] = []): Config {
   try {
-    return readConfig(process.env)
+    return readConfig(process.env, unused)
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\nSee docs/configuration.md.\n`)
     process.exit(1)
   }
 }
+
+export const readCollectorConfigOrExit = (): CollectorConfig => readConfigOrExit(['KEY_SECRETS'])
 
 function url(...protocols: string[]) {
   return (text: string): string => {

@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../stores/deadline.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { boundReads } from '../stores/request-postgres.ts'
+import type { OnChange } from '../stores/watch.ts'
 import { type ApiKey, type KeySecrets, keyOf, selectKey } from './keys.ts'
 import { type Site, selectSite, selectSiteOfDomain, siteOf } from './sites.ts'
 
@@ -26,7 +27,8 @@ export interface Directory {
   key(text: string): Promise<ApiKey | undefined>
   /** Unknown sites are remembered like known ones, so that both cost the same (docs/contract.md 7, no oracle). */
   site(id: string): Promise<Site | undefined>
-  siteOfDomain(domain: string): Promise<Site | undefined>
+  /** At once when it is remembered: every hit asks. */
+  siteOfDomain(domain: string): Site | undefined | Promise<Site | undefined>
   /** Drops what is remembered of a key, site or account: for the process that has just changed it. */
   forget(id: string): void
   close(): Promise<void>
@@ -39,14 +41,18 @@ interface Entry {
   loadedAt: number
 }
 
-export function openDirectory(
-  postgres: Postgres,
-  secrets: KeySecrets,
-  onChange: (isUp: boolean, cause?: Error) => void = () => {},
-  queryMs?: number,
-  now = () => performance.now(), // never the wall clock, which can jump
-  unconfirmedMs = standardUnconfirmedMs,
-): Directory {
+export interface DirectoryOptions {
+  /** Without them no key is known. */
+  secrets?: KeySecrets
+  onChange?: OnChange
+  queryMs?: number
+  now?(): number
+  unconfirmedMs?: number
+}
+
+export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}): Directory {
+  const { secrets, onChange = () => {}, queryMs, unconfirmedMs = standardUnconfirmedMs } = options
+  const { now = () => performance.now() } = options // never the wall clock, which can jump
   const bounded = boundReads(postgres, onChange, queryMs)
   const entries = new Map<string, Entry>()
   const loading = new Map<string, Promise<Entry>>()
@@ -66,15 +72,19 @@ export function openDirectory(
     entries.clear()
   }
 
-  async function look(name: string, load: () => Promise<Omit<Entry, 'loadedAt'>>): Promise<Entry['value']> {
+  function remembered(name: string): Entry | undefined {
     const entry = entries.get(name)
-    if (entry && now() - Math.max(entry.loadedAt, confirmedAt) < unconfirmedMs) {
-      if (entries.size > mostEntries / 2) {
-        entries.delete(name) // and in again at the end: the first of a Map is the least recently used
-        entries.set(name, entry)
-      }
-      return entry.value
+    if (!entry || now() - Math.max(entry.loadedAt, confirmedAt) >= unconfirmedMs) return undefined
+    if (entries.size > mostEntries / 2) {
+      entries.delete(name) // and in again at the end: the first of a Map is the least recently used
+      entries.set(name, entry)
     }
+    return entry
+  }
+
+  async function look(name: string, load: () => Promise<Omit<Entry, 'loadedAt'>>): Promise<Entry['value']> {
+    const entry = remembered(name)
+    if (entry) return entry.value
     const known = loading.get(name)
     if (known) return (await known).value
     const pending = start(name, load).finally(() => {
@@ -131,7 +141,7 @@ export function openDirectory(
   return {
     key: (text) =>
       look(hash('sha256', text), async () => {
-        const [row] = await bounded.read(() => selectKey(postgres, secrets, text))
+        const [row] = secrets ? await bounded.read(() => selectKey(postgres, secrets, text)) : []
         return row ? { value: keyOf(row), subjects: [row.id, row.account_id] } : { value: undefined, subjects: [] }
       }) as Promise<ApiKey | undefined>,
     site: (id) =>
@@ -139,11 +149,15 @@ export function openDirectory(
         const [row] = await bounded.read(() => selectSite(postgres, id))
         return { value: row && siteOf(row), subjects: [id] }
       }) as Promise<Site | undefined>,
-    siteOfDomain: (domain) =>
-      look(`domain ${domain}`, async () => {
+    siteOfDomain(domain) {
+      const name = `domain ${domain}`
+      const entry = remembered(name)
+      if (entry) return entry.value as Site | undefined
+      return look(name, async () => {
         const [row] = await bounded.read(() => selectSiteOfDomain(postgres, domain))
         return { value: row && siteOf(row), subjects: [row?.id ?? anySite] }
-      }) as Promise<Site | undefined>,
+      }) as Promise<Site | undefined>
+    },
     forget,
     async close() {
       clearInterval(timer)

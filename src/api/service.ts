@@ -8,6 +8,7 @@ import type { Config } from '../config.ts'
 import { openClickHouse } from '../stores/clickhouse.ts'
 import { openRedis } from '../stores/redis.ts'
 import { openRequestPostgres } from '../stores/request-postgres.ts'
+import { watchNeighbours } from '../stores/watch.ts'
 import { buildApp } from './app.ts'
 import { createMetrics } from './metrics.ts'
 import { memoryLimiter, redisLimiter } from './rate-limit.ts'
@@ -27,21 +28,12 @@ export interface RunningApi {
 export async function startApi(config: Config, log: Logger): Promise<RunningApi> {
   const metrics = createMetrics()
   const now = () => Date.now()
-
-  /** One line and one metric for each change of a neighbour's state, none for each request that meets it. */
-  const watch = (name: 'PostgreSQL' | 'ClickHouse' | 'Redis') => {
-    metrics.dependency(name, true)
-    return (isUp: boolean, cause?: Error) => {
-      metrics.dependency(name, isUp)
-      if (isUp) log.info(`${name} answers again`)
-      else log.error({ err: cause }, `${name} does not answer`)
-    }
-  }
+  const watch = watchNeighbours(log, metrics.dependency)
 
   const postgres = openRequestPostgres(config.DATABASE_URL)
   const clickhouse = openClickHouse(config.CLICKHOUSE_URL, watch('ClickHouse'))
   const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, watch('Redis'))
-  const directory = openDirectory(postgres, config.KEY_SECRETS, watch('PostgreSQL'))
+  const directory = openDirectory(postgres, { secrets: config.KEY_SECRETS, onChange: watch('PostgreSQL') })
   const limiter = redis
     ? redisLimiter({ redis, prefix: 'footfall:limit:', now, onDegraded: metrics.countedLocally })
     : memoryLimiter(now)

@@ -13,7 +13,7 @@ import { type Command, CommandError, type Context, positionals } from './command
 import { showProgress } from './terminal.ts'
 
 /** In the order in which they may be filled again. */
-const controlTables = ['accounts', 'sites', 'api_keys', 'imports'] as const
+const controlTables = ['accounts', 'sites', 'api_keys', 'imports', 'deleted_sites'] as const
 
 interface Manifest {
   format: 1

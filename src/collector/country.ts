@@ -61,13 +61,24 @@ async function versionOf(file: string): Promise<string> {
 
 async function load(file: string): Promise<Reader<Response>> {
   const content = await readFile(file)
-  const reader = new Reader<Response>(content)
+  const reader = new Reader<Response>(content, { cache: recentRecords() })
   const tree = reader.metadata.searchTreeSize
   const separator = content.subarray(tree, tree + 16) // zeros, between the tree and what it points to
   if (separator.length < 16 || separator.some((byte) => byte !== 0)) throw new Error(`${file} is damaged`)
   // A file that cannot answer must not replace one that can.
   for (const ip of ['8.8.8.8', '193.0.6.139', '2001:4860:4860::8888']) placeOf(reader, ip)
   return reader
+}
+
+/** Countries are few, and reading what the file says of one costs as much as finding it; cities would be too many to keep. */
+function recentRecords(most = 1_000) {
+  const known = new Map<string | number, unknown>()
+  return {
+    get: (offset: string | number) => known.get(offset),
+    set(offset: string | number, record: unknown) {
+      if (known.size < most) known.set(offset, record)
+    },
+  }
 }
 
 function placeOf(reader: Reader<Response>, ip: string): CountryCode {

@@ -48,7 +48,8 @@ async function takeAll(sent: readonly unknown[], sender: Sender, services: Event
   const taken: Taken[] = []
   const dropped: Outcome['dropped'] = []
   for (const [index, one] of sent.entries()) {
-    const result = await takeIn(one, sender, services)
+    const taking = takeIn(one, sender, services)
+    const result = taking instanceof Promise ? await taking : taking
     if (typeof result === 'string') dropped.push({ index, reason: result })
     else taken.push(result)
   }

@@ -1,6 +1,5 @@
 import type { Site } from '../accounts/sites.ts'
 import type { TrafficEvent } from '../traffic/event.ts'
-import type { Source } from './source.ts'
 
 /** Who sent a request. Lives in memory only, and no longer than the request; a user agent alone, for up to a minute, to judge it once. */
 export interface Sender {
@@ -18,12 +17,12 @@ export interface Hit {
   domain: string
   url: URL
   site: Site
-  source: Source
+  /** Its host, or empty. */
+  referrer: string
   event: TrafficEvent
 }
 
 const nowhere = new URL('http://nowhere.invalid/')
-const noSource: Source = { referrer: '', utmSource: '', utmMedium: '', utmCampaign: '', clickId: '' }
 const noSite = {} as Site
 
 /** Everything empty: the steps of the intake fill it in, in their order. */
@@ -34,7 +33,7 @@ export const newHit = (sender: Sender, sent: Hit['sent'], time: number): Hit => 
   domain: '',
   url: nowhere,
   site: noSite,
-  source: noSource,
+  referrer: '',
   event: {
     siteId: '',
     day: '',

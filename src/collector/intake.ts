@@ -1,6 +1,6 @@
 // From what was sent to an event, as a list of steps: each finds out one thing about the hit or names the reason to drop it.
 // Whatever is dropped is counted by that reason; nothing is dropped without one.
-import { randomUUID } from 'node:crypto'
+import { type KeyObject, randomUUID } from 'node:crypto'
 import type { Site } from '../accounts/sites.ts'
 import type { TrafficEvent } from '../traffic/event.ts'
 import { isBot } from './bots.ts'
@@ -11,8 +11,8 @@ import { deviceOf } from './device.ts'
 import { type Hit, newHit, type Sender } from './hit.ts'
 import { remember } from './remember.ts'
 import type { Salts } from './salts.ts'
-import type { Sessions } from './sessions.ts'
-import { readSource } from './source.ts'
+import type { Origin, Session, Sessions } from './sessions.ts'
+import { readReferrer, readTags } from './source.ts'
 import { isSpam } from './spam.ts'
 import { visitorIdOf } from './visitor.ts'
 
@@ -33,7 +33,7 @@ export type DropReason = (typeof dropReasons)[number]
 
 /** What the steps ask. */
 export interface Sources {
-  siteOfDomain(domain: string): Promise<Site | undefined>
+  siteOfDomain(domain: string): Site | undefined | Promise<Site | undefined>
   countries: Pick<Countries, 'countryOf'>
   salts: Pick<Salts, 'of'>
   sessions: Pick<Sessions, 'join'>
@@ -55,7 +55,7 @@ const steps: readonly ((hit: Hit, sources: Sources) => Verdict | Promise<Verdict
   refuseBots,
   findSite,
   allowHostname,
-  readOrigin,
+  findReferrer,
   refuseSpam,
   locate,
   identify,
@@ -69,16 +69,29 @@ export interface Taken {
   isRepeatable: boolean
 }
 
-/** Throws when a neighbour that has to be asked does not answer: the hit can be sent again, but not guessed. */
-export async function takeIn(sent: unknown, sender: Sender, sources: Sources): Promise<Taken | DropReason> {
+type Outcome = Taken | DropReason
+
+/**
+ * At once when everything is known, as it is for nearly every hit; a promise when a neighbour has to be asked, which is rejected when
+ * that does not answer: the hit can be sent again, but not guessed.
+ */
+export function takeIn(sent: unknown, sender: Sender, sources: Sources): Outcome | Promise<Outcome> {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return 'not_an_object'
-  const hit = newHit(sender, sent as Hit['sent'], sources.now())
-  for (const step of steps) {
-    const verdict = step(hit, sources)
-    const reason = verdict instanceof Promise ? await verdict : verdict
-    if (reason) return reason
+  return goOn(newHit(sender, sent as Hit['sent'], sources.now()), sources, 0)
+}
+
+function goOn(hit: Hit, sources: Sources, from: number): Outcome | Promise<Outcome> {
+  for (let index = from; index < steps.length; index++) {
+    const verdict = steps[index]?.(hit, sources)
+    if (verdict instanceof Promise) return verdict.then((reason) => reason ?? goOn(hit, sources, index + 1))
+    if (verdict) return verdict
   }
   return { event: hit.event, zone: hit.site.timeZone, isRepeatable: hit.isRepeatable }
+}
+
+/** What a step does with something that is mostly known already. */
+function when<Value>(value: Value | Promise<Value>, go: (value: Value) => Verdict): Verdict | Promise<Verdict> {
+  return value instanceof Promise ? value.then(go) : go(value)
 }
 
 function readName({ sent, event }: Hit): Verdict {
@@ -128,12 +141,14 @@ function refuseBots({ sender }: Hit): Verdict {
   if (isKnownBot(sender.userAgent)) return 'bot'
 }
 
-async function findSite(hit: Hit, { siteOfDomain }: Sources): Promise<Verdict> {
-  const site = isDomain.test(hit.domain) ? await siteOfDomain(hit.domain) : undefined
-  if (!site) return 'unknown_site'
-  hit.site = site
-  hit.event.siteId = site.id
-  hit.event.day = dayIn(site.timeZone, hit.event.time)
+function findSite(hit: Hit, { siteOfDomain }: Sources): Verdict | Promise<Verdict> {
+  const found = isDomain.test(hit.domain) ? siteOfDomain(hit.domain) : undefined
+  return when(found, (site) => {
+    if (!site) return 'unknown_site'
+    hit.site = site
+    hit.event.siteId = site.id
+    hit.event.day = dayIn(site.timeZone, hit.event.time)
+  })
 }
 
 const isDomain = /^[a-z0-9.-]{1,253}$/
@@ -144,14 +159,13 @@ function allowHostname({ site, event: { hostname } }: Hit): Verdict {
   if (!isAllowed) return 'hostname_not_allowed'
 }
 
-function readOrigin(hit: Hit): undefined {
-  const { sent, url, site, event } = hit
-  hit.source = readSource(url, textOf(sent.referrer ?? sent.r).slice(0, longestUrl), site.hostnames)
-  event.channel = classifyChannel(hit.source)
+function findReferrer(hit: Hit): undefined {
+  const { sent, url, site } = hit
+  hit.referrer = readReferrer(url, textOf(sent.referrer ?? sent.r).slice(0, longestUrl), site.hostnames)
 }
 
-function refuseSpam({ source }: Hit): Verdict {
-  if (isSpam(source.referrer)) return 'spam_referrer'
+function refuseSpam({ referrer }: Hit): Verdict {
+  if (isSpam(referrer)) return 'spam_referrer'
 }
 
 function locate({ sender, event }: Hit, { countries }: Sources): undefined {
@@ -159,19 +173,29 @@ function locate({ sender, event }: Hit, { countries }: Sources): undefined {
   event.device = deviceOf(sender.userAgent, sender.secChUaMobile)
 }
 
-async function identify({ sender, site, event }: Hit, { salts }: Sources): Promise<undefined> {
-  const salt = await salts.of(site.timeZone, event.day)
-  event.visitorId = visitorIdOf(salt, event, sender)
+function identify({ sender, site, event }: Hit, { salts }: Sources): Verdict | Promise<Verdict> {
+  return when(salts.of(site.timeZone, event.day), (salt: KeyObject) => {
+    event.visitorId = visitorIdOf(salt, event, sender)
+    return undefined
+  })
 }
 
-/** Referrer, channel and UTM are those of the session's first hit, on every hit (decision D-5). */
-async function joinSession({ source, event }: Hit, { sessions }: Sources): Promise<undefined> {
-  const origin = { referrer: source.referrer, channel: event.channel, utmSource: source.utmSource }
-  const session = await sessions.join(event.siteId, event.visitorId, event.time, origin)
-  event.sessionId = session.id
-  event.referrer = session.referrer
-  event.channel = session.channel
-  event.utmSource = session.utmSource
+/** Referrer, channel and UTM are those of the session's first hit, on every hit (decision D-5), so only of that are they found out. */
+function joinSession(hit: Hit, { sessions }: Sources): Verdict | Promise<Verdict> {
+  const { event } = hit
+  const joined = sessions.join(event.siteId, event.visitorId, event.time, () => originOf(hit))
+  return when(joined, (session: Session) => {
+    event.sessionId = session.id
+    event.referrer = session.referrer
+    event.channel = session.channel
+    event.utmSource = session.utmSource
+    return undefined
+  })
+}
+
+function originOf({ referrer, url }: Hit): Origin {
+  const tags = readTags(url)
+  return { referrer, channel: classifyChannel({ referrer, ...tags }), utmSource: tags.utmSource }
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,8 +1,8 @@
 import { pino } from 'pino'
-import { readConfigOrExit } from '../config.ts'
+import { readCollectorConfigOrExit } from '../config.ts'
 import { startCollector } from './service.ts'
 
-const config = readConfigOrExit()
+const config = readCollectorConfigOrExit()
 const collector = await startCollector(config, pino({ level: config.LOG_LEVEL }))
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {

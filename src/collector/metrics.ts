@@ -34,7 +34,7 @@ export function createCollectorMetrics() {
     labelNames: ['reason'],
     registers,
   })
-  for (const reason of dropReasons) dropped.inc({ reason }, 0)
+  for (const reason of [...dropReasons, 'deleted_site']) dropped.inc({ reason }, 0)
   const up = new Gauge({
     name: 'footfall_dependency_up',
     help: '1 while a dependency answers, 0 while it does not.',
@@ -85,9 +85,10 @@ export function createCollectorMetrics() {
       commit.observe(milliseconds / 1000)
     },
     spoolBytes: (bytes: number) => spool.set(bytes),
-    shipped(news: { events: number; repeated: number; oldest: number; deadLetters: number }) {
+    shipped(news: { events: number; repeated: number; orphaned: number; oldest: number; deadLetters: number }) {
       shipped.inc(news.events)
       repeated.inc(news.repeated)
+      dropped.inc({ reason: 'deleted_site' }, news.orphaned)
       lag.set((Date.now() - news.oldest) / 1000)
       dead.set(news.deadLetters)
     },

@@ -72,9 +72,13 @@ const insertOrSelect = (postgres: Postgres, zone: string, day: string) => postgr
   ON CONFLICT (time_zone, day) DO UPDATE SET salt = salts.salt
   RETURNING salt`
 
-/** A day ends last at UTC-12, at noon UTC of the next; 48 hours later its salt goes. */
-export async function deleteOldSalts(postgres: Postgres, now: number): Promise<number> {
-  const rows = await postgres`
-    DELETE FROM salts WHERE day + 3 + time '12:00' <= ${new Date(now).toISOString()}::timestamptz AT TIME ZONE 'UTC'`
-  return rows.count
+/**
+ * A day ends last at UTC-12, at noon UTC of the next; 48 hours later its salt goes. That of an import goes when it ends, or 30 days
+ * after it was begun (decision D-120).
+ */
+export async function deleteOldSalts(postgres: Postgres, now: number): Promise<void> {
+  const time = new Date(now).toISOString()
+  await postgres`DELETE FROM salts WHERE day + 3 + time '12:00' <= ${time}::timestamptz AT TIME ZONE 'UTC'`
+  await postgres`
+    UPDATE imports SET salt = NULL WHERE salt IS NOT NULL AND started_at + interval '720 hours' <= ${time}::timestamptz`
 }

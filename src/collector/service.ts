@@ -3,10 +3,11 @@
 import { createServer } from 'node:http'
 import type { Logger } from 'pino'
 import { openDirectory } from '../accounts/directory.ts'
-import type { Config } from '../config.ts'
+import type { CollectorConfig } from '../config.ts'
 import { openClickHouse } from '../stores/clickhouse.ts'
 import { openRedis } from '../stores/redis.ts'
 import { boundReads, openRequestPostgres } from '../stores/request-postgres.ts'
+import { watchNeighbours } from '../stores/watch.ts'
 import { buildCollector } from './app.ts'
 import { createClientAddress } from './client-address.ts'
 import { openCountries } from './country.ts'
@@ -30,29 +31,14 @@ export interface RunningCollector {
   stop(): Promise<void>
 }
 
-export async function startCollector(config: Config, log: Logger): Promise<RunningCollector> {
+export async function startCollector(config: CollectorConfig, log: Logger): Promise<RunningCollector> {
   const metrics = createCollectorMetrics()
-
-  const watch = (name: string) => {
-    metrics.dependency(name, true)
-    return (isUp: boolean, cause?: Error) => {
-      metrics.dependency(name, isUp)
-      if (isUp) log.info(`${name} answers again`)
-      else log.error({ err: cause }, `${name} does not answer`)
-    }
-  }
+  const watch = watchNeighbours(log, metrics.dependency)
 
   const postgres = openRequestPostgres(config.DATABASE_URL)
   const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, watch('Redis'))
   const bounded = boundReads(postgres, () => {})
-  const directory = openDirectory(
-    postgres,
-    config.KEY_SECRETS,
-    watch('PostgreSQL'),
-    undefined,
-    undefined,
-    siteUnconfirmedMs,
-  )
+  const directory = openDirectory(postgres, { onChange: watch('PostgreSQL'), unconfirmedMs: siteUnconfirmedMs })
   const salts = openSalts(postgres, bounded, (error) => log.warn({ err: error }, 'Salts could not be looked after'))
   const countries = await openCountries(config.COUNTRY_FILE, {
     onBroken: (error) => log.error({ err: error }, 'The new country file cannot be used; the old one stays'),
@@ -65,6 +51,11 @@ export async function startCollector(config: Config, log: Logger): Promise<Runni
     onChange: watch('Spool'),
     onStored: metrics.stored,
     onMeasured: metrics.spoolBytes,
+    onDeath(error) {
+      // Only a new process has a new thread: answering 503 until somebody looks would help nobody (docs/operations.md).
+      log.fatal({ err: error }, 'The thread of the spool has ended, and with it this process')
+      process.exit(1)
+    },
   })
   if (!redis) await rememberSessions()
   const shipping = watch('Shipping')

@@ -6,7 +6,7 @@ import type { Channel } from '../traffic/channel.ts'
 export const longestGapMs = 1_800_000
 
 /** What the first hit of a session says for all of it. */
-interface Origin {
+export interface Origin {
   referrer: string
   channel: Channel
   utmSource: string
@@ -19,8 +19,8 @@ export interface Session extends Origin {
 }
 
 export interface Sessions {
-  /** The session of a visitor's hit: the running one, or a new one that begins with `origin`. */
-  join(siteId: string, visitorId: string, time: number, origin: Origin): Session | Promise<Session>
+  /** The session of a visitor's hit: the running one, or a new one, of which alone `origin` is asked. */
+  join(siteId: string, visitorId: string, time: number, origin: () => Origin): Session | Promise<Session>
   close(): void
 }
 
@@ -29,7 +29,7 @@ const mostSessions = 500_000
 const sweepMs = 60_000
 
 export interface MemorySessions extends Sessions {
-  join(siteId: string, visitorId: string, time: number, origin: Origin): Session
+  join(siteId: string, visitorId: string, time: number, origin: () => Origin): Session
   /** Takes a session as known from elsewhere, unless a later state of it is known already. */
   remember(siteId: string, visitorId: string, session: Session): void
   size(): number
@@ -58,7 +58,7 @@ export function openMemorySessions(most = mostSessions): MemorySessions {
     join(siteId, visitorId, time, origin) {
       const key = siteId + visitorId
       const known = running.get(key)
-      const session = known && time - known.lastAt <= longestGapMs ? known : beginSession(time, origin)
+      const session = known && time - known.lastAt <= longestGapMs ? known : beginSession(time, origin())
       if (time > session.lastAt) session.lastAt = time
       put(key, session)
       return session

@@ -12,11 +12,19 @@ export interface Source {
 
 const longestTag = 255
 
-/** `ownHostnames` are the site's; the host of the page itself is its own too, listed or not. */
-export function readSource(url: URL, referrer: string, ownHostnames: readonly string[]): Source {
+/** `ownHostnames` are the site's. */
+export const readSource = (url: URL, referrer: string, ownHostnames: readonly string[]): Source => ({
+  referrer: readReferrer(url, referrer, ownHostnames),
+  ...readTags(url),
+})
+
+/** The host of the page itself is the site's own too, listed or not. */
+export const readReferrer = (url: URL, referrer: string, ownHostnames: readonly string[]): string =>
+  referrerHost(referrer, [url.hostname, ...ownHostnames])
+
+export function readTags(url: URL): Omit<Source, 'referrer'> {
   const tags = url.searchParams
   return {
-    referrer: referrerHost(referrer, [url.hostname, ...ownHostnames]),
     utmSource: tag(tags, 'utm_source', 'ref', 'source'),
     utmMedium: tag(tags, 'utm_medium'),
     utmCampaign: tag(tags, 'utm_campaign'),
@@ -59,8 +67,8 @@ function referrerHost(referrer: string, own: readonly string[]): string {
   return own.some((hostname) => bareHost(hostname) === host) ? '' : host
 }
 
-const bareHost = (hostname: string): string =>
-  hostname
-    .toLowerCase()
-    .replace(/\.$/, '')
-    .replace(/^www\./, '')
+function bareHost(hostname: string): string {
+  const lower = hostname.toLowerCase()
+  const host = lower.endsWith('.') ? lower.slice(0, -1) : lower
+  return host.startsWith('www.') ? host.slice(4) : host
+}

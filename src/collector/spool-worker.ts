@@ -38,6 +38,7 @@ const reopenMs = 500
 let file: DatabaseSync | undefined
 let insert: StatementSync | undefined
 let isFull = false
+let reopening: NodeJS.Timeout | undefined
 
 /** Held for the life of the process, and let go of by the kernel however it ends. */
 const lock = lockFolder()
@@ -53,6 +54,7 @@ function lockFolder(): DatabaseSync {
 }
 
 function open(): void {
+  reopening = undefined
   try {
     keepReserve(folder)
     file = openSpoolFile(folder, (spoolFiles(folder).at(-1) ?? 0) + 1)
@@ -72,7 +74,8 @@ function fail(error: Error): void {
   file = undefined
   insert = undefined
   answer({ is: 'failed', cause: error.message })
-  setTimeout(open, reopenMs)
+  // One attempt at a time: while the disk is broken each measuring fails too, and each attempt that succeeds begins a file.
+  reopening ??= setTimeout(open, reopenMs)
 }
 
 function measure(): { isFull: boolean; bytes: number } {
@@ -94,6 +97,7 @@ function usedBytes(bytes: number): number {
 port.on('message', (message: SpoolGroup | 'close') => {
   if (message === 'close') {
     clearInterval(timer)
+    clearTimeout(reopening)
     file?.close()
     lock.close()
     answer({ is: 'closed' })

@@ -15,6 +15,8 @@ export interface SpoolOptions extends SpoolWorkerData {
   onChange?(isUp: boolean, cause?: Error): void
   onStored?(events: number, milliseconds: number): void
   onMeasured?(bytes: number): void
+  /** Its thread is gone, and nothing can be stored any more. */
+  onDeath?(cause: Error): void
 }
 
 /** A disk that takes longer than this to store a group is no place to queue more for. */
@@ -31,7 +33,7 @@ interface Waiting {
 }
 
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
-  const { folder, mostBytes, onChange = () => {}, onStored, onMeasured } = options
+  const { folder, mostBytes, onChange = () => {}, onStored, onMeasured, onDeath } = options
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const workerData: SpoolWorkerData = { folder, mostBytes }
   const worker = new Worker(new URL('spool-worker.ts', import.meta.url), { workerData })
@@ -40,18 +42,26 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   let isOpen = false
   let hasFailed = false
   let isFull = false
+  let hasBegun = false
+  let isClosing = false
   let waiting = newGroup()
   let underWay: (Waiting & { since: number }) | undefined
 
+  let death: Error | undefined
   worker.on('error', (cause) => {
-    const error = cause as Error
-    isOpen = false
-    begun.reject(error)
-    onChange(false, error)
-    underWay?.done.reject(new Unavailable('The spool has ended', { cause: error }))
-    underWay = undefined
+    death = cause as Error
   })
-  worker.on('exit', () => ended.resolve())
+  worker.on('exit', (code) => {
+    ended.resolve()
+    if (isClosing) return
+    death ??= new Error(`The thread of the spool ended with ${code}`)
+    isOpen = false
+    begun.reject(death)
+    const refusal = new Unavailable('The spool has ended', { cause: death })
+    for (const group of [underWay, waiting]) group?.done.reject(refusal)
+    underWay = undefined
+    if (hasBegun) onDeath?.(death)
+  })
   worker.on('message', (answer: SpoolAnswer) => {
     if (answer.is === 'measured' || answer.is === 'open') onMeasured?.(answer.bytes)
     if (answer.is !== 'failed' && answer.is !== 'closed') isFull = answer.isFull
@@ -103,6 +113,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   }
 
   await begun.promise
+  hasBegun = true
   return {
     append(taken) {
       if (!isOpen) return Promise.reject(new Unavailable('The spool cannot be written'))
@@ -121,6 +132,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     },
     async close() {
       await Promise.allSettled([underWay?.done.promise, waiting.lines.length > 0 ? waiting.done.promise : undefined])
+      isClosing = true
       worker.postMessage('close')
       await ended.promise
     },

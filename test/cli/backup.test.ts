@@ -4,7 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { deletedAmong } from '../../src/accounts/sites.ts'
 import { reports } from '../../src/stats/reports.ts'
+import { openPostgres } from '../../src/stores/postgres.ts'
 import { startApiProcess } from '../support/api-process.ts'
 import { type Installation, install } from './installation.ts'
 
@@ -20,6 +22,8 @@ test(`backup, new databases, restore: every answer about ${events.toLocaleString
   t.after(() => rmSync(file, { force: true }))
   writeFileSync(file, 'time,url,visitor\n2026-03-01T10:00:00Z,https://kept.example/imported,v1\n')
   assert.equal((await old.json('import', 'kept.example', file)).imported, 'whole')
+  const { id: deleted } = await old.json('site', 'create', 'deleted.example')
+  await old.json('site', 'delete', 'deleted.example', '--yes')
   const { key } = await old.json('key', 'create', 'kept.example')
   const { key: refused } = await old.json('key', 'create', 'kept.example', '--expires', '2020-01-01')
   const before = await answers(old, key, refused)
@@ -36,6 +40,10 @@ test(`backup, new databases, restore: every answer about ${events.toLocaleString
   t.after(() => fresh.remove())
   await fresh.json('restore', folder)
   assert.deepEqual(await answers(fresh, key, refused), before)
+  // What was deleted stays deleted: its events may still come out of a spool.
+  const postgres = openPostgres(fresh.addresses.postgres, 1)
+  t.after(() => postgres.end())
+  assert.deepEqual(await deletedAmong(postgres, [deleted]), [deleted])
   // What was imported stays imported.
   assert.equal((await fresh.json('import', 'kept.example', file)).imported, 'was')
 })

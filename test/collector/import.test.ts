@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { FileFaults, type ImportContext, importFile } from '../../src/collector/import/job.ts'
+import { deleteOldSalts } from '../../src/collector/salts.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
@@ -257,6 +258,29 @@ test('killed again and again, an import ends with every event once; then it does
     assert.deepEqual(await countsOf(id), [counts])
     const [job] = await postgres`SELECT salt, finished_at IS NOT NULL AS finished FROM imports WHERE site_id = ${id}`
     assert.deepEqual({ ...job }, { salt: null, finished: true })
+  } finally {
+    await postgres.end()
+  }
+})
+
+test('an import that is not finished after 30 days has no salt any more, and is refused rather than begun anew', async () => {
+  const { id } = await newSite('abandoned.example')
+  const path = fileOf('abandoned.csv', 'time,url,visitor\n2025-03-01T10:00:00Z,https://abandoned.example/,v1\n')
+  await installation.json('import', 'abandoned.example', path)
+  const postgres = openPostgres(installation.addresses.postgres, 1)
+  try {
+    // As if it had been killed at the last moment.
+    await postgres`
+      UPDATE imports SET salt = ${Buffer.alloc(32, 1)}, finished_at = NULL, started_at = '2026-10-01T12:00:00Z'
+      WHERE site_id = ${id}`
+    const hasSalt = async () =>
+      (await postgres<[{ has: boolean }]>`SELECT salt IS NOT NULL AS has FROM imports WHERE site_id = ${id}`)[0].has
+    await deleteOldSalts(postgres, Date.parse('2026-10-31T11:59:59Z'))
+    assert.equal(await hasSalt(), true)
+    await deleteOldSalts(postgres, Date.parse('2026-10-31T12:00:00Z'))
+    assert.equal(await hasSalt(), false)
+    await assert.rejects(installation.json('import', 'abandoned.example', path), /begun more than 30 days ago/)
+    assert.equal((await rowsOf(id, sql`event_id`)).length, 1)
   } finally {
     await postgres.end()
   }

@@ -157,7 +157,7 @@ test('a neighbour that does not answer is no reason to drop: it is thrown', asyn
   const away = async () => {
     throw new Error('away')
   }
-  await assert.rejects(takeIn(good, sender, { ...sources, siteOfDomain: away }), /away/)
-  await assert.rejects(takeIn(good, sender, { ...sources, salts: { of: away } }), /away/)
+  await assert.rejects(async () => takeIn(good, sender, { ...sources, siteOfDomain: away }), /away/)
+  await assert.rejects(async () => takeIn(good, sender, { ...sources, salts: { of: away } }), /away/)
   close()
 })

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { openMemorySessions } from '../../src/collector/sessions.ts'
+import { type Origin, openMemorySessions } from '../../src/collector/sessions.ts'
 import { shareSessions } from '../../src/collector/shared-sessions.ts'
 import { openRedis } from '../../src/stores/redis.ts'
 import { eventually } from '../support/eventually.ts'
 import { startOwnRedis } from '../support/own-servers.ts'
 import { redisUrl } from '../support/stores.ts'
 
-const direct = { referrer: '', channel: 'Direct', utmSource: '' } as const
-const search = { referrer: 'google.com', channel: 'Organic Search', utmSource: 'x' } as const
+const direct = (): Origin => ({ referrer: '', channel: 'Direct', utmSource: '' })
+const search = (): Origin => ({ referrer: 'google.com', channel: 'Organic Search', utmSource: 'x' })
 const noon = Date.parse('2026-11-15T12:00:00Z')
 const seconds = (count: number) => noon + count * 1000
 
@@ -29,7 +29,7 @@ test('the first hit says where the session came from', (t) => {
   t.after(() => sessions.close())
   sessions.join('site', '1', noon, search)
   const { referrer, channel, utmSource } = sessions.join('site', '1', seconds(60), direct)
-  assert.deepEqual({ referrer, channel, utmSource }, search)
+  assert.deepEqual({ referrer, channel, utmSource }, search())
   const next = sessions.join('site', '1', seconds(60 + 1801), direct)
   assert.deepEqual([next.referrer, next.channel, next.utmSource], ['', 'Direct', ''])
 })

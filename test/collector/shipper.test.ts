@@ -5,6 +5,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createSite, deletedAmong, deleteSite } from '../../src/accounts/sites.ts'
 import type { Taken } from '../../src/collector/intake.ts'
 import { openBatches } from '../../src/collector/shipper/batches.ts'
 import { openDeadLetters } from '../../src/collector/shipper/dead-letters.ts'
@@ -12,7 +14,7 @@ import { createRecentIds } from '../../src/collector/shipper/recent-ids.ts'
 import { shipNext } from '../../src/collector/shipper/shipper.ts'
 import { openSpoolFile, spoolFiles } from '../../src/collector/spool-file.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
-import { sql, text } from '../../src/stores/clickhouse-sql.ts'
+import { sql, text, texts } from '../../src/stores/clickhouse-sql.ts'
 import type { TrafficEvent } from '../../src/traffic/event.ts'
 import { eventOf, type Hit } from '../support/events.ts'
 import { openStores } from '../support/stores.ts'
@@ -21,13 +23,14 @@ const today = '2026-11-15'
 const now = Date.parse(`${today}T12:00:00Z`)
 
 async function openShipper(t: TestContext) {
-  const { clickhouse } = await openStores()
+  const { clickhouse, postgres } = await openStores()
   const folder = mkdtempSync(join(tmpdir(), 'footfall-spool-'))
   const siteId = `site_${randomUUID()}`
   const deadLetters = openDeadLetters(folder)
   const noted: { day: string; isStored: boolean }[] = []
-  const fault = { noteLateDays: false }
-  const open = { batches: openBatches(folder), recentIds: createRecentIds(now) }
+  const fault = { noteLateDays: false, deletedAmong: false }
+  const open = { batches: openBatches(folder), recentIds: createRecentIds(now), unasked: new Set<string>() }
+  const gone = async (ids: readonly string[]) => (fault.deletedAmong ? undefined : deletedAmong(postgres, ids))
   t.after(() => {
     open.batches.close()
     deadLetters.close()
@@ -51,6 +54,7 @@ async function openShipper(t: TestContext) {
 
   return {
     clickhouse,
+    postgres,
     folder,
     stored,
     siteId,
@@ -64,7 +68,7 @@ async function openShipper(t: TestContext) {
       file.close()
     },
     ship: (engine: ClickHouse = clickhouse, isRetry = false) =>
-      shipNext({ clickhouse: engine, noteLateDays, deadLetters, now: () => now, ...open }, isRetry),
+      shipNext({ clickhouse: engine, noteLateDays, deletedAmong: gone, deadLetters, now: () => now, ...open }, isRetry),
     noted,
     fault,
     /** As after kill -9: nothing is left but the files. */
@@ -192,6 +196,33 @@ test('the same id on two sites is two events', async (t) => {
   const other: Taken = { ...one, event: { ...one.event, siteId: `${shipper.siteId}b` } }
   shipper.store([one, other])
   assert.deepEqual(pick(await shipper.ship()), { events: 2, repeated: 0 })
+})
+
+test('events of a site that was deleted on their way are erased again, not those of one that was restored', async (t) => {
+  const { postgres, clickhouse, store, ship, taken, fault } = await openShipper(t)
+  const accountId = await createAccount(postgres, { name: 'Orphans', plan: 'Free' })
+  const newSite = () => createSite(postgres, { accountId, domain: `${randomUUID()}.example` })
+  const [deleted, restored, unanswered] = [await newSite(), await newSite(), await newSite()]
+  const [row] = await postgres`SELECT * FROM sites WHERE id = ${restored}`
+  await Promise.all([deleted, restored, unanswered].map((id) => deleteSite(postgres, id)))
+  await postgres`INSERT INTO sites ${postgres(row as object)}`
+  const hit = taken({ at: at('10:00:00') })
+  const hitOf = (siteId: string) => ({ ...hit, event: { ...hit.event, siteId, eventId: randomUUID() } })
+  fault.deletedAmong = true
+  store([hitOf(unanswered)])
+  assert.equal((await ship())?.orphaned, 0)
+  fault.deletedAmong = false
+  store([deleted, deleted, restored].map(hitOf))
+  store([hit])
+  const { events, orphaned } = (await ship()) ?? {}
+  assert.deepEqual({ events, orphaned }, { events: 4, orphaned: 2 })
+  const counts = await clickhouse.rows(sql`
+    SELECT site_id, toUInt32(count()) AS count FROM events
+    WHERE site_id IN ${texts([deleted, restored, unanswered, hit.event.siteId])} GROUP BY site_id ORDER BY site_id`)
+  assert.deepEqual(
+    counts,
+    [restored, hit.event.siteId].sort().map((site_id) => ({ site_id, count: 1 })),
+  )
 })
 
 test('events of earlier days, out of order and over the end of a month, keep the day they were given', async (t) => {

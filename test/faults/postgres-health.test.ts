@@ -176,13 +176,12 @@ test('what is known serves 15 minutes without PostgreSQL and not a moment longer
   const clock = { ms: 0 }
   const states: boolean[] = []
   const postgres = openRequestPostgres(server.url.replace(`:${server.port}`, `:${proxy.port}`))
-  const directory = openDirectory(
-    postgres,
-    keySecrets,
-    (isUp) => states.push(isUp),
-    2_000,
-    () => clock.ms,
-  )
+  const directory = openDirectory(postgres, {
+    secrets: keySecrets,
+    onChange: (isUp) => states.push(isUp),
+    queryMs: 2_000,
+    now: () => clock.ms,
+  })
   atEnd(async () => {
     await directory.close()
     await postgres.close()

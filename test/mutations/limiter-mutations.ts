@@ -159,14 +159,14 @@ export const limiterMutations: Mutation[] = [
   },
   {
     name: 'Redis: a state change is not shown',
-    file: 'src/api/service.ts',
-    find: 'metrics.dependency(name, isUp)',
-    replace: '',
+    file: 'src/stores/watch.ts',
+    find: 'measure(name, isUp)\n      if',
+    replace: 'if',
     caughtBy: 'test/faults/redis.test.ts',
   },
   {
     name: 'Redis: a state change is not logged',
-    file: 'src/api/service.ts',
+    file: 'src/stores/watch.ts',
     find: 'else log.error({ err: cause }, `${name} does not answer`)',
     replace: 'else void cause',
     caughtBy: 'test/faults/redis.test.ts',

@@ -145,7 +145,7 @@ export interface ApiOptions {
 export async function startApi({ postgres, clickhouse, addresses }: Stores, options: ApiOptions = {}) {
   const now = options.now ?? Date.now
   // Patient: what a slow test machine takes must not look like an outage. Bounds are tested in test/faults, on processes.
-  const directory = openDirectory(postgres, keySecrets, () => {}, 10_000)
+  const directory = openDirectory(postgres, { secrets: keySecrets, queryMs: 10_000 })
   const metrics = createMetrics()
   const limiter =
     options.limiter ??

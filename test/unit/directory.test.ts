@@ -27,7 +27,7 @@ async function openHouse(t: TestContext) {
   through.host = `127.0.0.1:${network.port}`
   const { counted, asked, holdNextSite } = counting(patientPostgres(through.href))
   // Patient: a busy machine is no outage.
-  const directory = openDirectory(counted, keySecrets, () => {}, 2_000)
+  const directory = openDirectory(counted, { secrets: keySecrets, queryMs: 2_000 })
   t.after(async () => {
     network.setFault({})
     await directory.close()

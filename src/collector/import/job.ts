@@ -10,6 +10,7 @@ import { noteLateDays } from '../../traffic/late-days.ts'
 import { type Batch, recordBatch, recordedIds } from '../../traffic/recording.ts'
 import { isBot } from '../bots.ts'
 import type { Countries } from '../country.ts'
+import { deleteOldSalts } from '../salts.ts'
 import { eventsOf, type ImportIdentity, uuidOf } from './events.ts'
 import { type ImportedHit, readHit } from './hit.ts'
 import { readLines } from './lines.ts'
@@ -50,6 +51,9 @@ export class FileFaults extends Error {
   }
 }
 
+const givenUp =
+  'Its import was begun more than 30 days ago and never finished, so it was given up: what is there of it stays, and the rest can only be imported into another site.'
+
 const mostFaults = 10
 /** Rows that the engine takes in one piece. */
 const batchEvents = 10_000
@@ -62,9 +66,11 @@ export async function importFile(file: ImportFile, context: ImportContext): Prom
     context.onProgress(Math.min(done, 2 * size), 2 * size)
   }
   const checked = await checkFile(file, context, onBytes)
+  await deleteOldSalts(context.postgres, context.now) // also where no collector runs
   const job = await openJob(context, checked.content)
   const outcome = { id: job.id, events: checked.events, bots: checked.bots, days: 0 }
-  if (job.salt === null) return { ...outcome, imported: 'was' }
+  if (job.isFinished) return { ...outcome, imported: 'was' }
+  if (job.salt === null) throw new FileFaults([givenUp])
 
   const lock = await context.postgres.reserve()
   try {
@@ -132,9 +138,19 @@ async function* readHits(
 
 interface Job {
   id: string
+  /** Null when it is finished or was given up. */
   salt: Buffer | null
+  isFinished: boolean
   timeZone: string
   batchesDone: number
+}
+
+interface JobRow {
+  id: string
+  salt: Buffer | null
+  is_finished: boolean
+  time_zone: string
+  batches_done: number
 }
 
 /** The import of this content into this site: the one there is, or a new one. */
@@ -143,9 +159,11 @@ async function openJob({ postgres, site }: ImportContext, content: Buffer): Prom
     INSERT INTO imports (id, site_id, content, time_zone, salt)
     VALUES (${randomUUID()}, ${site.id}, ${content}, ${site.timeZone}, ${randomBytes(32)})
     ON CONFLICT (site_id, content) DO NOTHING`
-  const [row] = await postgres<[{ id: string; salt: Buffer | null; time_zone: string; batches_done: number }]>`
-    SELECT id, salt, time_zone, batches_done FROM imports WHERE site_id = ${site.id} AND content = ${content}`
-  return { id: row.id, salt: row.salt, timeZone: row.time_zone, batchesDone: row.batches_done }
+  const [row] = await postgres<[JobRow]>`
+    SELECT id, salt, finished_at IS NOT NULL AS is_finished, time_zone, batches_done
+    FROM imports WHERE site_id = ${site.id} AND content = ${content}`
+  const { id, salt, is_finished: isFinished, time_zone: timeZone, batches_done: batchesDone } = row
+  return { id, salt, isFinished, timeZone, batchesDone }
 }
 
 /** Returns how many days the events are of. */

@@ -1,7 +1,9 @@
 // The shipper: a process beside the collector, which starts it and starts it again (collector/ship.ts). It may end at any instant.
 import { setTimeout as pause } from 'node:timers/promises'
-import { readConfigOrExit } from '../../config.ts'
+import { deletedAmong } from '../../accounts/sites.ts'
+import { readCollectorConfigOrExit } from '../../config.ts'
 import { openClickHouse } from '../../stores/clickhouse.ts'
+import { within } from '../../stores/deadline.ts'
 import { openPostgres } from '../../stores/postgres.ts'
 import { noteLateDays, type SiteDay } from '../../traffic/late-days.ts'
 import { openBatches } from './batches.ts'
@@ -20,8 +22,9 @@ const everyMs = 1_000
 const largeBatch = 10_000
 const firstRetryMs = 200
 const lastRetryMs = 30_000
+const deletedMs = 500
 
-const config = readConfigOrExit()
+const config = readCollectorConfigOrExit()
 const clickhouse = openClickHouse(config.CLICKHOUSE_URL)
 const postgres = openPostgres(config.DATABASE_URL, 2)
 const batches = openBatches(config.SPOOL_FOLDER)
@@ -33,6 +36,10 @@ const stores = {
   deadLetters,
   recentIds,
   noteLateDays: (days: readonly SiteDay[]) => noteLateDays(postgres, days),
+  // Without PostgreSQL shipping goes on. Who was deleted is asked again with the next batch; a shipper that ends before leaves orphans.
+  deletedAmong: (siteIds: readonly string[]) =>
+    within(deletedMs, 'PostgreSQL', deletedAmong(postgres, siteIds)).catch(() => undefined),
+  unasked: new Set<string>(),
   now: Date.now,
 }
 

@@ -1,6 +1,7 @@
 // From the spool into the engine: exactly once, whatever ends in between (decisions D-96 and D-97).
 import { hash } from 'node:crypto'
 import { type ClickHouse, isBadData } from '../../stores/clickhouse.ts'
+import { eraseSite } from '../../traffic/erasure.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
 import type { SiteDay } from '../../traffic/late-days.ts'
 import { type Batch, recordBatch, recordedIds } from '../../traffic/recording.ts'
@@ -13,6 +14,10 @@ import type { RecentIds } from './recent-ids.ts'
 export interface ShipperStores {
   clickhouse: ClickHouse
   noteLateDays(days: readonly SiteDay[]): Promise<void>
+  /** Undefined when nobody answered. */
+  deletedAmong(siteIds: readonly string[]): Promise<readonly string[] | undefined>
+  /** Sites of batches that were shipped without an answer to that. */
+  unasked: Set<string>
   batches: Batches
   deadLetters: DeadLetters
   recentIds: RecentIds
@@ -22,6 +27,8 @@ export interface ShipperStores {
 export interface Shipment {
   events: number
   repeated: number
+  /** Erased again, because their site was deleted while they were on their way. */
+  orphaned: number
   /** When the oldest of them was recorded. */
   oldest: number
 }
@@ -47,10 +54,22 @@ export async function shipNext(stores: ShipperStores, isRetry: boolean): Promise
   // While it is still in the spool: whatever ends in between, they are noted again.
   const late = lateDays(taken, stores.now())
   if (late.length > 0) await stores.noteLateDays(late)
+  const orphaned = await eraseOrphans(stores, events)
   spooled.remove()
   stores.recentIds.add(repeatable)
   const oldest = taken.reduce((least, { event }) => Math.min(least, event.time), stores.now())
-  return { events: events.length, repeated: taken.length - events.length, oldest }
+  return { events: events.length, repeated: taken.length - events.length, orphaned, oldest }
+}
+
+/** Asked once they are in the engine: whoever deletes the site later than that erases them with it. */
+async function eraseOrphans(stores: ShipperStores, events: readonly TrafficEvent[]): Promise<number> {
+  for (const { siteId } of events) stores.unasked.add(siteId)
+  const answer = await stores.deletedAmong([...stores.unasked])
+  if (!answer) return 0
+  const deleted = new Set(answer)
+  for (const siteId of deleted) await eraseSite(stores.clickhouse, siteId)
+  stores.unasked.clear()
+  return events.filter(({ siteId }) => deleted.has(siteId)).length
 }
 
 function readLines({ lines }: SpooledBatch, deadLetters: DeadLetters): Taken[] {

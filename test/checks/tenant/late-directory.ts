@@ -36,7 +36,7 @@ export async function checkLateDirectory(
   const tally: LateTally = { lookups: 0, right: 0, refused: 0, wrong: 0, examples: [] }
   const tenants = await makeTenants(postgres, (rounds + 1) * atOnce)
   const connections = openRequestPostgres(addresses.postgres)
-  const directory = openDirectory(connections, keySecrets)
+  const directory = openDirectory(connections, { secrets: keySecrets })
   const look = async (id: string, lookUp: () => Promise<{ id: string } | undefined>): Promise<void> => {
     tally.lookups++
     try {

@@ -1,0 +1,76 @@
+// A process of ours as operators run it, with an environment: started, waited for until it is ready, and ended.
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
+import { once } from 'node:events'
+
+export interface StartedProcess {
+  url: string
+  pid: number
+  child: ChildProcess
+  /** Everything it wrote to its log so far. */
+  log(): string
+  /** SIGTERM and wait for the exit code. */
+  stop(): Promise<number | null>
+  kill(): Promise<void>
+}
+
+export interface ProcessOptions {
+  /** What it is called when it does not start. */
+  name: string
+  command: readonly string[]
+  environment: Record<string, string | undefined>
+  /** Where it answers /readyz. */
+  port: number
+  stdout?: number
+  /** How long an orderly end may take. */
+  longestStopMs: number
+}
+
+export async function startProcess(options: ProcessOptions): Promise<StartedProcess> {
+  const { name, command, environment, port, longestStopMs } = options
+  const stdio: StdioOptions = ['ignore', options.stdout ?? 'pipe', 'pipe']
+  const child = spawn(command[0] as string, command.slice(1), {
+    env: { PATH: process.env.PATH, ...environment },
+    stdio,
+  })
+  let log = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on('data', (chunk) => {
+      log += chunk
+    })
+  }
+  const ended = once(child, 'exit') as Promise<[number | null]>
+  const removeAtExit = () => child.kill('SIGKILL')
+  process.once('exit', removeAtExit)
+  const url = `http://127.0.0.1:${port}`
+  for (let attempt = 0; ; attempt++) {
+    const ready = await fetch(`${url}/readyz`).then(
+      (response) => response.ok,
+      () => false,
+    )
+    if (ready) break
+    if (attempt > 1000 || child.exitCode !== null) {
+      removeAtExit()
+      throw new Error(`The ${name} did not become ready:\n${log}`)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  return {
+    url,
+    pid: child.pid as number,
+    child,
+    log: () => log,
+    async stop() {
+      process.off('exit', removeAtExit)
+      child.kill('SIGTERM')
+      const tooSlow = setTimeout(removeAtExit, longestStopMs)
+      const [code] = await ended
+      clearTimeout(tooSlow)
+      return code
+    },
+    async kill() {
+      process.off('exit', removeAtExit)
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}
