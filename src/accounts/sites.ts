@@ -13,7 +13,7 @@ export interface Site {
   hostnames: string[]
   /** Taken out of every answer, for the past too (docs/contract.md 1). */
   excludedCountries: CountryCode[]
-  /** Which days are read from the folded table; none for a site that is not folded. */
+  /** Which days are read from `tallies`; none for a site that is not folded. */
   folds: Fold[]
   /** The last day that no event is written for any more without raising `late`; null when no day is settled. */
   settledThrough: string | null
