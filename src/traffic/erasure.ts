@@ -1,7 +1,7 @@
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, text } from '../stores/clickhouse-sql.ts'
 
-/** Every table that holds what was recorded of a site; `folded` is made from it again. A table added here is backed up and restored. */
+/** Every table that holds what was recorded of a site; `tallies` are made from it again. A table added here is backed up and restored. */
 export const siteTables = ['events', 'titles'] as const
 
 /** Removes all that is stored of a site's traffic, for good. */

@@ -1,5 +1,5 @@
 // Whoever writes events says afterwards which days they were for. Most are for today, which nobody has folded, and cost one small
-// question; an event for a folded day takes that day, and its month, out of what is read from the folded table (decision D-74).
+// question; an event for a folded day takes that day, and its month, out of what is read from `tallies` (decision D-74).
 import type { Postgres } from '../stores/postgres.ts'
 
 export interface SiteDay {

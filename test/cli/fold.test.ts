@@ -29,13 +29,14 @@ test(`${events.toLocaleString('en')} events: folded, damaged, found by verify, h
 
   // One number of one row, and every row of another day.
   const [row] = await clickhouse.rows<{ damaged: string; lost: string }>(sql`
-    SELECT max(folded.day) - 3 AS damaged, max(folded.day) - 9 AS lost FROM folded WHERE site_id = ${text(siteId)} AND span = 'day'`)
+    SELECT max(tallies.day) - 3 AS damaged, max(tallies.day) - 9 AS lost FROM tallies
+    WHERE site_id = ${text(siteId)} AND startsWith(place, 'day ')`)
   const { damaged: day, lost: other } = row as { damaged: string; lost: string }
   await clickhouse.run(sql`
-    INSERT INTO folded (site_id, dimension, cell, span, day, value, version, views)
-    VALUES (${text(siteId)}, 'page', 0, 'day', ${text(day)}, '/', 1, -1)`)
+    INSERT INTO tallies (site_id, place, day, value, views)
+    VALUES (${text(siteId)}, 'day 1 page 0', ${text(day)}, '/', -1)`)
   await clickhouse.run(sql`
-    DELETE FROM folded WHERE site_id = ${text(siteId)} AND span = 'day' AND day = toDate(${text(other)})`)
+    DELETE FROM tallies WHERE site_id = ${text(siteId)} AND startsWith(place, 'day ') AND day = toDate(${text(other)})`)
   const found = await verify()
   assert.equal(found.code, 1)
   assert.deepEqual(

@@ -4,6 +4,8 @@ import { type Period, partialEnd, partialStart } from '../../src/stats/period.ts
 import type { StatsQuery } from '../../src/stats/query.ts'
 import type { ClickHouseReader } from '../../src/stores/clickhouse.ts'
 import { render, type Sql, type Statement } from '../../src/stores/clickhouse-sql.ts'
+import { shapeOf } from '../support/statement-shape.ts'
+import { talliesFaults } from '../support/tallies-rules.ts'
 
 /** A store that keeps what it is asked and answers every question with the same rows. */
 export function recordingStore(rows: readonly object[]): ClickHouseReader & { statements: Statement[] } {
@@ -25,17 +27,18 @@ interface Condition {
   cutsHits?: boolean
 }
 
-/** Every fault of one statement: a source other than events and titles, or one read without a condition it must hold. */
+/** Every fault of one statement: a source other than events, tallies and titles, or one read without a condition it must hold. */
 export function statementFaults(statement: Statement, query: StatsQuery): string[] {
   const sources = [...statement.text.matchAll(/\b(?:FROM|JOIN)\s+([a-z_]+)/gi)]
   if (sources.length === 0) return ['reads nothing']
-  return sources.flatMap(({ 1: source, index }) => {
+  const faults = sources.flatMap(({ 1: source, index }) => {
     const part = enclosing(statement.text, index)
     if (source === 'events') return eventsFaults(part, statement, query)
-    if (source === 'folded') return foldedFaults(part, statement, query)
     if (source === 'titles') return missing(part, [siteCondition(statement, query)])
+    if (source === 'tallies') return [] // below, each by itself
     return [`reads ${source}`]
   })
+  return [...faults, ...talliesFaults(shapeOf(statement.text).sources, statement.parameters, query)]
 }
 
 /** The periods of the question that the statement reads events of. */
@@ -55,17 +58,6 @@ function eventsFaults(part: string, statement: Statement, query: StatsQuery): st
   }
   const isCurrent = holds(part, dayCondition(statement, query.current))
   return missing(part, conditionsOf(statement, query, isCurrent ? query.current : query.previous))
-}
-
-/** Rows of closed days: narrowed by the same filters, and read only under the version their days are readable under. */
-function foldedFaults(part: string, statement: Statement, query: StatsQuery): string[] {
-  const place = placeIn(statement)
-  const scope = conditionsOf(statement, query, query.current).filter(({ name }) => !/days|instant/.test(name))
-  const [fold] = query.folds
-  return missing(part, [
-    ...scope.map((condition) => ({ ...condition, cutsHits: false })),
-    { name: 'version', text: `version = ${place(fold?.version)}` },
-  ])
 }
 
 /** Everything a subquery over events must hold for one period. */

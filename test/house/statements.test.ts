@@ -44,10 +44,10 @@ for (const [name, report] of Object.entries<Report>(reports)) {
 
   test(`${name}: where days are folded, every source still carries site, exclusions and each filter`, async () => {
     const statements = await statementsOf(report, foldedQuery)
-    assert.match(statements[0]?.text ?? '', /FROM folded/)
+    assert.match(statements[0]?.text ?? '', /FROM tallies/)
     for (const statement of statements) {
       assert.deepEqual(statementFaults(statement, foldedQuery), [], statement.text)
-      if (!statement.text.includes('FROM folded')) continue
+      if (!statement.text.includes('FROM events')) continue
       for (const condition of conditionsOf(statement, foldedQuery, foldedQuery.current)) {
         if (/days|instant/.test(condition.name)) continue
         const cut = { ...statement, text: statement.text.replaceAll(condition.text, 'true') }

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict'
 import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test from 'node:test'
+import test, { type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { createSite } from '../../src/accounts/sites.ts'
+import { foldRound } from '../../src/folding/loop.ts'
+import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { migrate } from '../../src/stores/migrate.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { eventOf, pageview } from '../support/events.ts'
@@ -21,13 +23,22 @@ const firstRelease = [
   'postgres/0002_changes.sql',
 ]
 
+const all = ['clickhouse', 'postgres'].flatMap((database) =>
+  readdirSync(new URL(`../../migrations/${database}`, import.meta.url)).map((file) => `${database}/${file}`),
+)
+
+/** A folder with some of the migrations alone. */
+function folderOf(t: TestContext, files: readonly string[]): URL {
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-migrations-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  for (const file of files) cpSync(new URL(`../../migrations/${file}`, import.meta.url), join(folder, file))
+  return pathToFileURL(`${folder}/`)
+}
+
 test('a database of the first release, with data in it, becomes one of today and answers the same', async (t) => {
   const { stores, remove } = await createEmptyStores()
   t.after(remove)
-  const folder = mkdtempSync(join(tmpdir(), 'footfall-migrations-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  for (const file of firstRelease) cpSync(new URL(`../../migrations/${file}`, import.meta.url), join(folder, file))
-  assert.deepEqual((await migrate(stores, pathToFileURL(`${folder}/`))).sort(), firstRelease)
+  assert.deepEqual((await migrate(stores, folderOf(t, firstRelease))).sort(), firstRelease)
 
   const accountId = await createAccount(stores.postgres, { name: 'Old', plan: 'Starter' })
   const siteId = await createSite(stores.postgres, { accountId, domain: 'old.example', excludedCountries: ['FR'] })
@@ -41,9 +52,6 @@ test('a database of the first release, with data in it, becomes one of today and
     events: hits.map((hit) => eventOf(hit, siteId, 'UTC')),
   })
 
-  const all = ['clickhouse', 'postgres'].flatMap((database) =>
-    readdirSync(new URL(`../../migrations/${database}`, import.meta.url)).map((file) => `${database}/${file}`),
-  )
   assert.deepEqual((await migrate(stores)).sort(), all.filter((file) => !firstRelease.includes(file)).sort())
   assert.deepEqual(await migrate(stores), [])
 
@@ -51,4 +59,51 @@ test('a database of the first release, with data in it, becomes one of today and
   t.after(() => api.close())
   const answer = await api.fetch('/api/v1/stats/pages?range=7d', { headers: { Authorization: `Bearer ${key.text}` } })
   assert.deepEqual(answer.json.data, [{ pathname: '/a', title: 'A', views: 1, visitors: 1 }])
+})
+
+test('days that were folded into the table before tallies are read from the events, then folded again', async (t) => {
+  const { stores, remove } = await createEmptyStores()
+  t.after(remove)
+  const before = all.filter((file) => file < (file.startsWith('clickhouse') ? 'clickhouse/0006' : 'postgres/0007'))
+  await migrate(stores, folderOf(t, before))
+
+  const accountId = await createAccount(stores.postgres, { name: 'Old', plan: 'Starter' })
+  const siteId = await createSite(stores.postgres, { accountId, domain: 'old.example' })
+  const key = await createKey(stores.postgres, keySecrets, { accountId, siteId, name: 'Old' })
+  const hits = ['2026-10-01', '2026-10-31', '2026-11-13'].map((day, index) =>
+    pageview({ at: `${day}T10:00:00Z`, pathname: `/${index}`, visitor: `${index}` }),
+  )
+  await recordBatch(stores.clickhouse, {
+    id: '00000000-0000-4000-8000-000000000002',
+    events: hits.map((hit) => eventOf(hit, siteId, 'UTC')),
+  })
+  await stores.clickhouse.run(sql`
+    INSERT INTO folded (site_id, dimension, cell, span, day, value, version, views, visitors)
+    SELECT site_id, 'page', 0, 'day', day, pathname, 1, count(), 1 FROM events
+    WHERE site_id = ${text(siteId)} GROUP BY site_id, day, pathname`)
+  await stores.postgres`
+    INSERT INTO site_folds (site_id, version, days, months, written_days, written_months)
+    VALUES (${siteId}, 1, '{[2026-10-01,2026-11-15)}', '{[2026-10-01,2026-11-01)}',
+      '{[2026-10-01,2026-11-15)}', '{[2026-10-01,2026-11-01)}')`
+  await stores.postgres`
+    INSERT INTO site_folding (site_id, considered_through, considered_at) VALUES (${siteId}, '2026-11-14', now())`
+
+  await migrate(stores)
+  assert.deepEqual(
+    await stores.clickhouse.rows(
+      sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND name = 'folded'`,
+    ),
+    [],
+  )
+  const api = await startApi(stores, { now: () => Date.parse('2026-11-15T12:00:00Z') })
+  t.after(() => api.close())
+  const headers = { Authorization: `Bearer ${key.text}` }
+  const pages = async () =>
+    (await api.fetch('/api/v1/stats/pages?range=custom&start=2026-10-01&end=2026-11-15', { headers })).json.data
+  const expected = ['/0', '/1', '/2'].map((pathname) => ({ pathname, title: '', views: 1, visitors: 1 }))
+  assert.deepEqual(await pages(), expected)
+  const round = await foldRound(stores, { now: Date.parse('2026-11-15T12:00:00Z'), least: 1 })
+  assert.equal(round?.days, 45) // from the first of October to the fourteenth of November
+  api.directory.forget(siteId)
+  assert.deepEqual(await pages(), expected)
 })

@@ -254,8 +254,8 @@ const numbers: Mutation[] = [
   {
     name: 'numbers: pages count custom events',
     file: 'src/stats/dimensions.ts',
-    find: "value: sql`pathname`, hits: sql`name = 'pageview'`",
-    replace: 'value: sql`pathname`, hits: sql`true`',
+    find: "value: sql`pathname`,\n    hits: sql`name = 'pageview'`",
+    replace: 'value: sql`pathname`,\n    hits: sql`true`',
     caughtBy: report('pages'),
   },
   {

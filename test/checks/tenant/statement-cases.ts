@@ -7,8 +7,9 @@ import { reports } from '../../../src/stats/reports.ts'
 import type { ClickHouse } from '../../../src/stores/clickhouse.ts'
 import { render, type Sql } from '../../../src/stores/clickhouse-sql.ts'
 import { type Random, seeded } from '../../oracle/random.ts'
+import { shapeOf } from '../../support/statement-shape.ts'
 import { makeQuestions, makeSiteIds } from './questions.ts'
-import { faultsOf, shapeOf } from './statements.ts'
+import { faultsOf } from './statements.ts'
 
 export interface StatementShare {
   count: number
