@@ -7,7 +7,7 @@ import { type ListedColumn, type Narrowing, narrowedBy } from './dimensions.ts'
 export type Span = 'day' | 'month'
 
 /** Those that a question cannot leave open come first: what it leaves open is then still one stretch of the table. */
-export const columnsInOrder = ['hostname', 'utmSource', 'country', 'device'] as const satisfies Narrowing[]
+const columnsInOrder = ['hostname', 'utmSource', 'country', 'device'] as const satisfies Narrowing[]
 
 export const columnsOf = (cell: number): Narrowing[] =>
   columnsInOrder.filter((column) => (cell & narrowedBy[column]) > 0)

@@ -5,7 +5,7 @@ import type { StatsQuery } from '../../src/stats/query.ts'
 import type { ClickHouseReader } from '../../src/stores/clickhouse.ts'
 import { render, type Sql, type Statement } from '../../src/stores/clickhouse-sql.ts'
 import { shapeOf } from '../support/statement-shape.ts'
-import { talliesFaults } from '../support/tallies-rules.ts'
+import { isTallies, talliesFaults } from '../support/tallies-rules.ts'
 
 /** A store that keeps what it is asked and answers every question with the same rows. */
 export function recordingStore(rows: readonly object[]): ClickHouseReader & { statements: Statement[] } {
@@ -35,7 +35,7 @@ export function statementFaults(statement: Statement, query: StatsQuery): string
     const part = enclosing(statement.text, index)
     if (source === 'events') return eventsFaults(part, statement, query)
     if (source === 'titles') return missing(part, [siteCondition(statement, query)])
-    if (source === 'tallies') return [] // below, each by itself
+    if (isTallies(source ?? '')) return [] // below, each by itself
     return [`reads ${source}`]
   })
   return [...faults, ...talliesFaults(shapeOf(statement.text).sources, statement.parameters, query)]

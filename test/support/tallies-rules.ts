@@ -2,6 +2,7 @@
 // Places are read back here from their texts, without src/stats/places.ts.
 import type { StatsQuery } from '../../src/stats/query.ts'
 import { devices } from '../../src/traffic/device.ts'
+import type { Fold } from '../../src/traffic/folds.ts'
 import type { Condition, Source } from './statement-shape.ts'
 
 const columns = [
@@ -56,12 +57,12 @@ export function talliesFaults(sources: readonly Source[], parameters: Parameters
   const faults: string[] = []
   let whole: Read | undefined
   for (const source of sources) {
-    if (source.table !== 'tallies') continue
+    if (!isTallies(source.table)) continue
     const sites = source.conditions.filter(({ form }) => form === 'site_id = ?').map(({ names }) => names[0] ?? '')
     if (sites.length !== 1 || parameters[sites[0] as string] !== query.siteId) faults.push('lacks site')
     const read = readOf(source, parameters)
     if (typeof read === 'string') return [`tallies: ${read}`]
-    faults.push(...foldFaults(read, query), ...columnFaults(read, query))
+    faults.push(...foldFaults(read, readableIn(source.table, query)), ...columnFaults(read, query))
     if (query.excludedCountries.length === 0) {
       if (read.isTakenOff) faults.push('taken off')
     } else if (read.isTakenOff) {
@@ -80,7 +81,13 @@ export function talliesFaults(sources: readonly Source[], parameters: Parameters
 const extentOf = ({ segments }: Read): string =>
   JSON.stringify(segments.map(({ places, days }) => [places[0]?.span, places[0]?.version, days]))
 
-function foldFaults({ segments }: Read, { folds }: StatsQuery): string[] {
+/** Open days are in a table of their own, under one version. */
+export const isTallies = (table: string): boolean => table === 'tallies' || table === 'open_tallies'
+
+const readableIn = (table: string, { folds, open }: StatsQuery): readonly Fold[] =>
+  table === 'tallies' ? folds : open ? [{ version: open.version, days: [open.days], months: [] }] : []
+
+function foldFaults({ segments }: Read, folds: readonly Fold[]): string[] {
   return segments.flatMap(({ places, days }) =>
     places.flatMap(({ span, version }) => {
       const readable = folds.filter((one) => one.version === version).flatMap((one) => one[`${span as 'day'}s`])

@@ -1,9 +1,9 @@
 // Random questions for the reports themselves, without HTTP: any site, any period, any filter, hostile words included.
-import { periodsOf, type Range, rangeNames } from '../../../src/stats/period.ts'
+import { type Periods, partialEnd, periodsOf, type Range, rangeNames } from '../../../src/stats/period.ts'
 import type { Filters, StatsQuery } from '../../../src/stats/query.ts'
 import { type CountryCode, countryNames } from '../../../src/traffic/country.ts'
 import { devices } from '../../../src/traffic/device.ts'
-import type { DayRange, Fold } from '../../../src/traffic/folds.ts'
+import type { DayRange, Fold, OpenFold } from '../../../src/traffic/folds.ts'
 import type { Random } from '../../oracle/random.ts'
 
 const zones = ['UTC', 'Europe/Berlin', 'America/St_Johns', 'Asia/Kathmandu', 'Pacific/Apia', 'America/Sao_Paulo']
@@ -37,16 +37,29 @@ export function* makeQuestions(random: Random, siteIds: readonly string[]): Gene
   for (;;) {
     pool[random.below(pool.length)] = random.oneIn(20) ? makePeriods(random) : random.pick(pool)
     const siteId = random.pick(siteIds)
+    const periods = random.pick(pool)
+    const folds = random.pick(foldPool)
     yield {
       siteId,
-      ...random.pick(pool),
+      ...periods,
       filters: makeFilters(random, siteId, siteIds),
       excludedCountries: random.oneIn(2)
         ? []
         : random.sample(codes, random.oneIn(500) ? codes.length : random.below(7)),
-      folds: random.pick(foldPool),
+      folds,
+      ...(folds.length > 0 && random.oneIn(2) && { open: openFold(random, periods) }),
       limit: 1 + random.below(100),
     }
+  }
+}
+
+/** A count as of the end of the current period, of one day or two. */
+function openFold(random: Random, { current }: Periods): OpenFold {
+  const first = current.lastDay.subtract({ days: random.below(2) })
+  return {
+    version: 1e12 + random.below(1e12),
+    days: [first.toString(), current.lastDay.toString()],
+    asOf: partialEnd(current) ?? 0,
   }
 }
 

@@ -2,7 +2,7 @@
 import type { StatsQuery } from '../../../src/stats/query.ts'
 import type { Statement } from '../../../src/stores/clickhouse-sql.ts'
 import { type Source, shapeOf } from '../../support/statement-shape.ts'
-import { talliesFaults } from '../../support/tallies-rules.ts'
+import { isTallies, talliesFaults } from '../../support/tallies-rules.ts'
 
 const looksLikeSite = /^site_[a-z2-7]{16}$/
 
@@ -24,7 +24,7 @@ export function faultsOf({ text, parameters }: Statement, query: StatsQuery): st
     must(source, 'site_id = ?', query.siteId)
     guarded += valuesOf(source, 'site_id = ?').length
     if (source.table === 'titles') continue // a page has one title, whatever the filters (decision D-18)
-    if (source.table === 'tallies') continue
+    if (isTallies(source.table)) continue
     must(source, 'NOT has(?, country)', query.excludedCountries.length > 0 ? query.excludedCountries : undefined)
     must(source, 'country = ?', country)
     must(source, 'device = ?', device)
