@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listSites, type Site } from '../accounts/sites.ts'
 import { lastClosedDay } from '../folding/calendar.ts'
 import { lengthOf, refoldSite } from '../folding/fold.ts'
-import { foldRound } from '../folding/loop.ts'
+import { foldRound, watchOpenDays } from '../folding/loop.ts'
 import { type Verdict, verifySite } from '../folding/verify.ts'
 import type { DayRange } from '../traffic/folds.ts'
 import { type Command, CommandError, type Context, type Input, positionals, text } from './command.ts'
@@ -63,7 +63,8 @@ const run: Command = {
   options: { ...siteOption, watch: { type: 'boolean' } },
   optionHelp: {
     site: 'only this one, also if it is small',
-    watch: 'go on, looking for closed days once a minute: a process of its own, of which several may run',
+    watch:
+      'go on, looking for closed days and counting open ones of busy sites: a process of its own, of which several may run',
   },
   examples: ['footfall fold run', 'footfall fold run --watch'],
   async run(input, context) {
@@ -73,6 +74,9 @@ const run: Command = {
     const ending = new AbortController()
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => ending.abort())
     const { signal } = ending
+    const onError = (error: Error) =>
+      void context.progressTo.write(`Open days could not be counted: ${error.message}\n`)
+    const counting = input.options.watch ? watchOpenDays(context, signal, onError) : undefined
     const total = { sites: 0, days: 0, failed: 0 }
     do {
       const round = await foldRound(context, {
@@ -91,6 +95,7 @@ const run: Command = {
       for (const name of ['sites', 'days', 'failed'] as const) total[name] += round?.[name] ?? 0
       if (input.options.watch) await sleep(60_000, undefined, { signal }).catch(() => {})
     } while (input.options.watch && !signal.aborted)
+    await counting
     return {
       data: total,
       show: () => `Folded ${total.days.toLocaleString('en')} days of ${total.sites.toLocaleString('en')} sites.`,

@@ -130,33 +130,42 @@ interface Log {
   error(fields: object, message: string): void
 }
 
+/** Counts the open days of busy sites until the signal aborts; beside folding, because a large site may take minutes to fold. */
+export async function watchOpenDays(
+  stores: Stores,
+  signal: AbortSignal,
+  onError: (error: Error) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    const counting = alone(stores.postgres, openLock, () => foldOpenDays(stores, { now: Date.now, signal }))
+    await counting.catch(onError)
+    await sleep(openRoundMs, undefined, { signal }).catch(() => {})
+  }
+}
+
 export function startFolding(stores: Stores, log: Log): FoldingLoop {
   const ending = new AbortController()
   const { signal } = ending
-  const every = async (milliseconds: number, work: () => Promise<void>) => {
+  const counting = watchOpenDays(stores, signal, (error) => log.error({ err: error }, 'open days could not be counted'))
+  const running = (async () => {
     while (!signal.aborted) {
-      await work().catch((error) => log.error({ err: error }, 'folding failed'))
-      await sleep(milliseconds, undefined, { signal }).catch(() => {})
+      try {
+        const round = await foldRound(stores, {
+          now: Date.now(),
+          signal,
+          onError: (error, domain) => log.error({ err: error, domain }, 'a site could not be folded'),
+        })
+        if (round && round.days > 0) log.info(round, 'folded')
+      } catch (error) {
+        log.error({ err: error }, 'folding failed')
+      }
+      await sleep(roundMs, undefined, { signal }).catch(() => {})
     }
-  }
-  // Apart from each other: a large site may take minutes to fold, and today is counted every minute.
-  const running = Promise.all([
-    every(roundMs, async () => {
-      const round = await foldRound(stores, {
-        now: Date.now(),
-        signal,
-        onError: (error, domain) => log.error({ err: error, domain }, 'a site could not be folded'),
-      })
-      if (round && round.days > 0) log.info(round, 'folded')
-    }),
-    every(openRoundMs, async () => {
-      await alone(stores.postgres, openLock, () => foldOpenDays(stores, { now: Date.now, signal }))
-    }),
-  ])
+  })()
   return {
     async stop() {
       ending.abort()
-      await running
+      await Promise.all([running, counting])
     },
   }
 }
