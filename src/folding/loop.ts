@@ -91,7 +91,14 @@ async function foldDue(stores: Stores, options: RoundOptions): Promise<Round> {
   }
   await sweep(stores)
   if (options.retentionMonths !== undefined && options.siteId === undefined) {
-    const dropped = await dropOldEvents(stores, { ...options, months: options.retentionMonths })
+    const dropped = await dropOldEvents(stores, {
+      ...options,
+      months: options.retentionMonths,
+      onError(error, domain) {
+        round.failed++
+        options.onError?.(error, domain)
+      },
+    })
     if (dropped.length > 0) round.dropped = dropped
   }
   return round

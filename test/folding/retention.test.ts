@@ -1,7 +1,11 @@
 // Old events are dropped and no answer changes, wherever the process ends (decisions D-79 and D-80).
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
-import { findSite } from '../../src/accounts/sites.ts'
+import { findSite, type Site } from '../../src/accounts/sites.ts'
+import { importFile } from '../../src/collector/import/job.ts'
 import { foldSite, refoldSite } from '../../src/folding/fold.ts'
 import { beginFold, commitFold } from '../../src/folding/ledger.ts'
 import { foldRound } from '../../src/folding/loop.ts'
@@ -9,6 +13,7 @@ import { declareKept, dropFolded, dropOldEvents, firstKeptDay, foldWhatGoes } fr
 import { foldStatements } from '../../src/folding/statements.ts'
 import { verifySite } from '../../src/folding/verify.ts'
 import { reports } from '../../src/stats/reports.ts'
+import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql } from '../../src/stores/clickhouse-sql.ts'
 import { noteLateDays } from '../../src/traffic/late-days.ts'
 import { pageview } from '../support/events.ts'
@@ -43,18 +48,14 @@ async function openOldWorlds(t: TestContext) {
   return { large, small, fresh, stores }
 }
 
-/** Of every report about the whole time, and about windows that begin or end in a month that goes. */
+/** Of every report about the whole time, and about a window that begins in a month that goes. */
 async function answers(...worlds: World[]): Promise<unknown[]> {
   const found: unknown[] = []
   for (const world of worlds) {
     world.api.directory.forget(world.siteId)
-    for (const [start, end] of [
-      ['2023-11-01', '2026-03-14'],
-      ['2024-01-10', '2024-02-01'],
-    ]) {
-      for (const name of Object.keys(reports))
-        found.push(await world.data(`/stats/${name}`, `range=custom&start=${start}&end=${end}`))
-    }
+    for (const name of Object.keys(reports))
+      found.push(await world.data(`/stats/${name}`, 'range=custom&start=2023-11-01&end=2026-03-14'))
+    found.push(await world.data('/stats/overview', 'range=custom&start=2024-01-10&end=2024-02-01'))
   }
   return found
 }
@@ -115,7 +116,7 @@ test('rounds drop old months once they are folded and nobody reads them, and eve
     (await foldsOf(small))?.flatMap((fold) => fold.days),
     [['2023-12-01', '2024-01-31']],
   )
-  // A shorter time ends later; a longer one brings nothing back.
+  // A longer retention brings nothing back.
   await round(60)
   assert.equal((await findSite(stores.postgres, large.siteId))?.eventsFrom, keptFrom)
 })
@@ -129,9 +130,9 @@ test('wherever it ends, answers stay and the next round goes on', async (t) => {
   assert.deepEqual(await dropFolded(stores, '0 seconds'), [], 'nothing is dropped before it is folded')
   await same('after it was declared')
 
-  // The small site cannot be folded: its first statement fails, then the commit after its statements.
+  // The small site cannot be folded; the large one is already.
   const broken = new Error('the engine is away')
-  const failing: typeof stores.clickhouse = { ...stores.clickhouse, run: () => Promise.reject(broken) }
+  const failing: ClickHouse = { ...stores.clickhouse, run: () => Promise.reject(broken) }
   const faults: string[] = []
   await foldWhatGoes(
     { ...stores, clickhouse: failing },
@@ -146,7 +147,7 @@ test('wherever it ends, answers stay and the next round goes on', async (t) => {
   await same('after all was folded')
 
   let dropped = 0
-  const dying: typeof stores.clickhouse = {
+  const dying: ClickHouse = {
     ...stores.clickhouse,
     run: (...given) => (dropped++ === 0 ? stores.clickhouse.run(...given) : Promise.reject(broken)),
   }
@@ -175,19 +176,49 @@ test('a day with a late event is folded again before its month is dropped', asyn
 })
 
 test('an event for a day that is not kept any more changes no answer, and goes with the next round', async (t) => {
-  const { large, small, stores } = await openOldWorlds(t)
+  const { large, small, fresh, stores } = await openOldWorlds(t)
   const before = await answers(large, small)
   await dropOldEvents(stores, { ...retention, patience: '0 seconds' })
-  for (const world of [large, small])
+  for (const world of [large, small, fresh])
     await world.record(pageview({ at: '2024-01-10T12:00:00Z', visitor: 'too late', pathname: '/late' }))
   assert.deepEqual(await answers(large, small), before)
-  await large.fold('2026-03-14')
+  for (const world of [large, fresh]) await world.fold('2026-03-14')
+  assert.deepEqual((await foldsOf(fresh))?.[0]?.days, [['2026-03-01', '2026-03-14']])
   assert.deepEqual(await answers(large, small), before)
   assert.deepEqual(await dropOldEvents(stores, { ...retention, patience: '0 seconds' }), ['202401'])
   assert.deepEqual(await answers(large, small), before)
   // The first day that is kept is like any other.
   await large.record(pageview({ at: '2024-02-01T12:00:00Z', visitor: 'late', pathname: '/late' }))
   assert.notDeepEqual(await answers(large), before.slice(0, before.length / 2))
+})
+
+test('an import leaves out what is not kept any more, also when that is declared while it writes', async (t) => {
+  const { large, stores } = await openOldWorlds(t)
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-retention-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  const site = (await findSite(stores.postgres, large.siteId)) as Site
+  const context = { site, countries: { countryOf: () => 'ZZ' as const }, now: Date.parse(now), onProgress() {} }
+  const bring = (name: string, clickhouse: ClickHouse, ...times: string[]) => {
+    const path = join(folder, name)
+    const lines = times.map((time) => `${time},https://${site.domain}/${name},v1`)
+    writeFileSync(path, ['time,url,visitor', ...lines, ''].join('\n'))
+    return importFile({ path, format: 'csv' }, { ...context, ...stores, clickhouse })
+  }
+  const meanwhile: ClickHouse = {
+    ...stores.clickhouse,
+    async insert(...given) {
+      await declareKept(stores.postgres, keptFrom)
+      return stores.clickhouse.insert(...given)
+    },
+  }
+  const folds = await foldsOf(large)
+  assert.equal((await bring('declared.csv', meanwhile, '2024-01-10T12:00:00Z')).tooOld, 1)
+  assert.deepEqual(await foldsOf(large), folds)
+
+  await dropOldEvents(stores, { ...retention, patience: '0 seconds' })
+  const both = await bring('both.csv', stores.clickhouse, '2024-01-31T23:59:59Z', '2024-02-01T00:00:00Z')
+  assert.deepEqual([both.tooOld, both.events, both.days], [1, 1, 1])
+  assert.deepEqual(await monthsOf(large), [[202402, 4 + 1], ...left.slice(1)])
 })
 
 test('a note under way while the month is declared takes no day out of it', async (t) => {
