@@ -57,6 +57,8 @@ export function commitFold(postgres: Postgres, siteId: string, span: Span, versi
   const { readable, pending } = columnsOf[span]
   return postgres.begin(async (transaction) => {
     await transaction`SELECT FROM site_folding WHERE site_id = ${siteId} FOR UPDATE`
+    // Before it is looked at: what a note has just taken out of it must be seen.
+    await transaction`SELECT FROM site_folds WHERE site_id = ${siteId} AND version = ${version} FOR UPDATE`
     const [row] = await transaction<{ finished: string; months: string }[]>`
       SELECT
         finished::text,
@@ -66,7 +68,7 @@ export function commitFold(postgres: Postgres, siteId: string, span: Span, versi
           FROM unnest(finished) AS range), '{}')::text AS months
       FROM site_folds,
         LATERAL (SELECT ${transaction(pending)} - ${span === 'day' ? finalDays(transaction, siteId) : transaction`'{}'`} AS finished) AS what
-      WHERE site_id = ${siteId} AND version = ${version} FOR UPDATE OF site_folds`
+      WHERE site_id = ${siteId} AND version = ${version}`
     if (!row) return false
     const { finished, months } = row
     if (span === 'day') {

@@ -1,7 +1,7 @@
 // Drops months of events that are older than the retention (decision D-79), in steps that are each recorded before the next, so that
 // whatever ends in between, a later round goes on: (1) from `kept_from` on events are kept, and before it none is written any more;
 // (2) every day before it that has events is folded; (3) once nobody can be reading them, their partitions are dropped.
-import { sql, text, uint } from '../stores/clickhouse-sql.ts'
+import { sql, text } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { foldForGood, type Stores } from './fold.ts'
 import { stalestReader, unfoldedDays } from './ledger.ts'
@@ -68,13 +68,13 @@ export async function foldWhatGoes({ postgres, clickhouse }: Stores, { signal, o
 
 /** Also drops what an import has written for such a month meanwhile, which is not counted (decision D-80). */
 export async function dropFolded({ postgres, clickhouse }: Stores, patience = stalestReader): Promise<string[]> {
-  const [row] = await postgres<{ month: number }[]>`
-    SELECT to_char(folded_before, 'YYYYMM')::int AS month FROM retention
+  const [row] = await postgres<{ month: string }[]>`
+    SELECT to_char(folded_before, 'YYYYMM') AS month FROM retention
     WHERE folded_at <= now() - ${patience}::text::interval`
   if (!row) return []
   const found = await clickhouse.rowsPatiently<{ partition: string }>(sql`
     SELECT DISTINCT partition FROM system.parts
-    WHERE database = currentDatabase() AND table = 'events' AND active AND toUInt32(partition) < ${uint(row.month)}
+    WHERE database = currentDatabase() AND table = 'events' AND active AND partition < ${text(row.month)}
     ORDER BY partition`)
   for (const { partition } of found) {
     // However large: the engine keeps from dropping 50 GB by mistake.

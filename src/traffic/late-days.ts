@@ -48,10 +48,11 @@ export async function noteLateDays(postgres: Postgres, written: Iterable<SiteDay
             months = months - ${kept.months}::text::datemultirange,
             pending_months = pending_months - ${kept.months}::text::datemultirange
         WHERE site_id = ${site_id}`
-      await transaction`
-        UPDATE site_folding SET considered_through = ${first}::text::date - 1, late = late + 1
-        WHERE site_id = ${site_id} AND considered_through >= ${first}::text::date`
     })
+    // By itself: a fold locks these two the other way round.
+    await postgres`
+      UPDATE site_folding SET considered_through = ${first}::text::date - 1, late = late + 1
+      WHERE site_id = ${site_id} AND considered_through >= ${first}::text::date`
   }
 }
 

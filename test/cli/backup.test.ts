@@ -55,6 +55,8 @@ test('what was folded of events that are no longer kept is backed up and restore
   }
   const recently = new Date(Date.now() - 40 * 86_400_000).toISOString()
   await old.json('import', 'old.example', visits('first.csv', '2020-03-01T10:00:00Z', '2020-03-02T10:00:00Z', recently))
+  await old.json('site', 'create', 'gone.example')
+  await old.json('import', 'gone.example', visits('gone.csv', '2020-03-01T10:00:00Z'))
   assert.deepEqual((await old.json('fold', 'run')).dropped, [])
   const postgres = openPostgres(old.addresses.postgres, 1)
   t.after(() => postgres.end({ timeout: 1 }))
@@ -74,7 +76,7 @@ test('what was folded of events that are no longer kept is backed up and restore
     imported.stdout,
     /has 1 events of 1 days more now\. 1 are too old for RETENTION_MONTHS and were left out/,
   )
-  assert.match((await old.footfall('demo', 'old.example')).stderr, /has traffic already/)
+  assert.match((await old.footfall('demo', 'gone.example')).stderr, /has traffic already/)
 
   await old.json('backup', join(folder, 'backup'))
   const fresh = await install()
