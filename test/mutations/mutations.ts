@@ -6,6 +6,7 @@ import { collectorMutations } from './collector-mutations.ts'
 import { faultMutations } from './fault-mutations.ts'
 import { foldingMutations } from './folding-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
+import { retentionMutations } from './retention-mutations.ts'
 import { scaleMutations } from './scale-mutations.ts'
 import { trackerMutations } from './tracker-mutations.ts'
 
@@ -476,6 +477,7 @@ export const mutations: readonly Mutation[] = [
   ...collectorMutations,
   ...faultMutations,
   ...foldingMutations,
+  ...retentionMutations,
   ...checkMutations,
   ...scaleMutations,
 ]

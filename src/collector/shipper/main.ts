@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { readConfigOrExit } from '../../config.ts'
 import { openClickHouse } from '../../stores/clickhouse.ts'
 import { openPostgres } from '../../stores/postgres.ts'
+import { eventsKeptFrom } from '../../traffic/kept.ts'
 import { noteLateDays, type SiteDay } from '../../traffic/late-days.ts'
 import { openBatches } from './batches.ts'
 import { openDeadLetters } from './dead-letters.ts'
@@ -33,6 +34,7 @@ const stores = {
   deadLetters,
   recentIds,
   noteLateDays: (days: readonly SiteDay[]) => noteLateDays(postgres, days),
+  eventsKeptFrom: () => eventsKeptFrom(postgres),
   now: Date.now,
 }
 

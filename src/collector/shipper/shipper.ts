@@ -13,6 +13,7 @@ import type { RecentIds } from './recent-ids.ts'
 export interface ShipperStores {
   clickhouse: ClickHouse
   noteLateDays(days: readonly SiteDay[]): Promise<void>
+  eventsKeptFrom(): Promise<string>
   batches: Batches
   deadLetters: DeadLetters
   recentIds: RecentIds
@@ -22,6 +23,8 @@ export interface ShipperStores {
 export interface Shipment {
   events: number
   repeated: number
+  /** Left out because events of their days are no longer kept (decision D-80): they lay in the spool for years. */
+  tooOld: number
   /** When the oldest of them was recorded. */
   oldest: number
 }
@@ -38,19 +41,26 @@ export async function shipNext(stores: ShipperStores, isRetry: boolean): Promise
   ).map(({ id }) => id)
   const siteIds = repeatable.map(({ siteId }) => siteId)
   await stores.recentIds.learn(stores.clickhouse, siteIds, ownIds, stores.now())
-  const events = withoutRepeated(taken, stores.recentIds)
+  const late = lateDays(taken, stores.now())
+  const keptFrom = late.length > 0 ? await stores.eventsKeptFrom() : ''
+  const unseen = withoutRepeated(taken, stores.recentIds)
+  const events = unseen.filter(({ day }) => day >= keptFrom)
   for (const batch of byMonth(spooled.id, events)) {
     // Any doubt whether it went out before: look first, and send only what is missing.
     if (spooled.isRepeated || isRetry) await recordMissing(stores, batch)
     else await record(stores, batch)
   }
   // While it is still in the spool: whatever ends in between, they are noted again.
-  const late = lateDays(taken, stores.now())
   if (late.length > 0) await stores.noteLateDays(late)
   spooled.remove()
   stores.recentIds.add(repeatable)
   const oldest = taken.reduce((least, { event }) => Math.min(least, event.time), stores.now())
-  return { events: events.length, repeated: taken.length - events.length, oldest }
+  return {
+    events: events.length,
+    repeated: taken.length - unseen.length,
+    tooOld: unseen.length - events.length,
+    oldest,
+  }
 }
 
 function readLines({ lines }: SpooledBatch, deadLetters: DeadLetters): Taken[] {
