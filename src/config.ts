@@ -56,6 +56,12 @@ export const variables = {
     default: '64',
     parse: megabytes,
   }),
+  RETENTION_MONTHS: variable({
+    description:
+      'Months of which single events are kept, at least 25; days before are answered from what was folded, for ever. Unset, all are kept. Dropped events do not come back.',
+    optional: true,
+    parse: retention,
+  }),
   COLLECTOR_HOST: variable({
     description: 'Address the collector listens on.',
     default: '127.0.0.1',
@@ -176,6 +182,15 @@ function networks(text: string): string[] {
 
 function processes(text: string): number {
   if (!/^[1-9]\d{0,2}$/.test(text)) throw new Error('must be a whole number from 1 to 999')
+  return Number(text)
+}
+
+function retention(text: string): number {
+  if (!/^[1-9]\d{1,3}$/.test(text) || Number(text) < 25) {
+    throw new Error(
+      'must be a whole number of months, 25 to 9999, because 12m is compared with the year before it; leave it unset to keep all events',
+    )
+  }
   return Number(text)
 }
 

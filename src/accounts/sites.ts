@@ -20,6 +20,8 @@ export interface Site {
   /** The last day that no event is written for any more without raising `late`; null when no day is settled. */
   settledThrough: string | null
   late: number
+  /** The first day of which single events are kept; of days before it, what was folded (decision D-79). */
+  eventsFrom: string
 }
 
 export interface NewSite {
@@ -52,6 +54,7 @@ interface SiteRow {
   open: string | null
   settled_through: string | null
   late: number
+  events_from: string
 }
 
 const columns = (postgres: Postgres) => postgres`
@@ -68,7 +71,8 @@ const columns = (postgres: Postgres) => postgres`
     FROM open_folds WHERE site_id = sites.id
   ) AS open,
   (SELECT considered_through::text FROM site_folding WHERE site_id = sites.id) AS settled_through,
-  coalesce((SELECT late FROM site_folding WHERE site_id = sites.id), 0) AS late`
+  coalesce((SELECT late FROM site_folding WHERE site_id = sites.id), 0) AS late,
+  (SELECT kept_from::text FROM retention) AS events_from`
 
 export const selectSite = (postgres: Postgres, id: string): PendingQuery<SiteRow[]> =>
   postgres<SiteRow[]>`SELECT ${columns(postgres)} FROM sites WHERE id = ${id}`
@@ -87,6 +91,7 @@ export const siteOf = (row: SiteRow): Site => ({
   open: row.open === null ? null : (JSON.parse(row.open) as OpenFold),
   settledThrough: row.settled_through,
   late: row.late,
+  eventsFrom: row.events_from,
 })
 
 export async function listSites(postgres: Postgres): Promise<Site[]> {

@@ -3,8 +3,9 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { ApiKey } from '../accounts/keys.ts'
 import type { Site } from '../accounts/sites.ts'
+import { ApiError } from '../errors.ts'
 import { intervalOf, periodsOf, type Range } from '../stats/period.ts'
-import { readsOpenDays, recentCount } from '../stats/plan.ts'
+import { dayNotKept, readsOpenDays, recentCount } from '../stats/plan.ts'
 import type { StatsQuery } from '../stats/query.ts'
 import type { Report } from '../stats/report.ts'
 import { reports } from '../stats/reports.ts'
@@ -71,6 +72,9 @@ async function answer(
     open,
     limit: parameters.limit,
   }
+  const asked = name === 'overview' ? (['current', 'previous'] as const) : (['current'] as const)
+  // Before any answer is looked for: one that was given while the events were there is not given again.
+  refuseNotKept(dayNotKept(query, asked, site.eventsFrom), site.eventsFrom)
   // Everything that decides the answer but the time: who asks is not in it, the site and its exclusions are.
   const question = JSON.stringify([name, site.id, site.timeZone, site.excludedCountries, parameters])
   const state = JSON.stringify([site.folds, site.late, open?.version])
@@ -95,9 +99,7 @@ async function answer(
       askedAt,
       state,
       // A title may change with any event, whatever the period (decision D-18).
-      settled:
-        name !== 'pages' &&
-        !readsOpenDays(query, name === 'overview' ? ['current', 'previous'] : ['current'], site.settledThrough),
+      settled: name !== 'pages' && !readsOpenDays(query, asked, site.settledThrough),
     }
     answers.keep(question, fresh)
     return fresh
@@ -116,6 +118,14 @@ async function answer(
     if (!last) throw error
     return send(reply, headers['if-none-match'], last, warningsOf(sent, parameters, report.limited))
   }
+}
+
+function refuseNotKept(day: string | undefined, eventsFrom: string): void {
+  if (day === undefined) return
+  throw new ApiError(
+    'invalid_date',
+    `A part of ${day} would be needed, and parts of days can be asked from ${eventsFrom} on: let start be after ${eventsFrom}, or end before today.`,
+  )
 }
 
 /** One signal from the request down to the query: it aborts when the client goes away, or when the request has had its time. */

@@ -3,17 +3,20 @@
 import { once } from 'node:events'
 import { createReadStream, createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import { sql } from '../stores/clickhouse-sql.ts'
+import type { Fragment } from 'postgres'
+import { date, sql } from '../stores/clickhouse-sql.ts'
 import { pendingMigrations } from '../stores/migrate.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { siteTables } from '../traffic/erasure.ts'
 import { type Command, CommandError, type Context, positionals } from './command.ts'
 import { showProgress } from './terminal.ts'
 
-/** In the order in which they may be filled again. */
 const controlTables = ['accounts', 'sites', 'api_keys', 'imports', 'deleted_sites'] as const
+/** In the order in which they may be filled again. Keys come late: nobody may read a half-restored site. */
+const restoredTables = ['accounts', 'sites', 'retention', 'site_folds', 'api_keys', 'imports', 'deleted_sites'] as const
 
 interface Manifest {
   format: 1
@@ -33,18 +36,18 @@ export const backup: Command = {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const rows: Record<string, number> = {}
     for (const table of controlTables)
-      rows[table] = await writeControlTable(context.postgres, table, join(folder, `${table}.jsonl`))
+      rows[table] = await writeControlTable(
+        context.postgres,
+        context.postgres`${context.postgres(table)}`,
+        join(folder, `${table}.jsonl`),
+      )
     const progress = showProgress(context.progressTo, 'Backing up')
     for (const [index, table] of siteTables.entries()) {
       progress.update(index, siteTables.length)
       rows[table] = await countRows(context, table)
-      const stream = await context.clickhouse.download(table)
-      await pipeline(
-        stream,
-        createGzip({ level: 1 }),
-        createWriteStream(join(folder, `${table}.native.gz`), { flags: 'wx' }),
-      )
+      await writeTraffic(await context.clickhouse.download(table), join(folder, `${table}.native.gz`))
     }
+    Object.assign(rows, await writeFoldedForGood(context, folder))
     progress.update(siteTables.length, siteTables.length)
     progress.end()
     const manifest: Manifest = {
@@ -72,7 +75,8 @@ export const restore: Command = {
     await refuseUnlessReady(context, manifest)
     const rows: Record<string, number> = {}
     const progress = showProgress(context.progressTo, 'Restoring')
-    for (const [index, table] of siteTables.entries()) {
+    for (const [index, table] of [...siteTables, 'tallies' as const].entries()) {
+      if (!(table in manifest.rows)) continue
       progress.update(index, siteTables.length)
       const stream = createReadStream(join(folder, `${table}.native.gz`)).pipe(createGunzip())
       await context.clickhouse.upload(table, stream)
@@ -80,9 +84,9 @@ export const restore: Command = {
     }
     progress.update(siteTables.length, siteTables.length)
     progress.end()
-    // Keys last: nobody may read a half-restored site.
-    for (const table of controlTables) {
+    for (const table of restoredTables) {
       if (!(table in manifest.rows)) continue // a backup of before there was such a table
+      if (table === 'retention') await context.postgres`DELETE FROM retention` // the row of a new database
       rows[table] = await readControlTable(context.postgres, table, join(folder, `${table}.jsonl`))
     }
     const wrong = Object.entries(manifest.rows).filter(([table, count]) => table !== 'titles' && rows[table] !== count)
@@ -127,23 +131,49 @@ async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<
 const appliedMigrations = async (postgres: Postgres): Promise<string[]> =>
   (await postgres<{ name: string }[]>`SELECT name FROM migrations ORDER BY name`).map(({ name }) => name)
 
-async function countRows({ clickhouse }: Context, table: (typeof siteTables)[number]): Promise<number> {
-  const counts = { events: sql`SELECT count() AS rows FROM events`, titles: sql`SELECT count() AS rows FROM titles` }
+/**
+ * What was folded of days whose events were dropped (decision D-79), and the ledger of it. After the events, so that a month dropped
+ * while they were written is in here; and it no longer changes.
+ */
+async function writeFoldedForGood({ postgres, clickhouse }: Context, folder: string): Promise<Record<string, number>> {
+  const [kept] = await postgres<[{ row: string; before: string }]>`
+    SELECT to_jsonb(retention)::text AS row, folded_before::text AS before FROM retention`
+  writeFileSync(join(folder, 'retention.jsonl'), `${kept.row}\n`, { flag: 'wx', mode: 0o600 })
+  const [{ rows = 0 } = {}] = await clickhouse.rows<{ rows: number }>(
+    sql`SELECT count() AS rows FROM tallies WHERE day < ${date(kept.before)}`,
+  )
+  await writeTraffic(await clickhouse.download('tallies', kept.before), join(folder, 'tallies.native.gz'))
+  const ledger = postgres`(
+      SELECT site_id, version, days * gone AS days, months * gone AS months, '{}' AS pending_days, '{}' AS pending_months,
+        days * gone AS written_days, months * gone AS written_months, changed_at
+      FROM site_folds, (SELECT datemultirange(daterange(NULL, ${kept.before}::text::date)) AS gone) AS dropped
+      WHERE days && gone
+    )`
+  const site_folds = await writeControlTable(postgres, ledger, join(folder, 'site_folds.jsonl'))
+  return { retention: 1, tallies: rows, site_folds }
+}
+
+const writeTraffic = (stream: Readable, path: string) =>
+  pipeline(stream, createGzip({ level: 1 }), createWriteStream(path, { flags: 'wx' }))
+
+async function countRows({ clickhouse }: Context, table: (typeof siteTables)[number] | 'tallies'): Promise<number> {
+  const counts = {
+    events: sql`SELECT count() AS rows FROM events`,
+    titles: sql`SELECT count() AS rows FROM titles`,
+    tallies: sql`SELECT count() AS rows FROM tallies`,
+  }
   const [row] = await clickhouse.rows<{ rows: number }>(counts[table])
   return row?.rows ?? 0
 }
 
-async function writeControlTable(postgres: Postgres, table: string, path: string): Promise<number> {
+async function writeControlTable(postgres: Postgres, table: Fragment, path: string): Promise<number> {
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
   let rows = 0
   // PostgreSQL writes and reads the rows itself, so that no type is lost on the way.
-  await postgres<{ row: string }[]>`SELECT to_jsonb(t)::text AS row FROM ${postgres(table)} t`.cursor(
-    1000,
-    async (page) => {
-      for (const { row } of page) if (!file.write(`${row}\n`)) await once(file, 'drain')
-      rows += page.length
-    },
-  )
+  await postgres<{ row: string }[]>`SELECT to_jsonb(t)::text AS row FROM ${table} AS t`.cursor(1000, async (page) => {
+    for (const { row } of page) if (!file.write(`${row}\n`)) await once(file, 'drain')
+    rows += page.length
+  })
   file.end()
   await once(file, 'finish')
   return rows

@@ -1,4 +1,4 @@
-import { createSite, findSite } from '../accounts/sites.ts'
+import { createSite, findSite, type Site } from '../accounts/sites.ts'
 import { generateDemo } from '../demo/generate.ts'
 import { sql, text as textValue } from '../stores/clickhouse-sql.ts'
 import { eraseSite } from '../traffic/erasure.ts'
@@ -32,7 +32,7 @@ export const demo: Command = {
     const { postgres, clickhouse } = context
     const known = await findSite(postgres, domain)
     const siteId = known?.id ?? (await createSite(postgres, { accountId: await ownerOf(postgres, input), domain }))
-    if (known) await makeRoom(context, known.id, domain, input.options.replace === true)
+    if (known) await makeRoom(context, known, input.options.replace === true)
 
     const progress = showProgress(context.progressTo, 'Making traffic')
     const began = Date.now()
@@ -62,7 +62,7 @@ export const demo: Command = {
   },
 }
 
-async function makeRoom(context: Context, siteId: string, domain: string, replace: boolean): Promise<void> {
+async function makeRoom(context: Context, { id: siteId, domain, folds }: Site, replace: boolean): Promise<void> {
   const { postgres, clickhouse } = context
   if (replace) {
     await forgetFolds(postgres, siteId)
@@ -71,7 +71,8 @@ async function makeRoom(context: Context, siteId: string, domain: string, replac
   const [row] = await clickhouse.rows<{ any: number }>(
     sql`SELECT count() > 0 AS any FROM (SELECT 1 FROM events WHERE site_id = ${textValue(siteId)} LIMIT 1)`,
   )
-  if (row?.any)
+  // Folded days without events: these are no longer kept (decision D-79), what was folded of them is.
+  if (row?.any || folds.length > 0)
     throw new CommandError(`${domain} has traffic already.`, 'Use another domain, or --replace to erase it first.')
 }
 

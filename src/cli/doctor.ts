@@ -138,7 +138,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
         : 'no traffic last week'
     }`
     return days < leastDaysOfDisk
-      ? { state: 'warning', found, advice: 'Add space to the disk of ClickHouse, or set a retention.' }
+      ? { state: 'warning', found, advice: 'Add space to the disk of ClickHouse, or set RETENTION_MONTHS.' }
       : ok(found)
   },
 }

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listSites, type Site } from '../accounts/sites.ts'
 import { lastClosedDay } from '../folding/calendar.ts'
 import { lengthOf, refoldSite } from '../folding/fold.ts'
-import { foldRound, watchOpenDays } from '../folding/loop.ts'
+import { foldRound, type Round, watchOpenDays } from '../folding/loop.ts'
 import { type Verdict, verifySite } from '../folding/verify.ts'
 import type { DayRange } from '../traffic/folds.ts'
+import { eventsKeptFrom } from '../traffic/kept.ts'
 import { type Command, CommandError, type Context, type Input, positionals, text } from './command.ts'
 import { siteOf } from './site.ts'
 import { showProgress } from './terminal.ts'
@@ -27,6 +28,7 @@ const status: Command = {
   async run(input, context) {
     positionals(input, [])
     const now = Date.now()
+    const keptFrom = await eventsKeptFrom(context.postgres)
     const rows = (await sitesOf(context, input)).map(({ id, domain, folds, timeZone }) => {
       const days = folds.flatMap((fold) => fold.days)
       const closed = lastClosedDay(timeZone, now)
@@ -52,7 +54,7 @@ const status: Command = {
                 days.toLocaleString('en'),
                 String(months),
               ]),
-            ),
+            ) + keptNote(keptFrom, '\n\n'),
     }
   },
 }
@@ -77,10 +79,11 @@ const run: Command = {
     const onError = (error: Error) =>
       void context.progressTo.write(`Open days could not be counted: ${error.message}\n`)
     const counting = input.options.watch ? watchOpenDays(context, signal, onError) : undefined
-    const total = { sites: 0, days: 0, failed: 0 }
+    const total: Required<Round> = { sites: 0, days: 0, failed: 0, dropped: [] }
     do {
       const round = await foldRound(context, {
         now: Date.now(),
+        retentionMonths: context.config.RETENTION_MONTHS,
         ...(siteId !== undefined && { siteId }),
         signal,
         onSite: (domain) => showProgress(context.progressTo, `Folding ${domain}`).update,
@@ -93,12 +96,17 @@ const run: Command = {
         )
       }
       for (const name of ['sites', 'days', 'failed'] as const) total[name] += round?.[name] ?? 0
+      total.dropped.push(...(round?.dropped ?? []))
       if (input.options.watch) await sleep(60_000, undefined, { signal }).catch(() => {})
     } while (input.options.watch && !signal.aborted)
     await counting
     return {
       data: total,
-      show: () => `Folded ${total.days.toLocaleString('en')} days of ${total.sites.toLocaleString('en')} sites.`,
+      show: () =>
+        [
+          `Folded ${total.days.toLocaleString('en')} days of ${total.sites.toLocaleString('en')} sites.`,
+          ...(total.dropped.length > 0 ? [`Events of ${total.dropped.length} months were dropped.`] : []),
+        ].join(' '),
       ...(total.failed > 0 && { exitCode: 1 }),
     }
   },
@@ -112,6 +120,7 @@ const rebuild: Command = {
   async run(input, context) {
     positionals(input, [])
     const sites = await sitesOf(context, input)
+    const keptFrom = await eventsKeptFrom(context.postgres)
     let days = 0
     for (const { id, domain, timeZone } of sites) {
       const progress = showProgress(context.progressTo, `Folding ${domain}`)
@@ -120,7 +129,8 @@ const rebuild: Command = {
     }
     return {
       data: { sites: sites.length, days },
-      show: () => `Folded ${days.toLocaleString('en')} days of ${sites.length.toLocaleString('en')} sites again.`,
+      show: () =>
+        `Folded ${days.toLocaleString('en')} days of ${sites.length.toLocaleString('en')} sites again.${keptNote(keptFrom, ' ')}`,
     }
   },
 }
@@ -145,19 +155,30 @@ const verify: Command = {
       show: (terminal) =>
         [
           terminal.table(
-            ['Site', 'Days', 'Not folded', 'Wrong'],
-            results.map(({ domain, days, unfolded, wrong }) => [
+            ['Site', 'Days', 'Not kept', 'Not folded', 'Wrong'],
+            results.map(({ domain, days, notKept, unfolded, wrong }) => [
               domain,
               days.toLocaleString('en'),
+              notKept === 0 ? 'none' : notKept.toLocaleString('en'),
               unfolded.map(spelled).join(', ') || 'none',
               wrong.map(({ span, day }) => (span === 'month' ? `month of ${day}` : day)).join(', ') || 'none',
             ]),
           ),
+          ...(results.some(({ notKept }) => notKept > 0) ? ['', notVerified] : []),
           ...(isWrong ? ['', 'Run footfall fold rebuild to fold them again.'] : []),
         ].join('\n'),
     }
   },
 }
+
+const notVerified =
+  'Days that are not kept any more were not counted again: their events were dropped (RETENTION_MONTHS).'
+
+/** No event is of the epoch's first day: from then on means all. */
+const keptNote = (keptFrom: string, before: string): string =>
+  keptFrom === '1970-01-01'
+    ? ''
+    : `${before}Events are kept from ${keptFrom} on: days before it stay as they were folded.`
 
 const spelled = ([first, last]: DayRange): string => (first === last ? first : `${first} to ${last}`)
 

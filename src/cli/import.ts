@@ -22,15 +22,17 @@ export const importCommand: Command = {
         { path, format: formatOf(path, text(input, 'format')) },
         { postgres, clickhouse, countries, site, now: Date.now(), onProgress: progress.update },
       )
-      const { events, bots, days, imported } = outcome
+      const { events, bots, tooOld, days, imported } = outcome
       const count = (number: number) => number.toLocaleString('en')
       const left = bots > 0 ? ` ${count(bots)} of programs were left out.` : ''
+      const old =
+        tooOld > 0 ? ` ${count(tooOld)} are too old for RETENTION_MONTHS and were left out: they count nowhere.` : ''
       return {
         data: outcome,
         show: (terminal) =>
           imported === 'was'
             ? `All of it is in ${terminal.bold(site.domain)} already: nothing was done.`
-            : `${terminal.bold(site.domain)} has ${count(events)} events of ${count(days)} days more now.${left}`,
+            : `${terminal.bold(site.domain)} has ${count(events)} events of ${count(days)} days more now.${left}${old}`,
       }
     } catch (error) {
       if (error instanceof FileFaults) throw new CommandError(error.message, 'Nothing was written. See docs/import.md.')

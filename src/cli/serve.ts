@@ -20,7 +20,7 @@ export const serve: Command = {
     const log = pino({ level: config.LOG_LEVEL })
     const api = await startApi(config, log)
     const collector = await startCollector(config, log)
-    const folding = startFolding(context, log)
+    const folding = startFolding(context, log, config.RETENTION_MONTHS)
     await new Promise((resolve) => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve)
     })

@@ -64,6 +64,11 @@ export function createCollectorMetrics() {
     help: 'Events left out because their id had come before.',
     registers,
   })
+  const tooOld = new Counter({
+    name: 'footfall_events_too_old_total',
+    help: 'Events left out because those of their days are no longer kept.',
+    registers,
+  })
   const lag = new Gauge({
     name: 'footfall_shipping_lag_seconds',
     help: 'Age of the oldest event of the last batch when the engine had it.',
@@ -85,10 +90,18 @@ export function createCollectorMetrics() {
       commit.observe(milliseconds / 1000)
     },
     spoolBytes: (bytes: number) => spool.set(bytes),
-    shipped(news: { events: number; repeated: number; orphaned: number; oldest: number; deadLetters: number }) {
+    shipped(news: {
+      events: number
+      repeated: number
+      orphaned: number
+      tooOld: number
+      oldest: number
+      deadLetters: number
+    }) {
       shipped.inc(news.events)
       repeated.inc(news.repeated)
       dropped.inc({ reason: 'deleted_site' }, news.orphaned)
+      tooOld.inc(news.tooOld)
       lag.set((Date.now() - news.oldest) / 1000)
       dead.set(news.deadLetters)
     },

@@ -3,9 +3,10 @@ import { selectSite, siteOf } from '../accounts/sites.ts'
 import { foldedDays } from '../stats/plan.ts'
 import { onDays } from '../stats/query.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
-import { type Sql, sql, text } from '../stores/clickhouse-sql.ts'
+import { date, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { DayRange } from '../traffic/folds.ts'
+import { eventsKeptFrom } from '../traffic/kept.ts'
 import { beginFold, clearLeftover, commitFold, leftovers, type Span, unfoldedDays, unfoldedMonths } from './ledger.ts'
 import { foldMonths, foldStatements } from './statements.ts'
 
@@ -38,20 +39,29 @@ export type Progress = (events: number, total: number) => void
 
 /** Folds every day up to the last that is not folded yet, and the months that are then complete. Returns how many days. */
 export async function foldSite(stores: Stores, siteId: string, last: string, onProgress?: Progress): Promise<number> {
-  const all = await daysThrough(stores.clickhouse, siteId, last)
+  const all = await daysThrough(stores, siteId, last)
   return all ? foldDays(stores, siteId, await unfoldedDays(stores.postgres, siteId, all), last, onProgress) : 0
 }
 
+/** The same for days whose events are about to be dropped. */
+export const foldForGood = async (stores: Stores, siteId: string, days: DayRange): Promise<number> =>
+  foldDays(stores, siteId, await unfoldedDays(stores.postgres, siteId, days), days[1])
+
 /** Folds every day again; each is read as it was folded before until its new rows are complete. */
 export async function refoldSite(stores: Stores, siteId: string, last: string, onProgress?: Progress): Promise<number> {
-  const all = await daysThrough(stores.clickhouse, siteId, last)
+  const all = await daysThrough(stores, siteId, last)
   return all ? foldDays(stores, siteId, [all], last, onProgress) : 0
 }
 
-/** From the start of its first month, so that this month can be complete too. */
-async function daysThrough(clickhouse: ClickHouse, siteId: string, last: string): Promise<DayRange | undefined> {
+/** From the start of the first month that events are kept of, so that this month can be complete too. */
+async function daysThrough(
+  { postgres, clickhouse }: Stores,
+  siteId: string,
+  last: string,
+): Promise<DayRange | undefined> {
+  const keptFrom = await eventsKeptFrom(postgres)
   const [row] = await clickhouse.rowsPatiently<{ day: string }>(
-    sql`SELECT day FROM events WHERE site_id = ${text(siteId)} ORDER BY day LIMIT 1`,
+    sql`SELECT day FROM events WHERE site_id = ${text(siteId)} AND day >= ${date(keptFrom)} ORDER BY day LIMIT 1`,
   )
   return row && row.day <= last ? [`${row.day.slice(0, 8)}01`, last] : undefined
 }

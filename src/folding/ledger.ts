@@ -1,12 +1,13 @@
 // What of a site is folded, in PostgreSQL (migrations/postgres/0003_folds.sql). Rows of a (version, day) are written at most once
 // and become readable with one update, so a reader sees a day before a fold or after it, never half of it (decision D-73).
+import type { TransactionSql } from 'postgres'
 import type { Postgres } from '../stores/postgres.ts'
 import type { DayRange } from '../traffic/folds.ts'
 
 export type Span = 'day' | 'month'
 
 /** How long a reader may go on reading what is no longer readable: 15 minutes without PostgreSQL (decision D-69), and a request. */
-const stalestReader = '20 minutes'
+export const stalestReader = '20 minutes'
 
 const columnsOf = {
   day: { readable: 'days', pending: 'pending_days', written: 'written_days' },
@@ -49,20 +50,25 @@ export function beginFold(
 
 /**
  * Makes what was written readable, less the days that events came late for meanwhile; a month that such a day was part of is no
- * longer the sum of its days. False when the site is gone.
+ * longer the sum of its days. A readable day whose events are no longer kept stays as it is: they may have been gone already when
+ * they were read (decision D-79). False when the site is gone.
  */
 export function commitFold(postgres: Postgres, siteId: string, span: Span, version: number): Promise<boolean> {
   const { readable, pending } = columnsOf[span]
   return postgres.begin(async (transaction) => {
     await transaction`SELECT FROM site_folding WHERE site_id = ${siteId} FOR UPDATE`
+    // Before it is looked at: what a note has just taken out of it must be seen.
+    await transaction`SELECT FROM site_folds WHERE site_id = ${siteId} AND version = ${version} FOR UPDATE`
     const [row] = await transaction<{ finished: string; months: string }[]>`
       SELECT
-        ${transaction(pending)}::text AS finished,
+        finished::text,
         coalesce((
           SELECT range_agg(daterange(
             date_trunc('month', lower(range))::date, (date_trunc('month', upper(range) - 1) + interval '1 month')::date))
-          FROM unnest(${transaction(pending)}) AS range), '{}')::text AS months
-      FROM site_folds WHERE site_id = ${siteId} AND version = ${version} FOR UPDATE`
+          FROM unnest(finished) AS range), '{}')::text AS months
+      FROM site_folds,
+        LATERAL (SELECT ${transaction(pending)} - ${span === 'day' ? finalDays(transaction, siteId) : transaction`'{}'`} AS finished) AS what
+      WHERE site_id = ${siteId} AND version = ${version}`
     if (!row) return false
     const { finished, months } = row
     if (span === 'day') {
@@ -80,6 +86,11 @@ export function commitFold(postgres: Postgres, siteId: string, span: Span, versi
     return true
   }) as Promise<boolean>
 }
+
+const finalDays = (transaction: TransactionSql, siteId: string) => transaction`
+  coalesce(
+    (SELECT range_agg(days) FROM site_folds WHERE site_id = ${siteId})
+    * (SELECT datemultirange(daterange(NULL, kept_from)) FROM retention), '{}')`
 
 /** The days from the first to the last that are not readable yet. */
 export async function unfoldedDays(postgres: Postgres, siteId: string, [first, last]: DayRange): Promise<DayRange[]> {

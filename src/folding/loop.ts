@@ -7,6 +7,7 @@ import type { Postgres } from '../stores/postgres.ts'
 import { lastClosedDay } from './calendar.ts'
 import { foldSite, type Progress, type Stores, sweep } from './fold.ts'
 import { foldOpenDays } from './open-days.ts'
+import { dropOldEvents } from './retention.ts'
 
 const roundMs = 60_000
 const openRoundMs = 5_000
@@ -24,6 +25,8 @@ export interface RoundOptions {
   /** All of them, also small sites and those folded a moment ago; without it, what is due. */
   siteId?: string
   least?: number
+  /** Events older than so many months are dropped; undefined keeps all. */
+  retentionMonths?: number | undefined
   signal?: AbortSignal
   onSite?: (domain: string) => Progress | undefined
   onError?: (error: Error, domain: string) => void
@@ -33,6 +36,8 @@ export interface Round {
   sites: number
   days: number
   failed: number
+  /** Months of events that are gone now. */
+  dropped?: string[]
 }
 
 /** Folds what is due, if nobody else is at it; undefined if somebody is. */
@@ -63,6 +68,7 @@ interface Candidate {
   domain: string
   time_zone: string
   considered_through: string | null
+  /** Other than what a small site was folded for before its old events were dropped. */
   has_folds: boolean
 }
 
@@ -86,12 +92,25 @@ async function foldDue(stores: Stores, options: RoundOptions): Promise<Round> {
     }
   }
   await sweep(stores)
+  if (options.retentionMonths !== undefined && options.siteId === undefined) {
+    const dropped = await dropOldEvents(stores, {
+      ...options,
+      months: options.retentionMonths,
+      onError(error, domain) {
+        round.failed++
+        options.onError?.(error, domain)
+      },
+    })
+    if (dropped.length > 0) round.dropped = dropped
+  }
   return round
 }
 
 const candidates = (postgres: Postgres, siteId: string | undefined): Promise<Candidate[]> => postgres<Candidate[]>`
   SELECT id, domain, time_zone, considered_through::text,
-    EXISTS (SELECT FROM site_folds WHERE site_id = id) AS has_folds
+    EXISTS (
+      SELECT FROM site_folds WHERE site_id = id AND (upper(days) > (SELECT kept_from FROM retention)) IS NOT FALSE
+    ) AS has_folds
   FROM sites LEFT JOIN site_folding ON site_id = id
   WHERE ${siteId === undefined ? postgres`considered_at IS NULL OR considered_at < now() - ${pause}::text::interval` : postgres`id = ${siteId}`}
   ORDER BY domain`
@@ -143,7 +162,7 @@ export async function watchOpenDays(
   }
 }
 
-export function startFolding(stores: Stores, log: Log): FoldingLoop {
+export function startFolding(stores: Stores, log: Log, retentionMonths: number | undefined): FoldingLoop {
   const ending = new AbortController()
   const { signal } = ending
   const counting = watchOpenDays(stores, signal, (error) => log.error({ err: error }, 'open days could not be counted'))
@@ -152,10 +171,12 @@ export function startFolding(stores: Stores, log: Log): FoldingLoop {
       try {
         const round = await foldRound(stores, {
           now: Date.now(),
+          retentionMonths,
           signal,
           onError: (error, domain) => log.error({ err: error, domain }, 'a site could not be folded'),
         })
         if (round && round.days > 0) log.info(round, 'folded')
+        if (round?.dropped) log.info({ months: round.dropped }, 'old events were dropped')
       } catch (error) {
         log.error({ err: error }, 'folding failed')
       }

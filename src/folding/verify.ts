@@ -12,6 +12,8 @@ import { unfoldedDays } from './ledger.ts'
 
 export interface Verdict {
   days: number
+  /** Folded days that cannot be counted again, because their events are no longer kept (decision D-79). */
+  notKept: number
   /** Closed days of a folded site that are read from the events. Right, but slow; `fold run` folds them. */
   unfolded: DayRange[]
   /** Days, or first days of months, that hold rows which differ from the events. */
@@ -23,16 +25,16 @@ export async function verifySite(
   siteId: string,
   onProgress: (done: number, total: number) => void = () => {},
 ): Promise<Verdict> {
-  const folds = (await findSite(stores.postgres, siteId))?.folds ?? []
-  const ranges = folds.flatMap(({ days }) => days).sort()
-  const [first, last] = [
-    ranges[0]?.[0],
-    ranges
-      .map(([, end]) => end)
-      .sort()
-      .at(-1),
-  ]
-  if (first === undefined || last === undefined) return { days: 0, unfolded: [], wrong: [] }
+  const site = await findSite(stores.postgres, siteId)
+  const folds = site?.folds ?? []
+  const all = folds.flatMap(({ days }) => days)
+  const ranges = since(all, site?.eventsFrom ?? '').sort()
+  const notKept = lengthOf(all) - lengthOf(ranges)
+  const first = ranges[0]?.[0]
+  const last = ranges
+    .map(([, end]) => end)
+    .sort()
+    .at(-1)
 
   const wrong = new Map<string, Verdict['wrong'][number]>()
   const note = (span: 'day' | 'month', rows: { day: string; rows: number }[]) => {
@@ -41,7 +43,7 @@ export async function verifySite(
       wrong.set(`${span} ${day}`, { span, day, rows: count + (known?.rows ?? 0) })
     }
   }
-  const chunks = chunksOf(ranges, await eventsByDay(stores.clickhouse, siteId, ranges))
+  const chunks = first ? chunksOf(ranges, await eventsByDay(stores.clickhouse, siteId, ranges)) : []
   for (const [index, { days }] of chunks.entries()) {
     onProgress(index, chunks.length)
     for (const statement of comparisons(siteId, days, foldedDays(days, folds))) {
@@ -57,10 +59,14 @@ export async function verifySite(
   onProgress(chunks.length, chunks.length)
   return {
     days: lengthOf(ranges),
-    unfolded: await unfoldedDays(stores.postgres, siteId, [first, last]),
+    notKept,
+    unfolded: first && last ? await unfoldedDays(stores.postgres, siteId, [first, last]) : [],
     wrong: [...wrong.values()].sort((one, other) => (one.day < other.day ? -1 : 1)),
   }
 }
+
+const since = (ranges: readonly DayRange[], from: string): DayRange[] =>
+  ranges.filter(([, last]) => last >= from).map(([first, last]) => [first < from ? from : first, last])
 
 const columns = { hostname: sql`hostname`, utmSource: sql`utm_source`, country: sql`country`, device: sql`device` }
 

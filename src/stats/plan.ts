@@ -72,6 +72,24 @@ const oldestMs = 54_000
 export const recentCount = (open: OpenFold | null, now: number): OpenFold | undefined =>
   open && open.asOf <= now && now - open.asOf <= oldestMs ? open : undefined
 
+/**
+ * The first day that these periods need single events of although only what was folded of it is kept (decision D-79). A day before
+ * `eventsFrom` that is not folded never had any.
+ */
+export function dayNotKept(
+  query: Periods & { folds: readonly Fold[] },
+  periods: readonly (keyof Periods)[],
+  eventsFrom: string,
+): string | undefined {
+  const raw = periods
+    .filter((name) => storedDay(query[name].firstDay) < eventsFrom)
+    .flatMap((name) => planOf(query[name], query, { byMonth: false }).raw)
+    .flatMap(shared(['1970-01-01', dayBefore(eventsFrom)]))
+  return foldedDays(raw, query.folds)
+    .flatMap(({ days }) => days.map(([first]) => first))
+    .sort()[0]
+}
+
 /** Which of these days are folded, and under which versions. */
 export const foldedDays = (ranges: readonly DayRange[], folds: readonly Fold[]): Segment[] =>
   folds

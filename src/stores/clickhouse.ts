@@ -23,8 +23,8 @@ export interface ClickHouse extends ClickHouseReader {
   rowsPatiently<Row>(statement: Sql, settings?: ClickHouseSettings): Promise<Row[]>
   /** Runs a statement without values: schema changes. */
   command(text: string): Promise<void>
-  /** A whole table in ClickHouse's own Native format, and back again. */
-  download(table: string): Promise<Readable>
+  /** A whole table, or its rows of days before one, in ClickHouse's own Native format; and back again. */
+  download(table: string, before?: string): Promise<Readable>
   upload(table: string, content: Readable): Promise<void>
   close(): Promise<void>
 }
@@ -135,10 +135,11 @@ export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Er
     async command(text) {
       await writer.command({ query: text })
     },
-    async download(table) {
+    async download(table, before) {
+      const rows = before === undefined ? '' : ' WHERE day < {before:Date}'
       const { stream } = await patient.exec({
-        query: 'SELECT * FROM {table:Identifier} FORMAT Native',
-        query_params: { table },
+        query: `SELECT * FROM {table:Identifier}${rows} FORMAT Native`,
+        query_params: { table, ...(before !== undefined && { before }) },
       })
       return stream
     },

@@ -1,5 +1,6 @@
 // Whoever writes events says afterwards which days they were for. Most are for today, which nobody has folded, and cost one small
-// question; an event for a folded day takes that day, and its month, out of what is read from `tallies` (decision D-74).
+// question; an event for a folded day takes that day, and its month, out of what is read from `tallies` (decision D-74). Not so
+// a day whose events are no longer kept: it could not be folded again (decision D-80).
 import type { Postgres } from '../stores/postgres.ts'
 
 export interface SiteDay {
@@ -21,6 +22,7 @@ export async function noteLateDays(postgres: Postgres, written: Iterable<SiteDay
         range_agg(daterange(date_trunc('month', day)::date, (date_trunc('month', day) + interval '1 month')::date)) AS months,
         min(day) AS first
       FROM jsonb_to_recordset(${JSON.stringify([...days.values()])}::text::jsonb) AS given (site_id text, day date)
+      WHERE day >= (SELECT kept_from FROM retention)
       GROUP BY site_id
     )
     SELECT site_id, late.days::text, late.months::text, late.first::text
@@ -35,11 +37,19 @@ export async function noteLateDays(postgres: Postgres, written: Iterable<SiteDay
         WHERE folding.site_id = late.site_id AND folding.considered_through >= late.first)`
   // A statement a site: two writers never wait for each other's second site while they hold their first.
   for (const { site_id, days, months, first } of affected) {
-    await postgres`
-      UPDATE site_folds
-      SET days = days - ${days}::text::datemultirange, pending_days = pending_days - ${days}::text::datemultirange,
-          months = months - ${months}::text::datemultirange, pending_months = pending_months - ${months}::text::datemultirange
-      WHERE site_id = ${site_id}`
+    await postgres.begin(async (transaction) => {
+      // Locked until the end, so that no day is taken out after events before it were declared not to be kept any more.
+      const [kept] = await transaction<[{ days: string; months: string }]>`
+        SELECT (${days}::text::datemultirange * still)::text AS days, (${months}::text::datemultirange * still)::text AS months
+        FROM (SELECT datemultirange(daterange(kept_from, NULL)) AS still FROM retention FOR SHARE) AS retention`
+      await transaction`
+        UPDATE site_folds
+        SET days = days - ${kept.days}::text::datemultirange, pending_days = pending_days - ${kept.days}::text::datemultirange,
+            months = months - ${kept.months}::text::datemultirange,
+            pending_months = pending_months - ${kept.months}::text::datemultirange
+        WHERE site_id = ${site_id}`
+    })
+    // By itself: a fold locks these two the other way round.
     await postgres`
       UPDATE site_folding SET considered_through = ${first}::text::date - 1, late = late + 1
       WHERE site_id = ${site_id} AND considered_through >= ${first}::text::date`

@@ -48,6 +48,60 @@ test(`backup, new databases, restore: every answer about ${events.toLocaleString
   assert.equal((await fresh.json('import', 'kept.example', file)).imported, 'was')
 })
 
+test('what was folded of events that are no longer kept is backed up and restored; commands leave it alone and say so', async (t) => {
+  const old = await install({ RETENTION_MONTHS: '25' })
+  t.after(() => old.remove())
+  await old.json('site', 'create', 'old.example')
+  const { key } = await old.json('key', 'create', 'old.example')
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-backup-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const visits = (name: string, ...times: string[]) => {
+    const lines = times.map((time) => `${time},https://old.example/${name},v1`)
+    writeFileSync(join(folder, name), ['time,url,visitor', ...lines, ''].join('\n'))
+    return join(folder, name)
+  }
+  const recently = new Date(Date.now() - 40 * 86_400_000).toISOString()
+  await old.json('import', 'old.example', visits('first.csv', '2020-03-01T10:00:00Z', '2020-03-02T10:00:00Z', recently))
+  await old.json('site', 'create', 'gone.example')
+  await old.json('import', 'gone.example', visits('gone.csv', '2020-03-01T10:00:00Z'))
+  assert.deepEqual((await old.json('fold', 'run')).dropped, [])
+  const postgres = openPostgres(old.addresses.postgres, 1)
+  t.after(() => postgres.end({ timeout: 1 }))
+  await postgres`UPDATE retention SET folded_at = now() - interval '20 minutes'`
+  assert.deepEqual((await old.json('fold', 'run')).dropped, ['202003'])
+
+  const [kept] = await postgres`SELECT kept_from::text FROM retention`
+  const said = `Events are kept from ${kept?.kept_from} on`
+  for (const command of ['status', 'rebuild']) assert.match((await old.footfall('fold', command)).stdout, RegExp(said))
+  assert.match(
+    (await old.footfall('fold', 'verify')).stdout,
+    /old\.example +\d+ +\d,\d{3} +none +none\n\n.* not counted again/,
+  )
+  const late = visits('late.csv', '2020-03-02T12:00:00Z', recently)
+  const imported = await old.footfall('import', 'old.example', late)
+  assert.match(
+    imported.stdout,
+    /has 1 events of 1 days more now\. 1 are too old for RETENTION_MONTHS and were left out/,
+  )
+  assert.match((await old.footfall('demo', 'gone.example')).stderr, /has traffic already/)
+
+  await old.json('backup', join(folder, 'backup'))
+  const fresh = await install()
+  t.after(() => fresh.remove())
+  await fresh.json('restore', join(folder, 'backup'))
+  for (const installation of [old, fresh]) {
+    const api = await startApiProcess(installation.addresses)
+    t.after(() => api.stop())
+    const pages = async (start: string, end: string) =>
+      (await ask(api.url, `pages?range=custom&start=${start}&end=${end}`, key)).data
+    const page = (name: string, views: number) => ({ pathname: `/${name}`, title: '', views, visitors: views })
+    assert.deepEqual(await pages('2020-01-01', '2020-12-31'), [page('first.csv', 2)])
+    assert.deepEqual(await pages('2020-03-02', '2030-12-31'), [page('first.csv', 2), page('late.csv', 1)])
+  }
+  // And it is still so that nothing is written there.
+  assert.equal((await fresh.json('import', 'old.example', visits('later.csv', '2020-03-02T13:00:00Z'))).tooOld, 1)
+})
+
 test('what is no finished backup, or a damaged one, is refused', async (t) => {
   const installation = await install()
   t.after(() => installation.remove())

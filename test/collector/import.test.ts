@@ -60,7 +60,7 @@ test('CSV with quotes and line ends in it becomes events by the rules of the day
     ].join('\r\n'),
   )
   const outcome = await installation.json('import', 'csv.example', path)
-  assert.deepEqual({ ...outcome, id: '' }, { id: '', events: 4, bots: 0, days: 1, imported: 'whole' })
+  assert.deepEqual({ ...outcome, id: '' }, { id: '', events: 4, bots: 0, tooOld: 0, days: 1, imported: 'whole' })
   const rows = await rowsOf<Record<string, string>>(
     id,
     sql`name, hostname, pathname, title, referrer, channel, utm_source, country, device, toString(day) AS day`,
@@ -119,7 +119,7 @@ test('JSON Lines: the midnight of the zone ends a session and links nobody, prog
       .join(''),
   )
   const outcome = await installation.json('import', id, path)
-  assert.deepEqual({ ...outcome, id: '' }, { id: '', events: 2, bots: 1, days: 2, imported: 'whole' })
+  assert.deepEqual({ ...outcome, id: '' }, { id: '', events: 2, bots: 1, tooOld: 0, days: 2, imported: 'whole' })
   const rows = await rowsOf<{ day: string; visitor: string; session: string; country: string; device: string }>(
     id,
     sql`toString(day) AS day, toString(visitor_id) AS visitor, toString(session_id) AS session, country, device`,

@@ -18,6 +18,7 @@ const site: Site = {
   open: null,
   settledThrough: null,
   late: 0,
+  eventsFrom: '1970-01-01',
 }
 
 const sender = { ip: '193.0.6.139', userAgent: browserAgent, secChUaMobile: undefined }

@@ -29,6 +29,7 @@ async function openShipper(t: TestContext) {
   const deadLetters = openDeadLetters(folder)
   const noted: { day: string; isStored: boolean }[] = []
   const fault = { noteLateDays: false, deletedAmong: false }
+  const kept = { from: '1970-01-01' }
   const open = { batches: openBatches(folder), recentIds: createRecentIds(now), unasked: new Set<string>() }
   const gone = async (ids: readonly string[]) => (fault.deletedAmong ? undefined : deletedAmong(postgres, ids))
   t.after(() => {
@@ -68,9 +69,21 @@ async function openShipper(t: TestContext) {
       file.close()
     },
     ship: (engine: ClickHouse = clickhouse, isRetry = false) =>
-      shipNext({ clickhouse: engine, noteLateDays, deletedAmong: gone, deadLetters, now: () => now, ...open }, isRetry),
+      shipNext(
+        {
+          clickhouse: engine,
+          noteLateDays,
+          deletedAmong: gone,
+          eventsKeptFrom: async () => kept.from,
+          deadLetters,
+          now: () => now,
+          ...open,
+        },
+        isRetry,
+      ),
     noted,
     fault,
+    kept,
     /** As after kill -9: nothing is left but the files. */
     restart(): void {
       open.batches.close()
@@ -254,6 +267,20 @@ test('days that are over in their zone are noted, after their events are in the 
   await shipper.ship(shipper.clickhouse, true)
   assert.equal(shipper.noted.length, 4)
   assert.equal((await shipper.stored()).length, 3)
+  assert.equal(await shipper.ship(), undefined)
+})
+
+test('an event of a day whose events are no longer kept is left out and counted, however long it lay in the spool', async (t) => {
+  const shipper = await openShipper(t)
+  shipper.kept.from = '2024-10-01'
+  const days = ['2024-09-30', '2024-10-01', today]
+  shipper.store(days.map((day) => shipper.taken({ at: at('10:00:00', day) })))
+  const shipment = await shipper.ship()
+  assert.deepEqual([shipment?.events, shipment?.repeated, shipment?.tooOld], [2, 0, 1])
+  assert.deepEqual(
+    (await shipper.stored()).map(({ day }) => day),
+    days.slice(1),
+  )
   assert.equal(await shipper.ship(), undefined)
 })
 

@@ -121,6 +121,20 @@ export const checkMutations: Mutation[] = [
     caughtBy: tenant,
   },
   {
+    name: 'tenant: tallies of every site are read',
+    file: 'src/stats/cells.ts',
+    find: 'sql`site_id = ${text(query.siteId)}`',
+    replace: 'sql`site_id >= ${text(query.siteId)}`',
+    caughtBy: tenant,
+  },
+  {
+    name: 'tenant: a filter on a host reads another one',
+    file: 'src/stats/places.ts',
+    find: '` ${Buffer.byteLength(value)}:${value}`',
+    replace: '` ${Buffer.byteLength(value)}:${value.toUpperCase()}`',
+    caughtBy: tenant,
+  },
+  {
     name: 'tenant: a foreign site is told from an unknown one',
     file: 'src/api/access.ts',
     find: "if (site?.accountId !== key.accountId) throw new ApiError('forbidden')",

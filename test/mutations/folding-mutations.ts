@@ -126,15 +126,15 @@ export const foldingMutations: Mutation[] = [
   {
     name: 'late days: a fold under way is not told',
     file: 'src/traffic/late-days.ts',
-    find: 'pending_days = pending_days - ${days}::text::datemultirange,',
+    find: 'pending_days = pending_days - ${kept.days}::text::datemultirange,',
     replace: 'pending_days = pending_days,',
     caughtBy: folding('ledger'),
   },
   {
     name: 'late days: the month stays',
     file: 'src/traffic/late-days.ts',
-    find: 'months = months - ${months}::text::datemultirange, pending_months',
-    replace: 'months = months, pending_months',
+    find: '            months = months - ${kept.months}::text::datemultirange,\n',
+    replace: '',
     caughtBy: folding('ledger'),
   },
   {
@@ -175,8 +175,8 @@ export const foldingMutations: Mutation[] = [
   {
     name: 'answers: titles are kept with a closed window',
     file: 'src/api/stats-routes.ts',
-    find: "        name !== 'pages' &&\n",
-    replace: '',
+    find: "name !== 'pages' && !readsOpenDays",
+    replace: '!readsOpenDays',
     caughtBy: again,
   },
   {

@@ -29,6 +29,7 @@ test('with only the secrets set, everything else has its default', () => {
     METRICS_HOST: '127.0.0.1',
     METRICS_PORT: 9090,
     ANSWER_CACHE_MB: 64,
+    RETENTION_MONTHS: undefined,
     COLLECTOR_HOST: '127.0.0.1',
     COLLECTOR_PORT: 8081,
     COLLECTOR_METRICS_PORT: 9190,
@@ -67,6 +68,15 @@ test('trusted proxies are addresses and networks, and nothing else', () => {
   for (const wrong of ['4 GB', '1000', '-1', '1e9']) {
     assert.deepEqual(faultsOf({ ...least, SPOOL_MAX_BYTES: wrong }), [
       'SPOOL_MAX_BYTES must be a number of bytes, at least 1000000',
+    ])
+  }
+})
+
+test('a retention is 25 months or more, so that 12m and the year before it can always be asked', () => {
+  assert.equal(readConfig({ ...least, RETENTION_MONTHS: '25' }).RETENTION_MONTHS, 25)
+  for (const wrong of ['24', '0', '-30', '30.5', '25 months', '99999', '025']) {
+    assert.deepEqual(faultsOf({ ...least, RETENTION_MONTHS: wrong }), [
+      'RETENTION_MONTHS must be a whole number of months, 25 to 9999, because 12m is compared with the year before it; leave it unset to keep all events',
     ])
   }
 })

@@ -6,6 +6,7 @@ import type { Site } from '../../accounts/sites.ts'
 import type { ClickHouse } from '../../stores/clickhouse.ts'
 import type { Postgres } from '../../stores/postgres.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
+import { eventsKeptFrom } from '../../traffic/kept.ts'
 import { noteLateDays } from '../../traffic/late-days.ts'
 import { type Batch, recordBatch, recordedIds } from '../../traffic/recording.ts'
 import { isBot } from '../bots.ts'
@@ -36,6 +37,8 @@ export interface ImportOutcome {
   events: number
   /** Not counted, as visits of today would not be. */
   bots: number
+  /** Left out now, because events of their days are no longer kept (decision D-80). */
+  tooOld: number
   days: number
   /** `whole` file now, the `rest` of it after an import that was stopped, or nothing, because it `was` all there. */
   imported: 'whole' | 'rest' | 'was'
@@ -68,7 +71,7 @@ export async function importFile(file: ImportFile, context: ImportContext): Prom
   const checked = await checkFile(file, context, onBytes)
   await deleteOldSalts(context.postgres, context.now) // also where no collector runs
   const job = await openJob(context, checked.content)
-  const outcome = { id: job.id, events: checked.events, bots: checked.bots, days: 0 }
+  const outcome = { id: job.id, events: checked.events, bots: checked.bots, tooOld: 0, days: 0 }
   if (job.isFinished) return { ...outcome, imported: 'was' }
   if (job.salt === null) throw new FileFaults([givenUp])
 
@@ -76,9 +79,15 @@ export async function importFile(file: ImportFile, context: ImportContext): Prom
   try {
     const [{ taken }] = await lock<[{ taken: boolean }]>`SELECT pg_try_advisory_lock(hashtext(${job.id})) AS taken`
     if (!taken) throw new FileFaults(['It is being imported right now, by another command.'])
-    const days = await writeFile(file, context, { ...job, salt: job.salt }, onBytes)
+    const { days, tooOld } = await writeFile(file, context, { ...job, salt: job.salt }, onBytes)
     await context.postgres`UPDATE imports SET salt = NULL, finished_at = now() WHERE id = ${job.id}`
-    return { ...outcome, days, imported: job.batchesDone > 0 ? 'rest' : 'whole' }
+    return {
+      ...outcome,
+      events: checked.events - tooOld,
+      tooOld,
+      days,
+      imported: job.batchesDone > 0 ? 'rest' : 'whole',
+    }
   } finally {
     await lock`SELECT pg_advisory_unlock(hashtext(${job.id}))`
     lock.release()
@@ -166,23 +175,26 @@ async function openJob({ postgres, site }: ImportContext, content: Buffer): Prom
   return { id, salt, isFinished, timeZone, batchesDone }
 }
 
-/** Returns how many days the events are of. */
+/** Returns how many days the events are of, and how many were left out. */
 async function writeFile(
   file: ImportFile,
   context: ImportContext,
   job: ImportIdentity & { batchesDone: number },
   onBytes: (bytes: number) => void,
-): Promise<number> {
+): Promise<{ days: number; tooOld: number }> {
   const eventOf = eventsOf(job, context.site)
   const days = new Set<string>()
   let batch: TrafficEvent[] = []
-  let number = 0
+  let [number, tooOld] = [0, 0]
 
   async function flush(): Promise<void> {
     if (batch.length === 0) return
     const id = uuidOf(`${job.id} batch ${number}`)
     // Of the first one that is not known to be done, nobody knows whether it was sent.
-    if (number >= job.batchesDone) await writeBatch(context, { id, events: batch }, number === job.batchesDone)
+    const isDoubtful = number === job.batchesDone
+    const isKept = number < job.batchesDone || (await writeBatch(context, { id, events: batch }, isDoubtful))
+    if (isKept) for (const { day } of batch) days.add(day)
+    else tooOld += batch.length
     number++
     batch = []
     if (number > job.batchesDone) {
@@ -197,13 +209,19 @@ async function writeFile(
     // One month a batch, so that the engine takes it whole or not at all.
     if (batch.length === batchEvents || batch[0]?.day.slice(0, 7) !== event.day.slice(0, 7)) await flush()
     batch.push(event)
-    days.add(event.day)
   }
   await flush()
-  return days.size
+  return { days: days.size, tooOld }
 }
 
-async function writeBatch({ clickhouse, postgres, site }: ImportContext, batch: Batch, isDoubtful: boolean) {
+/** False if events of its month are not kept: no later than when they were noted is that certain. */
+async function writeBatch(
+  { clickhouse, postgres, site }: ImportContext,
+  batch: Batch,
+  isDoubtful: boolean,
+): Promise<boolean> {
+  const isKept = async () => (batch.events[0]?.day ?? '') >= (await eventsKeptFrom(postgres))
+  if (!(await isKept())) return false
   const there = isDoubtful ? await recordedIds(clickhouse, batch) : new Set<string>()
   const missing = batch.events.filter(({ eventId }) => !there.has(eventId))
   await recordBatch(clickhouse, batch, missing)
@@ -212,4 +230,5 @@ async function writeBatch({ clickhouse, postgres, site }: ImportContext, batch: 
     postgres,
     Array.from(days, (day) => ({ siteId: site.id, day })),
   )
+  return isKept()
 }

@@ -5,6 +5,7 @@ import { readCollectorConfigOrExit } from '../../config.ts'
 import { openClickHouse } from '../../stores/clickhouse.ts'
 import { within } from '../../stores/deadline.ts'
 import { openPostgres } from '../../stores/postgres.ts'
+import { eventsKeptFrom } from '../../traffic/kept.ts'
 import { noteLateDays, type SiteDay } from '../../traffic/late-days.ts'
 import { openBatches } from './batches.ts'
 import { openDeadLetters } from './dead-letters.ts'
@@ -40,6 +41,7 @@ const stores = {
   deletedAmong: (siteIds: readonly string[]) =>
     within(deletedMs, 'PostgreSQL', deletedAmong(postgres, siteIds)).catch(() => undefined),
   unasked: new Set<string>(),
+  eventsKeptFrom: () => eventsKeptFrom(postgres),
   now: Date.now,
 }
 

@@ -18,6 +18,7 @@ export interface ShipperStores {
   deletedAmong(siteIds: readonly string[]): Promise<readonly string[] | undefined>
   /** Sites of batches that were shipped without an answer to that. */
   unasked: Set<string>
+  eventsKeptFrom(): Promise<string>
   batches: Batches
   deadLetters: DeadLetters
   recentIds: RecentIds
@@ -29,6 +30,8 @@ export interface Shipment {
   repeated: number
   /** Erased again, because their site was deleted while they were on their way. */
   orphaned: number
+  /** Left out because events of their days are no longer kept (decision D-80): they lay in the spool for years. */
+  tooOld: number
   /** When the oldest of them was recorded. */
   oldest: number
 }
@@ -45,20 +48,28 @@ export async function shipNext(stores: ShipperStores, isRetry: boolean): Promise
   ).map(({ id }) => id)
   const siteIds = repeatable.map(({ siteId }) => siteId)
   await stores.recentIds.learn(stores.clickhouse, siteIds, ownIds, stores.now())
-  const events = withoutRepeated(taken, stores.recentIds)
+  const late = lateDays(taken, stores.now())
+  const keptFrom = late.length > 0 ? await stores.eventsKeptFrom() : ''
+  const unseen = withoutRepeated(taken, stores.recentIds)
+  const events = unseen.filter(({ day }) => day >= keptFrom)
   for (const batch of byMonth(spooled.id, events)) {
     // Any doubt whether it went out before: look first, and send only what is missing.
     if (spooled.isRepeated || isRetry) await recordMissing(stores, batch)
     else await record(stores, batch)
   }
   // While it is still in the spool: whatever ends in between, they are noted again.
-  const late = lateDays(taken, stores.now())
   if (late.length > 0) await stores.noteLateDays(late)
   const orphaned = await eraseOrphans(stores, events)
   spooled.remove()
   stores.recentIds.add(repeatable)
   const oldest = taken.reduce((least, { event }) => Math.min(least, event.time), stores.now())
-  return { events: events.length, repeated: taken.length - events.length, orphaned, oldest }
+  return {
+    events: events.length,
+    repeated: taken.length - unseen.length,
+    tooOld: unseen.length - events.length,
+    orphaned,
+    oldest,
+  }
 }
 
 /** Asked once they are in the engine: whoever deletes the site later than that erases them with it. */

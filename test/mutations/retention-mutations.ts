@@ -1,0 +1,143 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are pieces of source text
+import type { Mutation } from './mutations.ts'
+
+const dropping = 'test/folding/retention.test.ts'
+const refusing = 'test/contract/retention.test.ts'
+const commands = 'test/cli/backup.test.ts'
+
+/** Breakages of dropping old events, and of what must not depend on them any more. */
+export const retentionMutations: Mutation[] = [
+  {
+    name: 'retention: 24 months are allowed',
+    file: 'src/config.ts',
+    find: 'Number(text) < 25',
+    replace: 'Number(text) < 24',
+    caughtBy: 'test/unit/config.test.ts',
+  },
+  {
+    name: 'retention: a month ends where the date is latest',
+    file: 'src/folding/retention.ts',
+    find: "'Etc/GMT+12'",
+    replace: "'Etc/GMT-14'",
+    caughtBy: dropping,
+  },
+  {
+    name: 'retention: a longer one moves the declared day back',
+    file: 'src/folding/retention.ts',
+    find: ' WHERE kept_from < ${from}::text::date`',
+    replace: '`',
+    caughtBy: dropping,
+  },
+  {
+    name: 'retention: a site that could not be folded keeps nothing from being dropped',
+    file: 'src/folding/retention.ts',
+    find: '  if (unfolded > 0) return\n',
+    replace: '',
+    caughtBy: dropping,
+  },
+  {
+    name: 'retention: months are dropped while somebody may be reading them',
+    file: 'src/folding/retention.ts',
+    find: '\n    WHERE folded_at <= now() - ${patience}::text::interval`',
+    replace: '\n    WHERE ${patience}::text IS NOT NULL`',
+    caughtBy: dropping,
+  },
+  {
+    name: 'retention: what is left of a deleted site has to be folded',
+    file: 'src/folding/retention.ts',
+    find: '    if (domain === undefined) continue\n',
+    replace: '    if (domain === undefined) return\n',
+    caughtBy: dropping,
+  },
+  {
+    name: 'retention: a small site that had to be folded is folded for ever',
+    file: 'src/folding/loop.ts',
+    find: ' AND (upper(days) > (SELECT kept_from FROM retention)) IS NOT FALSE',
+    replace: '',
+    caughtBy: dropping,
+  },
+  {
+    name: 'retention: a fold of events that are gone replaces the one there is',
+    file: 'src/folding/ledger.ts',
+    find: "span === 'day' ? finalDays(transaction, siteId) : transaction`'{}'`",
+    replace: "span !== 'day' ? finalDays(transaction, siteId) : transaction`'{}'`",
+    caughtBy: dropping,
+  },
+  {
+    name: 'retention: what was written too late is folded',
+    file: 'src/folding/fold.ts',
+    find: 'AND day >= ${date(keptFrom)} ORDER BY',
+    replace: "AND day >= ${date(keptFrom && '1970-01-01')} ORDER BY",
+    caughtBy: dropping,
+  },
+  {
+    name: 'retention: a late event takes out a day that cannot be folded again',
+    file: 'src/traffic/late-days.ts',
+    find: 'SELECT datemultirange(daterange(kept_from, NULL)) AS still',
+    replace: 'SELECT datemultirange(daterange(NULL, NULL)) AS still',
+    caughtBy: dropping,
+  },
+  {
+    name: 'retention: verify counts days without events',
+    file: 'src/folding/verify.ts',
+    find: "since(all, site?.eventsFrom ?? '')",
+    replace: "since(all, '')",
+    caughtBy: dropping,
+  },
+  {
+    name: 'retention: an import does not say what was declared while it wrote',
+    file: 'src/collector/import/job.ts',
+    find: '  return isKept()\n',
+    replace: '  return true\n',
+    caughtBy: dropping,
+  },
+  {
+    name: 'retention: an import writes what is too old',
+    file: 'src/collector/import/job.ts',
+    find: '  if (!(await isKept())) return false\n',
+    replace: '',
+    caughtBy: dropping,
+  },
+  {
+    name: 'retention: the shipper writes what is too old',
+    file: 'src/collector/shipper/shipper.ts',
+    find: 'unseen.filter(({ day }) => day >= keptFrom)',
+    replace: 'unseen.filter(() => keptFrom)',
+    caughtBy: 'test/collector/shipper.test.ts',
+  },
+  {
+    name: 'retention: a part of a day without events is answered',
+    file: 'src/api/stats-routes.ts',
+    find: '  refuseNotKept(dayNotKept(query, asked, site.eventsFrom), site.eventsFrom)\n',
+    replace: "  refuseNotKept(dayNotKept(query, asked, '1970-01-01'), site.eventsFrom)\n",
+    caughtBy: refusing,
+  },
+  {
+    name: 'retention: days that never had events are refused',
+    file: 'src/stats/plan.ts',
+    find: '  return foldedDays(raw, query.folds)\n',
+    replace: '  return [{ days: raw }]\n',
+    caughtBy: refusing,
+  },
+  {
+    name: 'retention: lists are refused for a window they do not have',
+    file: 'src/api/stats-routes.ts',
+    find: "name === 'overview' ? (['current', 'previous'] as const) : (['current'] as const)",
+    replace: "['current', 'previous'] as const",
+    caughtBy: refusing,
+  },
+  {
+    name: 'retention: a backup leaves out what cannot be folded again',
+    file: 'src/cli/backup.ts',
+    find: '    Object.assign(rows, await writeFoldedForGood(context, folder))\n',
+    replace: '',
+    caughtBy: commands,
+  },
+  {
+    name: 'retention: demo traffic replaces days without events',
+    file: 'src/cli/demo.ts',
+    find: 'if (row?.any || folds.length > 0)',
+    replace: 'if (row?.any)',
+    caughtBy: commands,
+  },
+]
