@@ -45,7 +45,7 @@ export async function foldSite(stores: Stores, siteId: string, last: string, onP
 
 /** The same for days whose events are about to be dropped. */
 export const foldForGood = async (stores: Stores, siteId: string, days: DayRange): Promise<number> =>
-  foldDays(stores, siteId, await unfoldedDays(stores.postgres, siteId, days), days[1])
+  foldDays(stores, siteId, await unfoldedDays(stores.postgres, siteId, days), '')
 
 /** Folds every day again; each is read as it was folded before until its new rows are complete. */
 export async function refoldSite(stores: Stores, siteId: string, last: string, onProgress?: Progress): Promise<number> {

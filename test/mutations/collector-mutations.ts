@@ -155,8 +155,8 @@ export const collectorMutations: Mutation[] = [
   {
     name: 'backup: what was deleted is forgotten',
     file: 'src/cli/backup.ts',
-    find: "'imports', 'deleted_sites'] as const",
-    replace: "'imports'] as const",
+    find: "'site_folds', 'api_keys', 'imports', 'deleted_sites'] as const",
+    replace: "'site_folds', 'api_keys', 'imports'] as const",
     caughtBy: 'test/cli/backup.test.ts',
   },
   {

@@ -139,7 +139,7 @@ export const foldingMutations: Mutation[] = [
   },
   {
     name: 'loop: a day closes at midnight',
-    file: 'src/folding/loop.ts',
+    file: 'src/folding/calendar.ts',
     find: 'const graceMs = 30 * 60_000',
     replace: 'const graceMs = 0',
     caughtBy: folding('loop'),

@@ -87,7 +87,7 @@ async function startOn(
     const missing = (held: Map<string, number>) => [...acknowledged].filter((id) => !held.has(id)).length
     await eventually(async () => {
       if (missing(await rows()) > 0) throw new Error('not all there yet')
-    }, 20_000).catch(() => {})
+    }, 60_000).catch(() => {})
     await collector.stop()
     const held = await rows()
     const lost = missing(held)
