@@ -80,26 +80,30 @@ const run: Command = {
       void context.progressTo.write(`Open days could not be counted: ${error.message}\n`)
     const counting = input.options.watch ? watchOpenDays(context, signal, onError) : undefined
     const total: Required<Round> = { sites: 0, days: 0, failed: 0, dropped: [] }
-    do {
-      const round = await foldRound(context, {
-        now: Date.now(),
-        retentionMonths: context.config.RETENTION_MONTHS,
-        ...(siteId !== undefined && { siteId }),
-        signal,
-        onSite: (domain) => showProgress(context.progressTo, `Folding ${domain}`).update,
-        onError: (error, domain) => context.progressTo.write(`${domain} could not be folded: ${error.message}\n`),
-      })
-      if (!round && !input.options.watch) {
-        throw new CommandError(
-          'Another process is folding at the moment.',
-          'Wait for it, or look: footfall fold status',
-        )
-      }
-      for (const name of ['sites', 'days', 'failed'] as const) total[name] += round?.[name] ?? 0
-      total.dropped.push(...(round?.dropped ?? []))
-      if (input.options.watch) await sleep(60_000, undefined, { signal }).catch(() => {})
-    } while (input.options.watch && !signal.aborted)
-    await counting
+    try {
+      do {
+        const round = await foldRound(context, {
+          now: Date.now(),
+          retentionMonths: context.config.RETENTION_MONTHS,
+          ...(siteId !== undefined && { siteId }),
+          signal,
+          onSite: (domain) => showProgress(context.progressTo, `Folding ${domain}`).update,
+          onError: (error, domain) => context.progressTo.write(`${domain} could not be folded: ${error.message}\n`),
+        })
+        if (!round && !input.options.watch) {
+          throw new CommandError(
+            'Another process is folding at the moment.',
+            'Wait for it, or look: footfall fold status',
+          )
+        }
+        for (const name of ['sites', 'days', 'failed'] as const) total[name] += round?.[name] ?? 0
+        total.dropped.push(...(round?.dropped ?? []))
+        if (input.options.watch) await sleep(60_000, undefined, { signal }).catch(() => {})
+      } while (input.options.watch && !signal.aborted)
+    } finally {
+      ending.abort() // also after a failure: nothing may keep the process from ending
+      await counting
+    }
     return {
       data: total,
       show: () =>
