@@ -79,7 +79,8 @@ export function rowsAllowed({ needed, filter, report }: Cell, { parts }: Pick<Me
   const ranges = report === 'overview' || report === 'channels' ? 2 : 1
   const edges = (count: number, granule: number) => 2 * ranges * count * granule
   const events = needed.raw > 0 ? edges(parts.events, parts.granule.events) : 0
-  return needed.folded + needed.raw + edges(Math.max(cells * parts.folded, 1), parts.granule.folded) + events
+  const found = report === 'pages' || report === 'referrers' ? parts.long : parts.short
+  return needed.folded + needed.raw + edges(Math.max(cells * found, 1), parts.granule.folded) + events
 }
 
 const timesFaster = ({ rawMs, foldedMs }: Compared): number => rawMs / foldedMs

@@ -1,6 +1,6 @@
 // The run in its order: make, fold, settle, ask.
 import { readFileSync } from 'node:fs'
-import { sql, text } from '../../src/stores/clickhouse-sql.ts'
+import { sql, text, texts } from '../../src/stores/clickhouse-sql.ts'
 import type { Fold } from '../../src/traffic/folds.ts'
 import { openByHttp } from '../api/engine-connection.ts'
 import { round } from '../api/measure.ts'
@@ -34,7 +34,7 @@ export async function measure(
   const foldedWhale = await state.once('fold whale', () => fold(world, whale))
   say(`folded the whale: ${JSON.stringify(foldedWhale)}`)
   await settle(world, patience)
-  const folded = await state.once('fold bytes', () => sizeOf(world, 'tallies'))
+  const folded = await state.once('fold bytes', () => sizeOf(world, 'short_tallies', 'long_tallies'))
   const rest = { tenth: await makeSite(world, tenth, say), hundredth: await makeSite(world, hundredth, say) }
   await makeSmallSites(world, say)
   for (const site of [tenth, hundredth]) await state.once(`fold ${site.name}`, () => fold(world, site))
@@ -114,7 +114,11 @@ export async function measure(
 
 async function foldedRowsOf({ clickhouse }: World, { id }: BenchSite): Promise<number> {
   const [row] = await clickhouse.rows<{ rows: number }>(
-    sql`SELECT count() AS rows FROM tallies WHERE site_id = ${text(id)}`,
+    sql`
+      SELECT sum(rows) AS rows FROM (
+        SELECT count() AS rows FROM short_tallies WHERE site_id = ${text(id)}
+        UNION ALL SELECT count() AS rows FROM long_tallies WHERE site_id = ${text(id)}
+      )`,
   )
   return row?.rows ?? 0
 }
@@ -144,24 +148,25 @@ const rawQuestions = (sizes: readonly BenchSite[]): Question[] =>
     ),
   )
 
-async function sizeOf({ clickhouse }: World, table: string): Promise<{ bytes: number; rows: number }> {
+async function sizeOf({ clickhouse }: World, ...tables: string[]): Promise<{ bytes: number; rows: number }> {
   const [row] = await clickhouse.rows<{ bytes: number; rows: number }>(sql`
     SELECT sum(bytes_on_disk) AS bytes, sum(rows) AS rows
-    FROM system.parts WHERE active AND database = currentDatabase() AND table = ${text(table)}`)
+    FROM system.parts WHERE active AND database = currentDatabase() AND table IN ${texts(tables)}`)
   return row ?? { bytes: 0, rows: 0 }
 }
 
 /** Of the events those of the fullest month: what is read of them is a day, or two of different months. */
 async function partsOf({ clickhouse }: World): Promise<Measured['parts']> {
-  const [row] = await clickhouse.rows<{ events: number; folded: number }>(sql`
-    SELECT max(parts) AS events, (
-      SELECT count() FROM system.parts WHERE active AND database = currentDatabase() AND table = 'tallies'
-    ) AS folded
+  const [row] = await clickhouse.rows<{ events: number; short: number; long: number }>(sql`
+    SELECT
+      maxIf(parts, table = 'events') AS events,
+      sumIf(parts, table = 'short_tallies') AS short,
+      sumIf(parts, table = 'long_tallies') AS long
     FROM (
-      SELECT count() AS parts FROM system.parts
-      WHERE active AND database = currentDatabase() AND table = 'events' GROUP BY partition
+      SELECT table, count() AS parts FROM system.parts
+      WHERE active AND database = currentDatabase() GROUP BY table, partition
     )`)
-  return { events: row?.events ?? 0, folded: row?.folded ?? 0, granule: { events: 8_192, folded: 2_048 } }
+  return { events: 0, short: 0, long: 0, ...row, granule: { events: 8_192, folded: 2_048 } }
 }
 
 const residentMiB = (pid: number): number =>

@@ -13,7 +13,7 @@ export interface Measured {
   sizes: { whale: number; tenth: number; hundredth: number; small: number; smallSites: number }
   bytes: { raw: number; folded: number; titles: number; foldedRows: number }
   /** Pieces that a range of each table is read from, and rows in the smallest piece that can be read. */
-  parts: { events: number; folded: number; granule: { events: number; folded: number } }
+  parts: { events: number; short: number; long: number; granule: { events: number; folded: number } }
   /** `today` is the half of the whale's day that has passed, counted once. */
   folding: { whale: FoldCost; small: FoldCost; today?: FoldCost }
   inserting: InsertResult

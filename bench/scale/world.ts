@@ -161,7 +161,7 @@ export async function settle({ clickhouse }: World, mostSeconds: number): Promis
 
 /** Folds are made by code: when that has changed, or PostgreSQL has forgotten them, they are made anew. */
 async function forgetOldFolds(state: State, clickhouse: ClickHouse, postgresUrl: string): Promise<void> {
-  const version = hashOf(JSON.stringify([sampleStatements(), fingerprint('migrations/clickhouse/0006_tallies.sql')]))
+  const version = hashOf(JSON.stringify([sampleStatements(), fingerprint('migrations/clickhouse/*_tallies.sql')]))
   const forget = async () => {
     const server = openPostgres(databaseUrl, 1)
     await server`DROP DATABASE IF EXISTS ${server(new URL(postgresUrl).pathname.slice(1))} WITH (FORCE)`

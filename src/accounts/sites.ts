@@ -13,7 +13,7 @@ export interface Site {
   hostnames: string[]
   /** Taken out of every answer, for the past too (docs/contract.md 1). */
   excludedCountries: CountryCode[]
-  /** Which days are read from `tallies`; none for a site that is not folded. */
+  /** Which days are read from tallies; none for a site that is not folded. */
   folds: Fold[]
   /** Of a busy site, what is known of its open days. */
   open: OpenFold | null

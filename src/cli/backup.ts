@@ -14,6 +14,7 @@ import { siteTables } from '../traffic/erasure.ts'
 import { type Command, CommandError, type Context, positionals } from './command.ts'
 import { showProgress } from './terminal.ts'
 
+const tallyTables = ['short_tallies', 'long_tallies'] as const
 const controlTables = ['accounts', 'sites', 'api_keys', 'imports', 'deleted_sites'] as const
 /** In the order in which they may be filled again. Keys come late: nobody may read a half-restored site. */
 const restoredTables = ['accounts', 'sites', 'retention', 'site_folds', 'api_keys', 'imports', 'deleted_sites'] as const
@@ -75,7 +76,7 @@ export const restore: Command = {
     await refuseUnlessReady(context, manifest)
     const rows: Record<string, number> = {}
     const progress = showProgress(context.progressTo, 'Restoring')
-    for (const [index, table] of [...siteTables, 'tallies' as const].entries()) {
+    for (const [index, table] of [...siteTables, ...tallyTables].entries()) {
       if (!(table in manifest.rows)) continue
       progress.update(index, siteTables.length)
       const stream = createReadStream(join(folder, `${table}.native.gz`)).pipe(createGunzip())
@@ -139,10 +140,12 @@ async function writeFoldedForGood({ postgres, clickhouse }: Context, folder: str
   const [kept] = await postgres<[{ row: string; before: string }]>`
     SELECT to_jsonb(retention)::text AS row, folded_before::text AS before FROM retention`
   writeFileSync(join(folder, 'retention.jsonl'), `${kept.row}\n`, { flag: 'wx', mode: 0o600 })
-  const [{ rows = 0 } = {}] = await clickhouse.rows<{ rows: number }>(
-    sql`SELECT count() AS rows FROM tallies WHERE day < ${date(kept.before)}`,
-  )
-  await writeTraffic(await clickhouse.download('tallies', kept.before), join(folder, 'tallies.native.gz'))
+  const [tallies] = await clickhouse.rows<Record<(typeof tallyTables)[number], number>>(sql`
+    SELECT
+      (SELECT count() FROM short_tallies WHERE day < ${date(kept.before)}) AS short_tallies,
+      (SELECT count() FROM long_tallies WHERE day < ${date(kept.before)}) AS long_tallies`)
+  for (const table of tallyTables)
+    await writeTraffic(await clickhouse.download(table, kept.before), join(folder, `${table}.native.gz`))
   const ledger = postgres`(
       SELECT site_id, version, days * gone AS days, months * gone AS months, '{}' AS pending_days, '{}' AS pending_months,
         days * gone AS written_days, months * gone AS written_months, changed_at
@@ -150,17 +153,21 @@ async function writeFoldedForGood({ postgres, clickhouse }: Context, folder: str
       WHERE days && gone
     )`
   const site_folds = await writeControlTable(postgres, ledger, join(folder, 'site_folds.jsonl'))
-  return { retention: 1, tallies: rows, site_folds }
+  return { retention: 1, ...tallies, site_folds }
 }
 
 const writeTraffic = (stream: Readable, path: string) =>
   pipeline(stream, createGzip({ level: 1 }), createWriteStream(path, { flags: 'wx' }))
 
-async function countRows({ clickhouse }: Context, table: (typeof siteTables)[number] | 'tallies'): Promise<number> {
+async function countRows(
+  { clickhouse }: Context,
+  table: (typeof siteTables | typeof tallyTables)[number],
+): Promise<number> {
   const counts = {
     events: sql`SELECT count() AS rows FROM events`,
     titles: sql`SELECT count() AS rows FROM titles`,
-    tallies: sql`SELECT count() AS rows FROM tallies`,
+    short_tallies: sql`SELECT count() AS rows FROM short_tallies`,
+    long_tallies: sql`SELECT count() AS rows FROM long_tallies`,
   }
   const [row] = await clickhouse.rows<{ rows: number }>(counts[table])
   return row?.rows ?? 0

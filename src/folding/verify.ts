@@ -1,7 +1,7 @@
 // Whether what is folded is what the events say: every cell of every day counted again from the events, one by one and without
 // the fold's statements; and months against their days.
 import { findSite } from '../accounts/sites.ts'
-import { type Dimension, dimensions, narrowedBy } from '../stats/dimensions.ts'
+import { type Dimension, dimensions, narrowedBy, tableOf } from '../stats/dimensions.ts'
 import { columnsOf, subject } from '../stats/places.ts'
 import { foldedDays, type Segment } from '../stats/plan.ts'
 import { onDays } from '../stats/query.ts'
@@ -85,18 +85,18 @@ function comparisons(siteId: string, days: readonly DayRange[], stored: readonly
       )
       return sql`concat(${join([sql`${text(`${name} ${cell}`)}`, sql`''`, ...texts], sql`, `)})`
     }
-    const tallies = (name: string) =>
-      sql`FROM tallies WHERE site_id = ${text(siteId)} AND ${inDays(stored, `${name} ${cell}`)}`
+    const tallies = (dimension: Dimension) =>
+      sql`FROM ${tableOf(dimension)} WHERE site_id = ${text(siteId)} AND ${inDays(stored, `${dimension.name} ${cell}`)}`
 
-    const hits = ({ name, value, hits, counted }: Dimension) => sql`
+    const hits = (dimension: Dimension) => sql`
       SELECT day, count() AS rows FROM (
         SELECT day, subject, item FROM (
-          SELECT day, ${counts(name)} AS subject, item, views, visitors FROM (
-            SELECT ${key(sql`${value} AS item`)}, toInt64(${counted}) AS views, toInt64(uniqExact(visitor_id)) AS visitors
-            ${events} AND ${hits} GROUP BY ${key(sql`item`)}
+          SELECT day, ${counts(dimension.name)} AS subject, item, views, visitors FROM (
+            SELECT ${key(sql`${dimension.value} AS item`)}, toInt64(${dimension.counted}) AS views, toInt64(uniqExact(visitor_id)) AS visitors
+            ${events} AND ${dimension.hits} GROUP BY ${key(sql`item`)}
           )
           UNION ALL
-          SELECT day, ${subject} AS subject, value AS item, -views, -visitors ${tallies(name)}
+          SELECT day, ${subject} AS subject, value AS item, -views, -visitors ${tallies(dimension)}
         )
         GROUP BY day, subject, item HAVING sum(views) != 0 OR sum(visitors) != 0
       )
@@ -116,7 +116,7 @@ function comparisons(siteId: string, days: readonly DayRange[], stored: readonly
             ${events} GROUP BY day, session_id
           )
           UNION ALL
-          SELECT day, ${subject} AS subject, -sessions, -bounces, -duration ${tallies('total')}
+          SELECT day, ${subject} AS subject, -sessions, -bounces, -duration ${tallies(dimensions.total)}
         )
         GROUP BY day, subject HAVING sum(sessions) != 0 OR sum(bounces) != 0 OR sum(duration) != 0
       )
@@ -129,20 +129,17 @@ function comparisons(siteId: string, days: readonly DayRange[], stored: readonly
 const compareMonths = (siteId: string, version: number, months: DayRange, stored: readonly Segment[]): Sql => sql`
   SELECT month AS day, count() AS rows FROM (
     SELECT month FROM (
-      SELECT *, toStartOfMonth(day) AS month, ${subject} AS subject, 1 AS sign FROM tallies
+      SELECT *, toStartOfMonth(day) AS month, ${subject} AS subject, 1 AS sign FROM long_tallies
       WHERE site_id = ${text(siteId)} AND (${join(
-        Object.values<Dimension>(dimensions).flatMap(({ name, hasMonths }) =>
-          hasMonths ? [inDays(stored, name)] : [],
-        ),
+        Object.values<Dimension>(dimensions).flatMap(({ name, isLong }) => (isLong ? [inDays(stored, name)] : [])),
         sql` OR `,
       )})
       UNION ALL
-      SELECT *, day AS month, ${subject} AS subject, -1 AS sign FROM tallies
+      SELECT *, day AS month, ${subject} AS subject, -1 AS sign FROM long_tallies
       WHERE site_id = ${text(siteId)} AND startsWith(place, ${text(`month ${version} `)}) AND ${onDays([months])}
     )
     GROUP BY subject, month, value
-    HAVING sum(sign * views) != 0 OR sum(sign * visitors) != 0 OR sum(sign * sessions) != 0
-      OR sum(sign * bounces) != 0 OR sum(sign * duration) != 0
+    HAVING sum(sign * views) != 0 OR sum(sign * visitors) != 0
   )
   GROUP BY month`
 

@@ -10,6 +10,7 @@ import { onDays, type StatsQuery } from './query.ts'
 
 /** Tallies that are added up, or taken off (`-`). */
 export interface Tallies {
+  table: Sql
   sign: Sql
   value: Sql
   scope: Sql
@@ -18,11 +19,12 @@ export interface Tallies {
 /** Where a question says nothing of a column that the cell has, the column is open: all its values are read. */
 type Chosen = Partial<Record<Narrowing, readonly string[]>>
 
-/** The dimensions that are asked for together have the same cells. */
+/** The dimensions that are asked for together have the same cells and the same table. */
 export function talliesOf(
   query: StatsQuery,
   asked: readonly [Dimension, ...Dimension[]],
   segments: readonly Segment[],
+  tableOf: (dimension: Dimension) => Sql,
 ): Tallies[] {
   const { filters, excludedCountries } = query
   const named: Chosen = Object.fromEntries(
@@ -49,7 +51,7 @@ export function talliesOf(
       const countries = cell & narrowedBy.country ? valueIn('country', cell) : value
       conditions.push(sql`${countries} NOT IN ${texts(excludedCountries)}`)
     }
-    return { sign, value, scope: join(conditions, sql` AND `) }
+    return { table: tableOf(from[0]), sign, value, scope: join(conditions, sql` AND `) }
   }
   const shownBy = (column: ListedColumn, cell: number) => {
     const only = filters[column]

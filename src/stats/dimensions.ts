@@ -8,15 +8,15 @@ export type Narrowing = keyof typeof narrowedBy
 export type ListedColumn = Exclude<Narrowing, 'hostname'>
 
 export interface Dimension {
-  /** Its name in the table of tallies. */
+  /** Its name in the tables of tallies. */
   name: string
   value: Sql
   hits: Sql
   counted: Sql
   /** By which columns its tallies are narrowed, alone and together (decision D-72). */
   cells: readonly number[]
-  /** It has so many values a day that whole months are stored as sums too (decision D-76). */
-  hasMonths?: true
+  /** So many values a day that they have a table of their own, and whole months are stored as sums too (decisions D-76 and D-82). */
+  isLong?: true
   /** Its value is such a column: where it has no rows for a cell, those of the total show it by that column. */
   shows?: ListedColumn
 }
@@ -37,7 +37,7 @@ export const dimensions = {
     hits: sql`name = 'pageview'`,
     counted: sql`count()`,
     cells: withoutCountryAlone,
-    hasMonths: true,
+    isLong: true,
   },
   referrer: {
     name: 'referrer',
@@ -45,7 +45,7 @@ export const dimensions = {
     hits: sql`referrer != ''`,
     counted: pageviews,
     cells: everyCell,
-    hasMonths: true,
+    isLong: true,
   },
   channel: {
     name: 'channel',
@@ -88,3 +88,5 @@ export const dimensions = {
 } as const satisfies Record<string, Dimension>
 
 export type DimensionName = keyof typeof dimensions
+
+export const tableOf = ({ isLong }: Dimension): Sql => (isLong ? sql`long_tallies` : sql`short_tallies`)

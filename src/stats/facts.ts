@@ -5,7 +5,7 @@
 import { date, join, type Sql, sql } from '../stores/clickhouse-sql.ts'
 import type { DayRange } from '../traffic/folds.ts'
 import { type Tallies, talliesOf } from './cells.ts'
-import { type Dimension, type DimensionName, dimensions } from './dimensions.ts'
+import { type Dimension, type DimensionName, dimensions, tableOf } from './dimensions.ts'
 import { type Period, storedDay } from './period.ts'
 import { planOf } from './plan.ts'
 import { hitScope, inWindow, type StatsQuery, sessionScope, startsInWindow } from './query.ts'
@@ -15,18 +15,15 @@ export function hitFacts(query: StatsQuery, name: DimensionName, options: { with
   const dimension: Dimension = dimensions[name]
   // The total is the value '': no channel has an empty name.
   const asked = [dimension, ...(options.withTotal ? [dimensions.total] : [])] as const
-  const { raw, folded, open } = planOf(query.current, query, { byMonth: dimension.hasMonths ?? false })
-  const stored =
-    (table: Sql) =>
-    ({ sign, value, scope }: Tallies) =>
-      sql`
+  const { raw, folded, open } = planOf(query.current, query, { byMonth: dimension.isLong ?? false })
+  const stored = ({ table, sign, value, scope }: Tallies) => sql`
     SELECT day, ${value} AS value, ${sign}views AS views, ${sign}visitors AS visitors
     FROM ${table}
     WHERE ${scope}`
   return union([
     ...(raw.length > 0 ? asked.map((dimension) => rawHits(query, dimension, raw)) : []),
-    ...(folded.length > 0 ? talliesOf(query, asked, folded).map(stored(sql`tallies`)) : []),
-    ...(open.length > 0 ? talliesOf(query, asked, open).map(stored(sql`open_tallies`)) : []),
+    ...(folded.length > 0 ? talliesOf(query, asked, folded, tableOf).map(stored) : []),
+    ...(open.length > 0 ? talliesOf(query, asked, open, openTable).map(stored) : []),
   ])
 }
 
@@ -45,10 +42,7 @@ export function totalFacts(query: StatsQuery): Sql {
   const plans = [current, previous].map((period) => ({ period, ...planOf(period, query, { byMonth: false }) }))
   const folded = plans.flatMap((plan) => plan.folded)
   const open = plans.flatMap((plan) => plan.open)
-  const stored =
-    (table: Sql) =>
-    ({ sign, scope }: Tallies) =>
-      sql`
+  const stored = ({ table, sign, scope }: Tallies) => sql`
     SELECT if(day < ${date(storedDay(current.firstDay))}, 'previous', 'current') AS period, day, ${sign}views AS views,
       ${sign}visitors AS visitors, ${sign}sessions AS sessions, ${sign}bounces AS bounces,
       ${sign}duration AS duration
@@ -58,8 +52,8 @@ export function totalFacts(query: StatsQuery): Sql {
     ...plans.flatMap(({ period, raw }) =>
       raw.length > 0 ? [rawTotals(query, period, period === current ? sql`'current'` : sql`'previous'`, raw)] : [],
     ),
-    ...(folded.length > 0 ? talliesOf(query, [dimensions.total], folded).map(stored(sql`tallies`)) : []),
-    ...(open.length > 0 ? talliesOf(query, [dimensions.total], open).map(stored(sql`open_tallies`)) : []),
+    ...(folded.length > 0 ? talliesOf(query, [dimensions.total], folded, tableOf).map(stored) : []),
+    ...(open.length > 0 ? talliesOf(query, [dimensions.total], open, openTable).map(stored) : []),
   ])
 }
 
@@ -88,6 +82,8 @@ const rawTotals = (query: StatsQuery, period: Period, name: Sql, days: readonly 
       GROUP BY day, session_id
     )
     GROUP BY day`
+
+const openTable = () => sql`open_tallies`
 
 const union = (parts: readonly Sql[]): Sql => sql`(${join(parts, sql` UNION ALL `)}
   )`

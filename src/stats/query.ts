@@ -9,7 +9,7 @@ export interface StatsQuery extends Periods {
   siteId: string
   filters: Filters
   excludedCountries: readonly CountryCode[]
-  /** What of the site may be read from `tallies`. */
+  /** What of the site may be read from tallies. */
   folds: readonly Fold[]
   open?: OpenFold | undefined
   limit: number

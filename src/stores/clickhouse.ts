@@ -21,7 +21,7 @@ export interface ClickHouse extends ClickHouseReader {
   run(statement: Sql, settings?: ClickHouseSettings): Promise<void>
   /** The rows of a statement that nobody waits for: no limit of two seconds. */
   rowsPatiently<Row>(statement: Sql, settings?: ClickHouseSettings): Promise<Row[]>
-  /** Runs a statement without values: schema changes. */
+  /** Runs a statement without values, for as long as it takes: schema changes. */
   command(text: string): Promise<void>
   /** A whole table, or its rows of days before one, in ClickHouse's own Native format; and back again. */
   download(table: string, before?: string): Promise<Readable>
@@ -133,7 +133,7 @@ export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Er
       return result.json<Row>()
     },
     async command(text) {
-      await writer.command({ query: text })
+      await patient.command({ query: text })
     },
     async download(table, before) {
       const rows = before === undefined ? '' : ' WHERE day < {before:Date}'

@@ -1,7 +1,7 @@
 /** Calendar days from the first to the last, both inclusive, `YYYY-MM-DD`. */
 export type DayRange = readonly [first: string, last: string]
 
-/** The days and whole months of a site that may be read from `tallies` under one version (decision D-73). */
+/** The days and whole months of a site that may be read from tallies under one version (decision D-73). */
 export interface Fold {
   version: number
   days: readonly DayRange[]

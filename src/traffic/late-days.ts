@@ -1,5 +1,5 @@
 // Whoever writes events says afterwards which days they were for. Most are for today, which nobody has folded, and cost one small
-// question; an event for a folded day takes that day, and its month, out of what is read from `tallies` (decision D-74). Not so
+// question; an event for a folded day takes that day, and its month, out of what is read from tallies (decision D-74). Not so
 // a day whose events are no longer kept: it could not be folded again (decision D-80).
 import type { Postgres } from '../stores/postgres.ts'
 

@@ -27,16 +27,16 @@ test(`${events.toLocaleString('en')} events: folded, damaged, found by verify, h
   }
   assert.deepEqual(await verify(), { code: 0, wrong: [], unfolded: [], days: folded.days })
 
-  // One number of one row, and every row of another day.
+  // One number of one row, and every short list of another day.
   const [row] = await clickhouse.rows<{ damaged: string; lost: string }>(sql`
-    SELECT max(tallies.day) - 3 AS damaged, max(tallies.day) - 9 AS lost FROM tallies
+    SELECT max(long_tallies.day) - 3 AS damaged, max(long_tallies.day) - 9 AS lost FROM long_tallies
     WHERE site_id = ${text(siteId)} AND startsWith(place, 'day ')`)
   const { damaged: day, lost: other } = row as { damaged: string; lost: string }
   await clickhouse.run(sql`
-    INSERT INTO tallies (site_id, place, day, value, views)
+    INSERT INTO long_tallies (site_id, place, day, value, views)
     VALUES (${text(siteId)}, 'day 1 page 0', ${text(day)}, '/', -1)`)
   await clickhouse.run(sql`
-    DELETE FROM tallies WHERE site_id = ${text(siteId)} AND startsWith(place, 'day ') AND day = toDate(${text(other)})`)
+    DELETE FROM short_tallies WHERE site_id = ${text(siteId)} AND startsWith(place, 'day ') AND day = toDate(${text(other)})`)
   const found = await verify()
   assert.equal(found.code, 1)
   assert.deepEqual(

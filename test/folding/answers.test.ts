@@ -1,6 +1,7 @@
 // What is folded must never show: the same answers before and after, for every filter and every exclusion.
 import assert from 'node:assert/strict'
 import test from 'node:test'
+import { foldMonths, foldStatements } from '../../src/folding/statements.ts'
 import { reports } from '../../src/stats/reports.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { custom, pageview } from '../support/events.ts'
@@ -73,7 +74,7 @@ test('every report, filter combination and exclusion answers the same from folde
   // And they do come from there: with every folded visitor doubled, the days before today are.
   const { clickhouse } = world.stores
   await clickhouse.run(sql`
-    INSERT INTO tallies SELECT * FROM tallies WHERE site_id = ${text(world.siteId)} AND position(place, ' total ') > 0`)
+    INSERT INTO short_tallies SELECT * FROM short_tallies WHERE site_id = ${text(world.siteId)} AND position(place, ' total ') > 0`)
   const { current } = await world.data('/stats/overview', { range: '12m' })
   assert.deepEqual([current.visitors, current.pageviews, current.sessions], [2 * 20 + 4, 2 * 60 + 12, 2 * 40 + 8])
 })
@@ -92,4 +93,31 @@ test('a late event for a folded day counts at once, and its day is folded again'
   assert.equal((await world.data('/stats/overview', february)).current.visitors, 9)
   await world.sweep()
   assert.equal((await world.data('/stats/overview', february)).current.visitors, 9)
+})
+
+test('much traffic, folded piece by piece, gives the rows that little traffic gives at once', async (t) => {
+  const world = await openBusyWorld(t)
+  const { clickhouse } = world.stores
+  const { siteId } = world
+  const days = [['2026-02-01', '2026-02-28']] as const
+  for (const [version, atOnce] of [true, false].entries()) {
+    const batch = { siteId, version, days }
+    for (const statement of foldStatements(batch, { atOnce })) await clickhouse.run(statement)
+    for (const statement of foldMonths(batch, [batch], { atOnce })) await clickhouse.run(statement)
+  }
+  const rows = async (version: number) => {
+    const found = await clickhouse.rows(sql`
+      SELECT splitByChar(' ', place, 3)[1] AS span, splitByChar(' ', place, 3)[3] AS subject, day, value, views, visitors,
+        0 AS sessions, 0 AS bounces, 0 AS duration
+      FROM long_tallies WHERE site_id = ${text(siteId)} AND splitByChar(' ', place)[2] = ${text(`${version}`)}
+      UNION ALL
+      SELECT splitByChar(' ', place, 3)[1] AS span, splitByChar(' ', place, 3)[3] AS subject, day, value,
+        sum(views), sum(visitors), sum(sessions), sum(bounces), sum(duration)
+      FROM short_tallies WHERE site_id = ${text(siteId)} AND splitByChar(' ', place)[2] = ${text(`${version}`)}
+      GROUP BY span, subject, day, value`)
+    return found.map((row) => JSON.stringify(row)).sort()
+  }
+  const atOnce = await rows(0)
+  assert.ok(atOnce.length > 200, `${atOnce.length} rows`)
+  assert.deepEqual(await rows(1), atOnce)
 })

@@ -106,6 +106,7 @@ test('what is swept may be written again under its old version, and answers stay
   assert.deepEqual(await foldsOf(world), [{ version: 1, days: [['2026-03-01', '2026-03-14']], months: [] }])
   const march = { range: 'custom', start: '2026-03-01', end: '2026-03-14' }
   assert.equal((await world.data('/stats/overview', march)).current.pageviews, 1)
+  assert.deepEqual(await world.data('/stats/pages', march), [{ pathname: '/', title: '', views: 1, visitors: 1 }])
 })
 
 test('a note about a day that nobody folded changes nothing; forgetting takes everything out', async (t) => {

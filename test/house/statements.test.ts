@@ -44,7 +44,7 @@ for (const [name, report] of Object.entries<Report>(reports)) {
 
   test(`${name}: where days are folded, every source still carries site, exclusions and each filter`, async () => {
     const statements = await statementsOf(report, foldedQuery)
-    assert.match(statements[0]?.text ?? '', /FROM tallies/)
+    assert.match(statements[0]?.text ?? '', /FROM (short|long)_tallies/)
     for (const statement of statements) {
       assert.deepEqual(statementFaults(statement, foldedQuery), [], statement.text)
       if (!statement.text.includes('FROM events')) continue

@@ -6,7 +6,7 @@ import type { Filters, StatsQuery } from '../../src/stats/query.ts'
 import type { Report } from '../../src/stats/report.ts'
 import { reports } from '../../src/stats/reports.ts'
 import { type Source, shapeOf } from '../support/statement-shape.ts'
-import { talliesFaults } from '../support/tallies-rules.ts'
+import { isTallies, talliesFaults } from '../support/tallies-rules.ts'
 import { recordingStore } from './scope-rules.ts'
 
 /** Days under two versions, one of them with a hole, and a month. */
@@ -101,7 +101,7 @@ for (const [name, report] of Object.entries<Report>(reports)) {
       const store = recordingStore([])
       await report.read(store, query)
       for (const { text, parameters } of store.statements) {
-        const sources = shapeOf(text).sources.filter(({ table }) => table === 'tallies')
+        const sources = shapeOf(text).sources.filter(({ table }) => isTallies(table))
         if (sources.length === 0) continue
         assert.deepEqual(talliesFaults(sources, parameters, query), [], text)
         for (const [breakage, asked] of broken({ sources, parameters })) {

@@ -11,7 +11,7 @@ const synced = [
   'min_compressed_bytes_to_fsync_after_merge = 1',
 ]
 
-for (const table of ['events', 'titles', 'tallies']) {
+for (const table of ['events', 'titles', 'short_tallies', 'long_tallies']) {
   test(`${table}: inserts and merges are on disk before anybody is told`, async () => {
     const { clickhouse } = await openStores()
     const [row] = await clickhouse.rows<{ made: string }>(sql`

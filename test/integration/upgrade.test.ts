@@ -107,3 +107,45 @@ test('days that were folded into the table before tallies are read from the even
   api.directory.forget(siteId)
   assert.deepEqual(await pages(), expected)
 })
+
+test('tallies of days whose events are gone are still read after they have moved into two tables', async (t) => {
+  const { stores, remove } = await createEmptyStores()
+  t.after(remove)
+  await migrate(
+    stores,
+    folderOf(
+      t,
+      all.filter((file) => file < 'clickhouse/0012' || file.startsWith('postgres')),
+    ),
+  )
+
+  const accountId = await createAccount(stores.postgres, { name: 'Old', plan: 'Starter' })
+  const siteId = await createSite(stores.postgres, { accountId, domain: 'old.example' })
+  const key = await createKey(stores.postgres, keySecrets, { accountId, siteId, name: 'Old' })
+  const rows = ['page 0', 'referrer 0', 'channel 0', 'total 0'].map((subject, index) => ({
+    site_id: siteId,
+    place: `day 1 ${subject}`,
+    day: '2026-10-02',
+    value: ['/a', 'referrer.example', 'Direct', ''][index],
+    views: 3,
+    visitors: 2,
+  }))
+  await stores.clickhouse.insert('tallies', rows, 'old')
+  await stores.postgres`
+    INSERT INTO site_folds (site_id, version, days, written_days)
+    VALUES (${siteId}, 1, '{[2026-10-01,2026-10-04)}', '{[2026-10-01,2026-10-04)}')`
+
+  await migrate(stores)
+  const api = await startApi(stores, { now: () => Date.parse('2026-11-15T12:00:00Z') })
+  t.after(() => api.close())
+  const headers = { Authorization: `Bearer ${key.text}` }
+  const data = async (report: string) =>
+    (await api.fetch(`/api/v1/stats/${report}?range=custom&start=2026-10-01&end=2026-10-03`, { headers })).json.data
+  assert.deepEqual(await data('pages'), [{ pathname: '/a', title: '', views: 3, visitors: 2 }])
+  assert.deepEqual(await data('referrers'), [{ referrer: 'referrer.example', views: 3, visitors: 2 }])
+  assert.deepEqual((await data('timeseries'))[1], { date: '2026-10-02', visitors: 2, pageviews: 3 })
+  const tables = await stores.clickhouse.rows<{ short: number; long: number }>(
+    sql`SELECT (SELECT count() FROM short_tallies) AS short, (SELECT count() FROM long_tallies) AS long`,
+  )
+  assert.deepEqual(tables, [{ short: 2, long: 2 }])
+})

@@ -1,4 +1,4 @@
-// What every read of `tallies` must hold: its site, the version and days of a fold, each filter, the exclusions (decisions D-72 and D-73).
+// What every read of tallies must hold: its site, the version and days of a fold, each filter, the exclusions (decisions D-72 and D-73).
 // Places are read back here from their texts, without src/stats/places.ts.
 import type { StatsQuery } from '../../src/stats/query.ts'
 import { devices } from '../../src/traffic/device.ts'
@@ -52,7 +52,7 @@ interface Read {
   isTakenOff: boolean
 }
 
-/** Every fault of a statement's reads of `tallies`. */
+/** Every fault of a statement's reads of tallies. */
 export function talliesFaults(sources: readonly Source[], parameters: Parameters, query: StatsQuery): string[] {
   const faults: string[] = []
   let whole: Read | undefined
@@ -82,10 +82,10 @@ const extentOf = ({ segments }: Read): string =>
   JSON.stringify(segments.map(({ places, days }) => [places[0]?.span, places[0]?.version, days]))
 
 /** Open days are in a table of their own, under one version. */
-export const isTallies = (table: string): boolean => table === 'tallies' || table === 'open_tallies'
+export const isTallies = (table: string): boolean => table.endsWith('_tallies')
 
 const readableIn = (table: string, { folds, open }: StatsQuery): readonly Fold[] =>
-  table === 'tallies' ? folds : open ? [{ version: open.version, days: [open.days], months: [] }] : []
+  table !== 'open_tallies' ? folds : open ? [{ version: open.version, days: [open.days], months: [] }] : []
 
 function foldFaults({ segments }: Read, folds: readonly Fold[]): string[] {
   return segments.flatMap(({ places, days }) =>

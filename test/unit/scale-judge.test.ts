@@ -37,7 +37,7 @@ const sound: Measured = {
   machine: { cpu: 'any', cores: 2, memoryGiB: 8, steal: 0, busy: 0.5 },
   sizes: { whale: 100_000_000, tenth: 10_000_000, hundredth: 1_000_000, small: 12_000_000, smallSites: 1_000 },
   bytes: { raw: 5e9, folded: 4.9e9, titles: 1e6, foldedRows: 1e8 },
-  parts: { events: 2, folded: 1, granule: { events: 8_192, folded: 2_048 } },
+  parts: { events: 2, short: 1, long: 1, granule: { events: 8_192, folded: 2_048 } },
   folding: {
     whale: { seconds: 600, cpuSeconds: 1_199 },
     small: { seconds: 60, cpuSeconds: 60 },

@@ -1,0 +1,2 @@
+-- Its rows are in `short_tallies` and `long_tallies`.
+DROP TABLE IF EXISTS tallies
