@@ -67,7 +67,7 @@ const columns = (postgres: Postgres) => postgres`
   ) AS folds,
   (
     SELECT json_build_object('version', version, 'days', json_build_array(first_day::text, last_day::text),
-      'asOf', floor(extract(epoch FROM as_of) * 1000))::text
+      'asOf', floor(extract(epoch FROM as_of) * 1000), 'parts', parts)::text
     FROM open_folds WHERE site_id = sites.id
   ) AS open,
   (SELECT considered_through::text FROM site_folding WHERE site_id = sites.id) AS settled_through,

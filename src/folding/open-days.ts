@@ -1,10 +1,13 @@
 // Busy sites: today is counted every 40 seconds by the statements that fold a closed day, because reading it from its events would cost
 // every answer tens of milliseconds (decision D-81). Nothing depends on it: where it is missing or old, events are read.
+import { selectSite, siteOf } from '../accounts/sites.ts'
+import { partialEnd, periodsOf, storedDay } from '../stats/period.ts'
+import { foldedDays } from '../stats/plan.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import type { DayRange } from '../traffic/folds.ts'
+import type { DayPart, DayRange, Fold } from '../traffic/folds.ts'
 import { dayAfter, dayOf, lastClosedDay } from './calendar.ts'
 import { type Stores, settings } from './fold.ts'
-import { foldStatements } from './statements.ts'
+import { foldParts, foldStatements } from './statements.ts'
 
 /** Events of a day from which on a site is busy. Half a day of 250,000 cost an answer 20 to 170 ms from its events, as measured. */
 const busyDay = 50_000
@@ -25,7 +28,7 @@ export async function foldOpenDays(
   return folded
 }
 
-/** Counts one site's days from the first that is not closed through today. */
+/** Counts one site's days from the first that is not closed through today, and the parts of days that they are compared with. */
 export async function foldOpenDay(
   { postgres, clickhouse }: Stores,
   siteId: string,
@@ -35,14 +38,31 @@ export async function foldOpenDay(
   const days: DayRange = [dayAfter(lastClosedDay(zone, asOf)), dayOf(zone, asOf)]
   // No two counts of a site have the same: an instant is in at most one of them.
   const version = asOf
-  for (const statement of foldStatements({ siteId, version, days: [days], until: asOf }, { atOnce: true })) {
-    await clickhouse.run(statement, settings)
-  }
+  // Known before the events are read: a day that events come for from now on is then readable under another version, or not at all.
+  const [row] = await selectSite(postgres, siteId)
+  const parts = row ? partsOf(zone, asOf, siteOf(row).folds) : []
+  const statements = foldStatements({ siteId, version, days: [days], until: asOf }, { atOnce: true })
+  if (parts.length > 0) statements.push(foldParts({ siteId, version }, parts))
+  for (const statement of statements) await clickhouse.run(statement, settings)
   await postgres`
-    INSERT INTO open_folds (site_id, first_day, last_day, version, as_of)
-    SELECT id, ${days[0]}::text::date, ${days[1]}::text::date, ${version}, to_timestamp(${asOf} / 1000.0) FROM sites WHERE id = ${siteId}
+    INSERT INTO open_folds (site_id, first_day, last_day, version, as_of, parts)
+    SELECT id, ${days[0]}::text::date, ${days[1]}::text::date, ${version}, to_timestamp(${asOf} / 1000.0),
+      ${JSON.stringify(parts)}::text::jsonb
+    FROM sites WHERE id = ${siteId}
     ON CONFLICT (site_id) DO UPDATE
-    SET first_day = excluded.first_day, last_day = excluded.last_day, version = excluded.version, as_of = excluded.as_of`
+    SET first_day = excluded.first_day, last_day = excluded.last_day, version = excluded.version, as_of = excluded.as_of,
+        parts = excluded.parts`
+}
+
+/** Where the windows before those that end at this moment end, of days that are folded. */
+function partsOf(zone: string, asOf: number, folds: readonly Fold[]): DayPart[] {
+  const now = Temporal.Instant.fromEpochMilliseconds(asOf).toZonedDateTimeISO(zone)
+  return (['7d', '30d', '90d', '12m'] as const).flatMap((name) => {
+    const { previous } = periodsOf({ name }, now)
+    const [day, until] = [storedDay(previous.lastDay), partialEnd(previous)]
+    const [fold] = foldedDays([[day, day]], folds)
+    return until !== null && fold ? [{ day, until, version: fold.version }] : []
+  })
 }
 
 const busySites = (

@@ -4,7 +4,8 @@
 import { join, type Sql, sql, text, uint } from '../stores/clickhouse-sql.ts'
 import { type ListedColumn, type Narrowing, narrowedBy } from './dimensions.ts'
 
-export type Span = 'day' | 'month'
+/** A part of a day is one from its beginning until an instant (decision D-81). */
+export type Span = 'day' | 'month' | 'part'
 
 /** Those that a question cannot leave open come first: what it leaves open is then still one stretch of the table. */
 const columnsInOrder = ['hostname', 'utmSource', 'country', 'device'] as const satisfies Narrowing[]
@@ -26,11 +27,17 @@ const partIn = (column: Narrowing, value: Sql): Sql =>
     : sql`concat(' ', ${value})`
 
 /** The place of a row in the engine, from the number of its cell and its columns. */
-export const placeIn = (version: number, dimension: Sql, cell: Sql, columns: Readonly<Record<Narrowing, Sql>>): Sql => {
+export const placeIn = (
+  span: Span,
+  version: number,
+  dimension: Sql,
+  cell: Sql,
+  columns: Readonly<Record<Narrowing, Sql>>,
+): Sql => {
   const parts = columnsInOrder.map(
     (column) => sql`if(bitAnd(${cell}, ${uint(narrowedBy[column])}) = 0, '', ${partIn(column, columns[column])})`,
   )
-  return sql`concat(${text(`day ${version} `)}, ${dimension}, ' ', toString(${cell}), ${join(parts, sql`, `)})`
+  return sql`concat(${text(`${span} ${version} `)}, ${dimension}, ' ', toString(${cell}), ${join(parts, sql`, `)})`
 }
 
 /** A place without its span and version: what the row counts. */

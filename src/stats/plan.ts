@@ -8,7 +8,7 @@ export interface Plan {
   /** Days to read from the events; the period's instants cut the partial ones. */
   raw: readonly DayRange[]
   folded: readonly Segment[]
-  /** Days that are not over, counted a moment ago. */
+  /** Days that are not over, and parts of days, counted a moment ago. */
   open: readonly Segment[]
 }
 
@@ -38,7 +38,9 @@ export function planOf(period: Period, { folds, open }: Known, { byMonth }: { by
     : []
   const rest = without([whole], months)
   const folded = [...months.filter((part) => part.days.length > 0), ...foldedDays(rest, folds)]
-  const counted = open ? openDays(without([all], folded), whole, period, open) : []
+  const counted = open
+    ? [...openDays(without([all], folded), whole, period, open), ...partOfDay(period, folds, open)]
+    : []
   return { raw: without([all], [...folded, ...counted]), folded, open: counted }
 }
 
@@ -52,6 +54,15 @@ function openDays(
   const last = partialEnd(period) === asOf ? days[1] : earlier(dayBefore(days[1]), whole[1])
   const counted = rest.flatMap(shared([later(days[0], whole[0]), last]))
   return counted.length > 0 ? [segment('day', version, counted)] : []
+}
+
+/** The part of a closed day that the period ends with, unless events for that day have come since it was counted. */
+function partOfDay(period: Period, folds: readonly Fold[], { version, parts }: OpenFold): Segment[] {
+  const day = storedDay(period.lastDay)
+  const part = parts.find((one) => one.day === day && one.until === partialEnd(period))
+  if (!part || (partialStart(period) !== null && storedDay(period.firstDay) === day)) return []
+  const isAsItWas = foldedDays([[day, day]], folds).some((fold) => fold.version === part.version)
+  return isAsItWas ? [segment('part', version, [[day, day]])] : []
 }
 
 /** Whether events may still be written, unnoticed, for a day that these periods read from the events. */

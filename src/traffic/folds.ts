@@ -15,4 +15,14 @@ export interface OpenFold {
   days: DayRange
   /** UTC milliseconds; what happened later is in no tally. */
   asOf: number
+  /** Closed days from their beginning until an instant: where the windows end that this moment is compared with. */
+  parts: readonly DayPart[]
+}
+
+export interface DayPart {
+  day: string
+  /** UTC milliseconds. */
+  until: number
+  /** That the whole day was readable under: under another one, events have come since. */
+  version: number
 }

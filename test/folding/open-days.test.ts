@@ -63,6 +63,42 @@ test('every report and filter answers the same from a count of today as from its
     INSERT INTO open_tallies SELECT * FROM open_tallies WHERE site_id = ${text(world.siteId)}`)
   const twice = await world.data('/stats/overview', { range: '7d' })
   assert.deepEqual([twice.current.visitors, twice.current.pageviews], [2 + 2 * 2, 4 + 2 * 4])
+  assert.deepEqual([twice.previous.visitors, twice.previous.pageviews], [2 + 2 * 2, 4 + 2 * 4])
+})
+
+test('the part of a day that the window before ends with: hits before its end, and whole sessions that began before it', async (t) => {
+  const world = await openWorld(t, { now: noon })
+  await world.record(
+    pageview({ at: '2026-03-08T11:00:00Z', visitor: 'a' }),
+    pageview({ at: '2026-03-08T12:30:00Z', visitor: 'a', hostname: 'shop.example.com' }),
+    pageview({ at: '2026-03-08T12:00:00Z', visitor: 'b' }),
+    pageview({ at: '2026-03-15T10:00:00Z', visitor: 'a', hostname: 'shop.example.com' }),
+  )
+  await world.fold('2026-03-14')
+  const previous = async (filter: Record<string, string> = {}) =>
+    Object.values((await world.data('/stats/overview', { range: '7d', ...filter })).previous)
+  const expected = [1, 1, 1, 0, 90 * 60]
+  const check = async () => {
+    assert.deepEqual(await previous(), expected)
+    assert.deepEqual(await previous({ country: 'DE' }), expected)
+    assert.deepEqual(await previous({ hostname: 'shop.example.com' }), [0, 0, 0, 0, 0])
+  }
+  await check()
+  await world.foldOpenDays()
+  await check()
+
+  const doubled = sql`
+    INSERT INTO open_tallies SELECT * FROM open_tallies
+    WHERE site_id = ${text(world.siteId)} AND startsWith(place, 'part ')`
+  await world.stores.clickhouse.run(doubled)
+  assert.deepEqual(await previous(), [2, 2, 2, 0, 90 * 60])
+  // A late event counts at once, and still does when its day is folded again while the count is a recent one.
+  await world.record(pageview({ at: '2026-03-08T09:00:00Z', visitor: 'late' }))
+  assert.deepEqual((await previous()).slice(0, 3), [2, 2, 2])
+  await world.record(pageview({ at: '2026-03-08T09:30:00Z', visitor: 'later' }))
+  assert.deepEqual((await previous()).slice(0, 3), [3, 3, 3])
+  await world.fold('2026-03-14')
+  assert.deepEqual((await previous()).slice(0, 3), [3, 3, 3])
 })
 
 test('an answer tells the moment of the count, and a minute later it is made from events', async (t) => {

@@ -105,3 +105,20 @@ test('a hundred years begin before the first fold; an empty window stays one', (
   const { raw, folded } = closedDays(custom('2026-05-01', '2026-05-02'), { folds }, { byMonth: true })
   assert.deepEqual([raw, folded], [[['2026-05-01', '2026-04-30']], []])
 })
+
+test('the part of a day that a window ends with is read as it was counted, if it is that part and the day is as it was', () => {
+  const { previous } = periodsOf({ name: '7d' }, noon)
+  const asOf = noon.epochMilliseconds
+  const until = previous.end.epochMilliseconds
+  const folds = [fold(1, [['2025-01-01', '2026-03-14']])]
+  const read = (part: { day: string; until: number; version: number }) => {
+    const open = { version: asOf, days: ['2026-03-15', '2026-03-15'] as const, asOf, parts: [part] }
+    const { raw, open: counted } = planOf(previous, { folds, open }, { byMonth: false })
+    return counted.length > 0 ? counted : raw
+  }
+  const day = '2026-03-08'
+  assert.deepEqual(read({ day, until, version: 1 }), [{ span: 'part', version: asOf, days: [[day, day]] }])
+  assert.deepEqual(read({ day, until: until + 1, version: 1 }), [[day, day]])
+  assert.deepEqual(read({ day: '2026-03-07', until, version: 1 }), [[day, day]])
+  assert.deepEqual(read({ day, until, version: 2 }), [[day, day]])
+})

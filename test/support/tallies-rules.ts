@@ -2,7 +2,7 @@
 // Places are read back here from their texts, without src/stats/places.ts.
 import type { StatsQuery } from '../../src/stats/query.ts'
 import { devices } from '../../src/traffic/device.ts'
-import type { Fold } from '../../src/traffic/folds.ts'
+import type { DayRange, Fold } from '../../src/traffic/folds.ts'
 import type { Condition, Source } from './statement-shape.ts'
 
 const columns = [
@@ -24,7 +24,7 @@ interface Place {
 
 /** A whole place, or a beginning that ends with a column; nothing when it is neither. */
 function readPlace(text: string, isBeginning: boolean): Place | undefined {
-  const head = /^(day|month) (\d+) ([a-z]+) (\d+)/.exec(text)
+  const head = /^(day|month|part) (\d+) ([a-z]+) (\d+)/.exec(text)
   if (!head) return undefined
   const [found, span, version, dimension, cell] = head as unknown as [string, string, string, string, string]
   const place: Place = { span, version: Number(version), dimension, cell: Number(cell), says: {} }
@@ -84,13 +84,26 @@ const extentOf = ({ segments }: Read): string =>
 /** Open days are in a table of their own, under one version. */
 export const isTallies = (table: string): boolean => table.endsWith('_tallies')
 
-const readableIn = (table: string, { folds, open }: StatsQuery): readonly Fold[] =>
-  table !== 'open_tallies' ? folds : open ? [{ version: open.version, days: [open.days], months: [] }] : []
+const readableIn = (table: string, { folds, open, previous }: StatsQuery): readonly Readable[] => {
+  if (table !== 'open_tallies') return folds
+  if (!open) return []
+  // A part is that of the day as it is folded now, until the instant that the question ends at.
+  const parts = open.parts.filter(
+    ({ day, until, version }) =>
+      until === previous.end.epochMilliseconds &&
+      folds.some((fold) => fold.version === version && fold.days.some(([first, last]) => first <= day && day <= last)),
+  )
+  return [{ version: open.version, days: [open.days], months: [], parts: parts.map(({ day }) => [day, day]) }]
+}
 
-function foldFaults({ segments }: Read, folds: readonly Fold[]): string[] {
+type Readable = Fold & { parts?: readonly DayRange[] }
+
+function foldFaults({ segments }: Read, folds: readonly Readable[]): string[] {
   return segments.flatMap(({ places, days }) =>
     places.flatMap(({ span, version }) => {
-      const readable = folds.filter((one) => one.version === version).flatMap((one) => one[`${span as 'day'}s`])
+      const readable = folds
+        .filter((one) => one.version === version)
+        .flatMap((one) => one[`${span as 'day' | 'part'}s`] ?? [])
       const isReadable = days.every(
         ([first, last]) => first <= last && readable.some(([from, until]) => from <= first && last <= until),
       )

@@ -54,12 +54,20 @@ export function* makeQuestions(random: Random, siteIds: readonly string[]): Gene
 }
 
 /** A count as of the end of the current period, of one day or two. */
-function openFold(random: Random, { current }: Periods): OpenFold {
+function openFold(random: Random, { current, previous }: Periods): OpenFold {
   const first = current.lastDay.subtract({ days: random.below(2) })
   return {
     version: 1e12 + random.below(1e12),
     days: [first.toString(), current.lastDay.toString()],
     asOf: partialEnd(current) ?? 0,
+    // Some of another instant, or counted while the day was folded under another version.
+    parts: [
+      {
+        day: previous.lastDay.toString(),
+        until: (partialEnd(previous) ?? 0) + random.below(2),
+        version: 1 + random.below(3),
+      },
+    ],
   }
 }
 
