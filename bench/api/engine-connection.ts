@@ -14,6 +14,8 @@ const settings = {
   max_execution_time: 2,
   wait_end_of_query: 1,
   max_threads: 1,
+  optimize_use_projections: 0,
+  optimize_use_implicit_projections: 0,
   cancel_http_readonly_queries_on_client_close: 1,
 } as const
 

@@ -83,6 +83,9 @@ const rawTotals = (query: StatsQuery, period: Period, name: Sql, days: readonly 
     )
     GROUP BY day`
 
+/** Hundreds of thousands of rows are worth a second thread: pages of a large site took 34 instead of 45 times SELECT 1. */
+export const forLongLists = sql`SETTINGS max_threads = 2`
+
 const openTable = () => sql`open_tallies`
 
 const union = (parts: readonly Sql[]): Sql => sql`(${join(parts, sql` UNION ALL `)}

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { sql, text, texts, uint } from '../../stores/clickhouse-sql.ts'
-import { hitFacts } from '../facts.ts'
+import { forLongLists, hitFacts } from '../facts.ts'
 import type { Report } from '../report.ts'
 import { views, visitors } from '../shapes.ts'
 
@@ -29,7 +29,8 @@ export const pages: Report = {
         GROUP BY value
         HAVING visitors > 0
         ORDER BY views DESC, visitors DESC, pathname
-        LIMIT ${uint(query.limit)}`,
+        LIMIT ${uint(query.limit)}
+        ${forLongLists}`,
       signal,
     )
     if (rows.length === 0) return []

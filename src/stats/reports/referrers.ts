@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { sql, uint } from '../../stores/clickhouse-sql.ts'
-import { hitFacts } from '../facts.ts'
+import { forLongLists, hitFacts } from '../facts.ts'
 import type { Report } from '../report.ts'
 import { views, visitors } from '../shapes.ts'
 
@@ -22,7 +22,8 @@ export const referrers: Report = {
         GROUP BY value
         HAVING visitors > 0
         ORDER BY views DESC, visitors DESC, referrer
-        LIMIT ${uint(query.limit)}`,
+        LIMIT ${uint(query.limit)}
+        ${forLongLists}`,
       signal,
     ),
 }
