@@ -5,7 +5,7 @@ import { type Dimension, dimensions, narrowedBy } from '../stats/dimensions.ts'
 import { placeIn, type Span, subject } from '../stats/places.ts'
 import type { Segment } from '../stats/plan.ts'
 import { onDays } from '../stats/query.ts'
-import { instant, join, type Sql, sql, text, uint, uints } from '../stores/clickhouse-sql.ts'
+import { date, instant, join, type Sql, sql, text, uint, uints } from '../stores/clickhouse-sql.ts'
 import type { DayPart, DayRange } from '../traffic/folds.ts'
 
 /** What is folded together: days of one site, under one version. */
@@ -13,7 +13,7 @@ export interface Batch {
   siteId: string
   version: number
   days: readonly DayRange[]
-  /** Not all of the days: hits before this instant, UTC milliseconds, and sessions that began before it. Into the table of open days. */
+  /** The last day is not over: of it count hits before this instant, UTC milliseconds, and sessions that began before it. */
   until?: number
 }
 
@@ -69,6 +69,10 @@ const insert = (
 
 const eventsOf = ({ siteId, days }: Batch): Sql => sql`site_id = ${text(siteId)} AND ${onDays(days)}`
 
+/** As a question of the events would have it: instants matter on the last day alone (decision D-9). */
+const beforeItsEnd = ({ days, until }: Batch, time: Sql): Sql | undefined =>
+  until === undefined ? undefined : sql`(day < ${date(days.at(-1)?.[1] ?? '')} OR ${time} < ${instant(until)})`
+
 const columns = [
   { bit: narrowedBy.hostname, column: sql`hostname`, alias: sql`host` },
   { bit: narrowedBy.utmSource, column: sql`utm_source`, alias: sql`source` },
@@ -96,7 +100,8 @@ function cellRows(batch: Batch, dimension: Dimension, cells: readonly number[], 
     used.filter(({ bit }) => one & bit).reduce((set, { alias }) => sql`${set}, ${alias}`, sql`day, value`),
   )
   const { name, value, counted } = dimension
-  const hits = batch.until === undefined ? dimension.hits : sql`time < ${instant(batch.until)} AND ${dimension.hits}`
+  const inTime = beforeItsEnd(batch, sql`time`)
+  const hits = inTime ? sql`${inTime} AND ${dimension.hits}` : dimension.hits
   return sql`
     SELECT
       ${text(name)} AS dimension, toUInt8(${join([sql`0`, ...cell], sql` + `)}) AS cell, ${join(shown, sql`, `)}, day,
@@ -110,10 +115,10 @@ function cellRows(batch: Batch, dimension: Dimension, cells: readonly number[], 
 
 /** A session has one source; it counts once for each of its hosts. Its dimension is the total. */
 function sessionRows(batch: Batch): Sql {
-  const { until } = batch
-  const hosts =
-    until === undefined ? sql`groupUniqArray(hostname)` : sql`groupUniqArrayIf(hostname, time < ${instant(until)})`
-  const begun = until === undefined ? sql`` : sql` HAVING min(time) < ${instant(until)}`
+  const inTime = beforeItsEnd(batch, sql`time`)
+  const begunInTime = beforeItsEnd(batch, sql`min(time)`)
+  const hosts = inTime ? sql`groupUniqArrayIf(hostname, ${inTime})` : sql`groupUniqArray(hostname)`
+  const begun = begunInTime ? sql` HAVING ${begunInTime}` : sql``
   return sql`
     SELECT
       'total' AS dimension, toUInt8(place + 2 * (1 - grouping(kind)) + (1 - grouping(land))) AS cell, host, source, land, kind,

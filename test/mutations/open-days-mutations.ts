@@ -50,14 +50,14 @@ export const openDaysMutations: Mutation[] = [
   {
     name: 'parts of days: sessions that began later count too',
     file: 'src/folding/statements.ts',
-    find: 'sql` HAVING min(time) < ${instant(until)}`',
+    find: 'sql` HAVING ${begunInTime}`',
     replace: 'sql``',
     caughtBy,
   },
   {
     name: 'parts of days: a session counts for hosts that it saw later',
     file: 'src/folding/statements.ts',
-    find: 'groupUniqArrayIf(hostname, time < ${instant(until)})',
+    find: 'groupUniqArrayIf(hostname, ${inTime})',
     replace: 'groupUniqArray(hostname)',
     caughtBy,
   },

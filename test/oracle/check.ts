@@ -139,7 +139,7 @@ async function checkInvariants(opened: Opened): Promise<void> {
   report('broken', world, [`${JSON.stringify(params)}, ${country} excluded and not`, ...breaches])
 }
 
-/** Some days folded and some not, some again, some with late events; what is folded must never show. */
+/** Some days folded and some not, some again, some with late events; today counted or not. None of it must ever show. */
 async function recordAndFold(random: Random, world: World, api: OpenSite, events: TrafficEvent[]): Promise<void> {
   const today = zoned(world.now, world.zone).toPlainDate()
   const anyDay = () =>
@@ -155,7 +155,10 @@ async function recordAndFold(random: Random, world: World, api: OpenSite, events
   ]
   for (let count = random.below(6); count > 0; count -= 1) await random.pick(steps)()
   await api.record(events.filter((_, index) => isLate[index]))
+  const counted = random.below(3)
+  if (counted === 1) await api.count()
   for (let count = random.below(4); count > 0; count -= 1) await random.pick(steps)()
+  if (counted === 2) await api.count()
 }
 
 async function checkWorld(number: number): Promise<void> {

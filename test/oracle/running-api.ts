@@ -18,6 +18,8 @@ export interface OpenSite {
   fold(last: string): Promise<void>
   unfold(days: readonly string[]): Promise<void>
   sweep(): Promise<unknown>
+  /** Counts its open days, as of now. */
+  count(): Promise<void>
   get(path: string, params: Params): Promise<Response>
   excludeCountries(countries: readonly CountryCode[]): Promise<void>
   close(): Promise<void>
@@ -49,6 +51,7 @@ export async function startRunningApi(): Promise<RunningApi> {
         fold: world.fold,
         unfold: (days) => world.unfold(...days),
         sweep: world.sweep,
+        count: world.foldOpenDays,
         async get(path, params) {
           const query = new URLSearchParams(params.map(([name, value]) => [name, value])).toString()
           const { status, text, headers } = await world.get(path, query)
