@@ -3,7 +3,7 @@ import { selectSite, siteOf } from '../accounts/sites.ts'
 import { foldedDays } from '../stats/plan.ts'
 import { onDays } from '../stats/query.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
-import { date, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
+import { date, join, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { DayRange } from '../traffic/folds.ts'
 import { eventsKeptFrom } from '../traffic/kept.ts'
@@ -119,15 +119,22 @@ async function write(
   if (!(await commitFold(postgres, siteId, span, version))) await erase(clickhouse, siteId) // it was deleted meanwhile
 }
 
-/** Deletes rows that nobody can be reading any more. */
+/** Deletes rows that nobody can be reading any more. A site at a time: a deletion goes through every part of its table. */
 export async function sweep({ postgres, clickhouse }: Stores, patience?: string): Promise<number> {
   const found = await leftovers(postgres, patience)
-  for (const leftover of found) {
-    const { siteId, version, span, ranges } = leftover
-    const theirs = sql`site_id = ${text(siteId)} AND startsWith(place, ${text(`${span} ${version} `)}) AND ${onDays(ranges)}`
-    await clickhouse.run(sql`DELETE FROM short_tallies WHERE ${theirs}`)
-    await clickhouse.run(sql`DELETE FROM long_tallies WHERE ${theirs}`)
-    await clearLeftover(postgres, leftover)
+  for (const [siteId, some] of Map.groupBy(found, (one) => one.siteId)) {
+    const rowsOf = (spans: readonly Span[]): Sql | undefined => {
+      const rows = some
+        .filter(({ span }) => spans.includes(span))
+        .map(
+          ({ span, version, ranges }) => sql`(startsWith(place, ${text(`${span} ${version} `)}) AND ${onDays(ranges)})`,
+        )
+      return rows.length > 0 ? sql`site_id = ${text(siteId)} AND (${join(rows, sql` OR `)})` : undefined
+    }
+    const [short, long] = [rowsOf(['day']), rowsOf(['day', 'month'])]
+    if (short) await clickhouse.run(sql`DELETE FROM short_tallies WHERE ${short}`)
+    if (long) await clickhouse.run(sql`DELETE FROM long_tallies WHERE ${long}`)
+    for (const leftover of some) await clearLeftover(postgres, leftover)
   }
   return found.length
 }

@@ -105,7 +105,7 @@ export const foldingMutations: Mutation[] = [
   {
     name: 'sweep: pages and referrers stay',
     file: 'src/folding/fold.ts',
-    find: '    await clickhouse.run(sql`DELETE FROM long_tallies WHERE ${theirs}`)\n',
+    find: '    if (long) await clickhouse.run(sql`DELETE FROM long_tallies WHERE ${long}`)\n',
     replace: '',
     caughtBy: folding('ledger'),
   },
