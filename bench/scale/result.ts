@@ -15,7 +15,7 @@ export interface Measured {
   /** Pieces that a range of each table is read from, and rows in the smallest piece that can be read. */
   parts: { events: number; short: number; long: number; granule: { events: number; folded: number } }
   /** `today` is the half of the whale's day that has passed, counted once. */
-  folding: { whale: FoldCost; small: FoldCost; today?: FoldCost }
+  folding: { whale: FoldCost; small: FoldCost; today: FoldCost }
   inserting: InsertResult
   /** `SELECT 1`, milliseconds. */
   floor: Spread
