@@ -7,7 +7,16 @@ import { date, join, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { DayRange } from '../traffic/folds.ts'
 import { eventsKeptFrom } from '../traffic/kept.ts'
-import { beginFold, clearLeftover, commitFold, leftovers, type Span, unfoldedDays, unfoldedMonths } from './ledger.ts'
+import {
+  beginFold,
+  clearLeftover,
+  commitFold,
+  type Leftover,
+  leftovers,
+  type Span,
+  unfoldedDays,
+  unfoldedMonths,
+} from './ledger.ts'
 import { foldMonths, foldStatements } from './statements.ts'
 
 export interface Stores {
@@ -26,6 +35,8 @@ const mostEvents = 250_000
 const fewEvents = 500_000
 /** Of days that are summed up to months: five million take some 500 MB. */
 const mostRows = 5_000_000
+/** Of leftovers that one statement deletes. */
+const mostSwept = 50
 
 // A statement that outlives its process ends long before its rows could be taken for left over (ledger.ts).
 export const settings = {
@@ -119,25 +130,27 @@ async function write(
   if (!(await commitFold(postgres, siteId, span, version))) await erase(clickhouse, siteId) // it was deleted meanwhile
 }
 
-/** Deletes rows that nobody can be reading any more. A site at a time: a deletion goes through every part of its table. */
+/** Deletes rows that nobody can be reading any more, of many sites at once: a deletion goes through every part of its table. */
 export async function sweep({ postgres, clickhouse }: Stores, patience?: string): Promise<number> {
   const found = await leftovers(postgres, patience)
-  for (const [siteId, some] of Map.groupBy(found, (one) => one.siteId)) {
-    const rowsOf = (spans: readonly Span[]): Sql | undefined => {
-      const rows = some
-        .filter(({ span }) => spans.includes(span))
-        .map(
-          ({ span, version, ranges }) => sql`(startsWith(place, ${text(`${span} ${version} `)}) AND ${onDays(ranges)})`,
-        )
-      return rows.length > 0 ? sql`site_id = ${text(siteId)} AND (${join(rows, sql` OR `)})` : undefined
-    }
-    const [short, long] = [rowsOf(['day']), rowsOf(['day', 'month'])]
-    if (short) await clickhouse.run(sql`DELETE FROM short_tallies WHERE ${short}`)
-    if (long) await clickhouse.run(sql`DELETE FROM long_tallies WHERE ${long}`)
+  for (let from = 0; from < found.length; from += mostSwept) {
+    const some = found.slice(from, from + mostSwept)
+    const days = some.filter(({ span }) => span === 'day') // months are of long lists alone
+    if (days.length > 0) await clickhouse.run(sql`DELETE FROM short_tallies WHERE ${rowsOf(days)}`)
+    await clickhouse.run(sql`DELETE FROM long_tallies WHERE ${rowsOf(some)}`)
     for (const leftover of some) await clearLeftover(postgres, leftover)
   }
   return found.length
 }
+
+const rowsOf = (some: readonly Leftover[]): Sql =>
+  join(
+    some.map(
+      ({ siteId, span, version, ranges }) =>
+        sql`(site_id = ${text(siteId)} AND startsWith(place, ${text(`${span} ${version} `)}) AND ${onDays(ranges)})`,
+    ),
+    sql` OR `,
+  )
 
 async function erase(clickhouse: ClickHouse, siteId: string): Promise<void> {
   await clickhouse.run(sql`DELETE FROM short_tallies WHERE site_id = ${text(siteId)}`)

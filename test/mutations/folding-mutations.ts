@@ -105,7 +105,7 @@ export const foldingMutations: Mutation[] = [
   {
     name: 'sweep: pages and referrers stay',
     file: 'src/folding/fold.ts',
-    find: '    if (long) await clickhouse.run(sql`DELETE FROM long_tallies WHERE ${long}`)\n',
+    find: '    await clickhouse.run(sql`DELETE FROM long_tallies WHERE ${rowsOf(some)}`)\n',
     replace: '',
     caughtBy: folding('ledger'),
   },
