@@ -4,7 +4,7 @@ import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { install } from './installation.ts'
 
-// A million with FOOTFALL_FULL=1; fewer in every run.
+// A million with FOOTFALL_FULL=1 (npm run check:fold, and in CI); fewer in every other run.
 const events = process.env.FOOTFALL_FULL ? 1_000_000 : 60_000
 
 test(`${events.toLocaleString('en')} events: folded, damaged, found by verify, healed by rebuild`, async (t) => {
