@@ -152,7 +152,7 @@ What breaks first, in this order:
 1. **The ${first}.** ${first === 'disks' ? 'Raw events are what fills them: keeping them for less time, or on object storage, takes nodes away in proportion. Folded days stay.' : 'Of these, the table above says which work: caches take answering down in proportion to what is asked again.'}
 2. **The number of parts.** A fold writes parts for each site it visits; ${count(assumed.sites.value)} sites a day are ${count(assumed.sites.value / 86_400)} visits a second over ${count(needs.shards)} shards. The engine
    wants less than one insert a second and table: beyond it, sites have to be folded many to a statement.
-3. **One day of one site.** A (site, day) is folded by one statement on one node. Whatever does not fit into a node's memory cannot be folded
+3. **One day of one site.** A (site, day) is folded on one node. Whatever does not fit into a node's memory cannot be folded
    in one piece; the site measured here has ${count(eventsOfDay)} events on an average day.
 4. **The control plane.** PostgreSQL hears one change a folded site and day, ${count(assumed.sites.value / 86_400)} a second, and passes each on to every API process.
    Redis counts one request in one step: ${count(needs.requestsASecond)} a second are within one core of it, not within two times that.

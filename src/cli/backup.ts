@@ -76,14 +76,15 @@ export const restore: Command = {
     await refuseUnlessReady(context, manifest)
     const rows: Record<string, number> = {}
     const progress = showProgress(context.progressTo, 'Restoring')
-    for (const [index, table] of [...siteTables, ...tallyTables].entries()) {
+    const tables = [...siteTables, ...tallyTables]
+    for (const [index, table] of tables.entries()) {
       if (!(table in manifest.rows)) continue
-      progress.update(index, siteTables.length)
+      progress.update(index, tables.length)
       const stream = createReadStream(join(folder, `${table}.native.gz`)).pipe(createGunzip())
       await context.clickhouse.upload(table, stream)
       rows[table] = await countRows(context, table)
     }
-    progress.update(siteTables.length, siteTables.length)
+    progress.update(tables.length, tables.length)
     progress.end()
     for (const table of restoredTables) {
       if (!(table in manifest.rows)) continue // a backup of before there was such a table

@@ -5,6 +5,7 @@ import { onDays } from '../stats/query.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { date, join, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
+import { eraseTallies } from '../traffic/erasure.ts'
 import type { DayRange } from '../traffic/folds.ts'
 import { eventsKeptFrom } from '../traffic/kept.ts'
 import {
@@ -31,7 +32,7 @@ const dayMs = 86_400_000
  * same days by 1.5 million 15.7 to 19.3. A day is never divided.
  */
 const mostEvents = 250_000
-/** So few, or so few rows, are folded by one statement: one part to merge instead of nine. */
+/** So few, or so few rows, are folded by one statement a table: two parts to merge instead of nine. */
 const fewEvents = 500_000
 /** Of days that are summed up to months: five million take some 500 MB. */
 const mostRows = 5_000_000
@@ -127,7 +128,7 @@ async function write(
   const writing = await statements(version)
   if (!writing) return // a day was taken out just before: the next round begins again
   for (const statement of writing) await clickhouse.run(statement, settings)
-  if (!(await commitFold(postgres, siteId, span, version))) await erase(clickhouse, siteId) // it was deleted meanwhile
+  if (!(await commitFold(postgres, siteId, span, version))) await eraseTallies(clickhouse, siteId) // it was deleted meanwhile
 }
 
 /** Deletes rows that nobody can be reading any more, of many sites at once: a deletion goes through every part of its table. */
@@ -151,11 +152,6 @@ const rowsOf = (some: readonly Leftover[]): Sql =>
     ),
     sql` OR `,
   )
-
-async function erase(clickhouse: ClickHouse, siteId: string): Promise<void> {
-  await clickhouse.run(sql`DELETE FROM short_tallies WHERE site_id = ${text(siteId)}`)
-  await clickhouse.run(sql`DELETE FROM long_tallies WHERE site_id = ${text(siteId)}`)
-}
 
 export async function eventsByDay(
   clickhouse: ClickHouse,

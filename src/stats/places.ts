@@ -1,6 +1,6 @@
-// The text by which rows of `short_tallies` and `long_tallies` are found: `day 3 page 7 16:blog.example.com DE Mobile` are the pages of a day, written
-// under version 3, of visitors from Germany with a phone, on one host. After the version come the dimension and the cell, then the
-// columns of the cell in this order. A host or source tells its length in bytes first, so that no value can be taken for another.
+// The text by which tallies are found: `day 3 page 7 16:blog.example.com DE Mobile` are the pages of a day, written under version 3, of
+// visitors from Germany with a phone, on one host. After the version come the dimension and the cell, then the columns of the cell in
+// this order. A host or source tells its length in bytes first, so that no value can be taken for another.
 import { join, type Sql, sql, text, uint } from '../stores/clickhouse-sql.ts'
 import { type ListedColumn, type Narrowing, narrowedBy } from './dimensions.ts'
 

@@ -8,7 +8,11 @@ export const siteTables = ['events', 'titles'] as const
 export async function eraseSite(clickhouse: ClickHouse, siteId: string): Promise<void> {
   await clickhouse.run(sql`DELETE FROM events WHERE site_id = ${text(siteId)}`)
   await clickhouse.run(sql`DELETE FROM titles WHERE site_id = ${text(siteId)}`)
+  await eraseTallies(clickhouse, siteId)
+  await clickhouse.run(sql`DELETE FROM open_tallies WHERE site_id = ${text(siteId)}`)
+}
+
+export async function eraseTallies(clickhouse: ClickHouse, siteId: string): Promise<void> {
   await clickhouse.run(sql`DELETE FROM short_tallies WHERE site_id = ${text(siteId)}`)
   await clickhouse.run(sql`DELETE FROM long_tallies WHERE site_id = ${text(siteId)}`)
-  await clickhouse.run(sql`DELETE FROM open_tallies WHERE site_id = ${text(siteId)}`)
 }
