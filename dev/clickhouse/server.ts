@@ -1,7 +1,7 @@
 // Real ClickHouse servers for tests, benchmarks and development, from npm and without root (Linux x64; elsewhere use a container).
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,7 +21,14 @@ export interface ClickHouseServerOptions {
   /** Where data and log live; without it a temporary folder, removed by stop(). */
   folder?: string
   port?: number
+  /** What ClickHouse may take in all, in bytes; without it, half of the machine (deploy/clickhouse). */
+  memory?: number
+  /** Without the settings of deploy/clickhouse: what an installation has that nobody configured. */
+  stock?: boolean
 }
+
+/** The settings that operators are given are the ones that everything here runs with. */
+const deployed = new URL('../../deploy/clickhouse/', import.meta.url)
 
 const startDeadlineMs = 20_000
 
@@ -29,7 +36,8 @@ export async function startClickHouse(options: ClickHouseServerOptions = {}): Pr
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'footfall-clickhouse-'))
   const port = options.port ?? (await freePort())
   mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'config.xml'), serverConfig(port, await freePort(), folder))
+  writeFileSync(join(folder, 'config.xml'), serverConfig(port, await freePort(), folder, options.memory))
+  if (!options.stock) cpSync(deployed, folder, { recursive: true })
   writeFileSync(join(folder, 'users.xml'), usersConfig)
 
   const log = openSync(join(folder, 'server.log'), 'a')
@@ -99,13 +107,12 @@ export async function freePort(): Promise<number> {
   }
 }
 
-const serverConfig = (httpPort: number, tcpPort: number, folder: string) => `<clickhouse>
+const serverConfig = (httpPort: number, tcpPort: number, folder: string, memory = 0) => `<clickhouse>
   <listen_host>127.0.0.1</listen_host>
   <http_port>${httpPort}</http_port>
   <tcp_port>${tcpPort}</tcp_port>
   <users_config>${join(folder, 'users.xml')}</users_config>
-  <max_concurrent_queries>200</max_concurrent_queries>
-  <mark_cache_size>268435456</mark_cache_size>
+  <max_server_memory_usage>${memory}</max_server_memory_usage>
 </clickhouse>
 `
 

@@ -2,6 +2,7 @@ import { readConfig } from '../config.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import { pendingMigrations } from '../stores/migrate.ts'
 import { openRedis } from '../stores/redis.ts'
+import { settingsNotInForce } from './clickhouse-settings.ts'
 import { type Command, type Context, positionals } from './command.ts'
 import { explain } from './trouble.ts'
 
@@ -76,6 +77,20 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
     return Number.parseFloat(version) < 25
       ? { state: 'failed', found: `version ${version}`, advice: 'Footfall needs ClickHouse 25 or newer.' }
       : ok(`version ${version}`)
+  },
+
+  async 'ClickHouse settings'({ clickhouse }) {
+    const { settings, logs } = await settingsNotInForce(clickhouse)
+    if (settings.length === 0 && logs.length === 0) return ok('as deploy/clickhouse sets them, or the machine is large')
+    return {
+      state: 'warning',
+      found: [
+        ...(settings.length > 0 ? [`too large for a small machine: ${settings.join(', ')}`] : []),
+        ...(logs.length > 0 ? [`system logs that grow for ever: ${logs.join(', ')}`] : []),
+      ].join('; '),
+      advice:
+        'Copy deploy/clickhouse/config.d and users.d into /etc/clickhouse-server, each file into the folder of its name, and restart ClickHouse.',
+    }
   },
 
   async Redis({ config }) {

@@ -1,5 +1,6 @@
 // An installation of a test's own, used through the `footfall` command as a person would: its own databases, settings in the environment.
 import { execFile } from 'node:child_process'
+import type { ClickHouseServerOptions } from '../../dev/clickhouse/server.ts'
 import { createStores, keySecrets } from '../support/stores.ts'
 
 const command = new URL('../../src/cli/main.ts', import.meta.url).pathname
@@ -12,8 +13,8 @@ export interface Outcome {
 
 export type Installation = Awaited<ReturnType<typeof install>>
 
-export async function install(extra: Record<string, string> = {}) {
-  const stores = await createStores()
+export async function install(extra: Record<string, string> = {}, options: ClickHouseServerOptions = {}) {
+  const stores = await createStores(options)
   const environment = {
     PATH: process.env.PATH ?? '',
     DATABASE_URL: stores.addresses.postgres,
@@ -25,6 +26,7 @@ export async function install(extra: Record<string, string> = {}) {
   const footfall = (...words: string[]) => runFootfall(words, environment)
   return {
     addresses: stores.addresses,
+    clickhousePid: stores.clickhousePid,
     environment,
     footfall,
     /** What a command prints for programs. */

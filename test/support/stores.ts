@@ -1,7 +1,7 @@
 // Real stores for tests. `test/run.ts` starts ClickHouse and migrates a database once for all files and hands them over by
 // environment; a file that is run alone starts its own.
 import { randomBytes } from 'node:crypto'
-import { startClickHouse } from '../../dev/clickhouse/server.ts'
+import { type ClickHouseServerOptions, startClickHouse } from '../../dev/clickhouse/server.ts'
 import type { KeySecrets } from '../../src/accounts/keys.ts'
 import { type ClickHouse, createClickHouseDatabase, openClickHouse } from '../../src/stores/clickhouse.ts'
 import { migrate } from '../../src/stores/migrate.ts'
@@ -27,17 +27,21 @@ export interface Stores {
 }
 
 /** Makes a database of its own in each store, migrated, and removes them again. */
-export async function createStores(): Promise<{ addresses: StoreAddresses; remove(): Promise<void> }> {
-  const { stores, remove } = await createEmptyStores()
+export async function createStores(
+  options: ClickHouseServerOptions = {},
+): Promise<{ addresses: StoreAddresses; clickhousePid: number; remove(): Promise<void> }> {
+  const { stores, clickhousePid, remove } = await createEmptyStores(options)
   await migrate(stores)
   await disconnect(stores)
-  return { addresses: stores.addresses, remove }
+  return { addresses: stores.addresses, clickhousePid, remove }
 }
 
 /** The same, without tables. */
-export async function createEmptyStores(): Promise<{ stores: Stores; remove(): Promise<void> }> {
+export async function createEmptyStores(
+  options: ClickHouseServerOptions = {},
+): Promise<{ stores: Stores; clickhousePid: number; remove(): Promise<void> }> {
   const name = `footfall_test_${randomBytes(6).toString('hex')}`
-  const server = await startClickHouse()
+  const server = await startClickHouse(options)
   const admin = openPostgres(databaseUrl, 1)
   try {
     await admin.unsafe(`CREATE DATABASE ${name}`)
@@ -54,6 +58,7 @@ export async function createEmptyStores(): Promise<{ stores: Stores; remove(): P
   })
   return {
     stores,
+    clickhousePid: server.pid,
     async remove() {
       await disconnect(stores)
       await server.stop()
