@@ -12,10 +12,12 @@ COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY migrations migrations
 COPY src src
-RUN mkdir /spool && chown node /spool
+# `docker compose exec footfall footfall key list`. The file begins with the line that names its interpreter.
+RUN mkdir /spool /backups /imports && chown node /spool /backups \
+  && chmod +x src/cli/main.ts && ln -s /app/src/cli/main.ts /usr/local/bin/footfall
 VOLUME /spool
 USER node
 EXPOSE 8080 8081
 HEALTHCHECK --interval=10s --timeout=2s CMD ["node", "-e", "fetch('http://127.0.0.1:8080/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "src/cli/main.ts"]
+ENTRYPOINT ["footfall"]
 CMD ["serve"]

@@ -6,15 +6,19 @@ import { openDirectory } from '../accounts/directory.ts'
 import { recordLastUse } from '../accounts/last-use.ts'
 import type { Config } from '../config.ts'
 import { openClickHouse } from '../stores/clickhouse.ts'
+import { within } from '../stores/deadline.ts'
 import { openRedis } from '../stores/redis.ts'
 import { openRequestPostgres } from '../stores/request-postgres.ts'
 import { watchNeighbours } from '../stores/watch.ts'
+import { foldLagSeconds } from '../traffic/fold-lag.ts'
 import { buildApp } from './app.ts'
 import { createMetrics } from './metrics.ts'
 import { memoryLimiter, redisLimiter } from './rate-limit.ts'
 
 const graceMs = 1_000
 const longestDrainMs = 8_000
+/** Whoever scrapes waits no longer than this for the ledger. */
+const lagMs = 250
 
 // Who comes when the files are used up is turned away at once, instead of waiting unanswered. We need some ourselves: for the
 // stores, the log, the metrics. Read before any connection is open, for it would ask for the names of their ends.
@@ -26,11 +30,11 @@ export interface RunningApi {
 }
 
 export async function startApi(config: Config, log: Logger): Promise<RunningApi> {
-  const metrics = createMetrics()
   const now = () => Date.now()
+  const postgres = openRequestPostgres(config.DATABASE_URL)
+  const metrics = createMetrics(() => within(lagMs, 'PostgreSQL', foldLagSeconds(postgres)))
   const watch = watchNeighbours(log, metrics.dependency)
 
-  const postgres = openRequestPostgres(config.DATABASE_URL)
   const clickhouse = openClickHouse(config.CLICKHOUSE_URL, watch('ClickHouse'))
   const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, watch('Redis'))
   const directory = openDirectory(postgres, { secrets: config.KEY_SECRETS, onChange: watch('PostgreSQL') })

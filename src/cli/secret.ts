@@ -6,8 +6,8 @@ import type { Terminal } from './terminal.ts'
 const newSecret = () => randomBytes(32).toString('base64url')
 
 const warning =
-  'Keep it with your backups: key hashes are made with it, and losing it loses every key made with it. It belongs into the\n' +
-  'environment of every process, and nowhere else.'
+  'Set it in the environment of every process but collectors, and keep a copy in a safe place of its own, apart from database backups:\n' +
+  'whoever has both can test guesses of keys, and losing it loses every key made with it.'
 
 const create: Command = {
   summary: 'Make the secret that key hashes are made with',

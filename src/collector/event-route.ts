@@ -19,6 +19,7 @@ export interface EventServices extends Sources {
 
 const mostBytes = 65_536
 const mostEvents = 50
+/** Of a whole request: each unknown one is a look-up in PostgreSQL. */
 const mostDomains = 10
 /** Of all bodies that are being read, so that many slow senders cannot fill the memory. */
 const mostBytesAtOnce = 64 * 1024 * 1024
@@ -80,15 +81,21 @@ function parse(body: string): unknown[] {
   if (typeof sent !== 'object' || sent === null || list.length === 0 || list.length > mostEvents) {
     throw new Refusal('invalid_body')
   }
-  return list.flatMap(forEachDomain)
+  const events = list.flatMap(forEachDomain)
+  if (new Set(events.map(domainIn)).size > mostDomains) throw new Refusal('invalid_body')
+  return events
 }
 
 /** A script may name several sites, separated by commas: the event counts for each. */
 function forEachDomain(sent: unknown): unknown[] {
-  const { domain, d } = Object(sent) as { domain?: unknown; d?: unknown }
-  const named = domain ?? d
+  const named = domainIn(sent)
   if (typeof named !== 'string' || !named.includes(',')) return [sent]
-  return named.split(',', mostDomains).map((one) => ({ ...(sent as object), domain: one }))
+  return named.split(',', mostDomains + 1).map((one) => ({ ...(sent as object), domain: one }))
+}
+
+function domainIn(sent: unknown): unknown {
+  const { domain, d } = Object(sent) as { domain?: unknown; d?: unknown }
+  return domain ?? d
 }
 
 function readBody(request: IncomingMessage): Promise<string> {

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { showBuildInfo } from '../process/build-info.ts'
 import { type DropReason, dropReasons } from './intake.ts'
 
 /** What the collector's /metrics shows. Labels are names of our own, never anything a request could choose. */
@@ -6,6 +7,7 @@ export function createCollectorMetrics() {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  showBuildInfo(registry)
   // Counted in numbers of our own and handed over when somebody asks: a labelled counter costs 2 us, for every event.
   const answered = new Map<number, number>()
   let acceptedEvents = 0

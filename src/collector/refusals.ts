@@ -4,7 +4,7 @@ export const refusals = {
   invalid_body: {
     status: 400,
     message:
-      'Send one event or a list of at most 50 as JSON, such as {"name":"pageview","url":"https://example.com/","domain":"example.com"}.',
+      'Send one event or a list of at most 50, for at most 10 sites, as JSON, such as {"name":"pageview","url":"https://example.com/","domain":"example.com"}.',
   },
   too_large: { status: 413, message: 'A request may have at most 65,536 bytes.' },
   not_found: { status: 404, message: 'There is nothing here. Events go to /api/event.' },

@@ -37,6 +37,21 @@ test('fifty events are taken, fifty-one are not', async () => {
   assert.equal((body as { error: { code: string } }).error.code, 'invalid_body')
 })
 
+test('a request names ten sites at most, however it spreads them: each may be a look-up', async () => {
+  const names = (count: number) => Array.from({ length: count }, (_, index) => `n${index}-${domain}`)
+  const ten = Array.from({ length: 50 }, () => ({ ...page, d: names(10).join() }))
+  assert.equal((await outcome(ten))[0], 202)
+  for (const eleven of [
+    { ...page, d: names(11).join() },
+    names(11).map((name) => ({ ...page, d: name })),
+    names(11).map((name) => ({ ...page, domain: name })),
+  ]) {
+    const [status, body] = await outcome(eleven)
+    assert.equal(status, 400)
+    assert.equal((body as { error: { code: string } }).error.code, 'invalid_body')
+  }
+})
+
 const padded = (bytes: number) => {
   const empty = JSON.stringify({ ...page, props: { x: '' } })
   return JSON.stringify({ ...page, props: { x: 'x'.repeat(bytes - empty.length) } })
