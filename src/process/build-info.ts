@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Gauge, type Registry } from 'prom-client'
 
 /** Of this installation, as its package.json has it. */
-export const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string
 }
 

@@ -130,7 +130,7 @@ test('doctor finds nothing wrong here, and says what to do where something is', 
   const findings = await json('doctor')
   assert.deepEqual(
     findings.map(({ state }: { state: string }) => state),
-    Array(7).fill('ok'),
+    Array(8).fill('ok'),
   )
   for (const [change, check, advice] of [
     [{ DATABASE_URL: 'postgres://postgres@127.0.0.1:1/none' }, 'PostgreSQL', /DATABASE_URL/],

@@ -9,6 +9,7 @@ import { limiterMutations } from './limiter-mutations.ts'
 import { openDaysMutations } from './open-days-mutations.ts'
 import { retentionMutations } from './retention-mutations.ts'
 import { scaleMutations } from './scale-mutations.ts'
+import { smallBoxMutations } from './small-box-mutations.ts'
 import { trackerMutations } from './tracker-mutations.ts'
 
 export interface Mutation {
@@ -482,4 +483,5 @@ export const mutations: readonly Mutation[] = [
   ...retentionMutations,
   ...checkMutations,
   ...scaleMutations,
+  ...smallBoxMutations,
 ]
