@@ -64,8 +64,6 @@ const steps: readonly ((hit: Hit, sources: Sources) => Verdict | Promise<Verdict
 
 export interface Taken {
   event: TrafficEvent
-  /** Whose midnight decides when the event's day is over. */
-  zone: string
   isRepeatable: boolean
 }
 
@@ -86,7 +84,7 @@ function goOn(hit: Hit, sources: Sources, from: number): Outcome | Promise<Outco
     if (verdict instanceof Promise) return verdict.then((reason) => reason ?? goOn(hit, sources, index + 1))
     if (verdict) return verdict
   }
-  return { event: hit.event, zone: hit.site.timeZone, isRepeatable: hit.isRepeatable }
+  return { event: hit.event, isRepeatable: hit.isRepeatable }
 }
 
 /** What a step does with something that is mostly known already. */

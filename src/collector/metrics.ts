@@ -71,10 +71,14 @@ export function createCollectorMetrics() {
     help: 'Events left out because those of their days are no longer kept.',
     registers,
   })
-  const lag = new Gauge({
+  let oldest: number | undefined
+  new Gauge({
     name: 'footfall_shipping_lag_seconds',
-    help: 'Age of the oldest event of the last batch when the engine had it.',
+    help: 'Age of the oldest acknowledged event that ClickHouse does not have yet; 0 when there is none.',
     registers,
+    collect() {
+      this.set(oldest === undefined ? 0 : Math.max(0, (Date.now() - oldest) / 1000))
+    },
   })
   const dead = new Gauge({ name: 'footfall_dead_letters', help: 'Events the engine refused, kept aside.', registers })
   return {
@@ -91,20 +95,15 @@ export function createCollectorMetrics() {
       group.observe(events)
       commit.observe(milliseconds / 1000)
     },
-    spoolBytes: (bytes: number) => spool.set(bytes),
-    shipped(news: {
-      events: number
-      repeated: number
-      orphaned: number
-      tooOld: number
-      oldest: number
-      deadLetters: number
-    }) {
+    spoolMeasured(measures: { bytes: number; oldest: number | undefined }) {
+      spool.set(measures.bytes)
+      oldest = measures.oldest
+    },
+    orphaned: (events: number) => dropped.inc({ reason: 'deleted_site' }, events),
+    shipped(news: { events: number; repeated: number; tooOld: number; deadLetters: number }) {
       shipped.inc(news.events)
       repeated.inc(news.repeated)
-      dropped.inc({ reason: 'deleted_site' }, news.orphaned)
       tooOld.inc(news.tooOld)
-      lag.set((Date.now() - news.oldest) / 1000)
       dead.set(news.deadLetters)
     },
   }

@@ -7,7 +7,7 @@ import type { CollectorConfig } from '../config.ts'
 import { openClickHouse } from '../stores/clickhouse.ts'
 import { openRedis } from '../stores/redis.ts'
 import { boundReads, openRequestPostgres } from '../stores/request-postgres.ts'
-import { watchNeighbours } from '../stores/watch.ts'
+import { type OnChange, watchNeighbours } from '../stores/watch.ts'
 import { buildCollector } from './app.ts'
 import { createClientAddress } from './client-address.ts'
 import { openCountries } from './country.ts'
@@ -50,7 +50,7 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
     mostBytes: config.SPOOL_MAX_BYTES,
     onChange: watch('Spool'),
     onStored: metrics.stored,
-    onMeasured: metrics.spoolBytes,
+    onMeasured: metrics.spoolMeasured,
     onDeath(error) {
       // Only a new process has a new thread: answering 503 until somebody looks would help nobody (docs/operations.md).
       log.fatal({ err: error }, 'The thread of the spool has ended, and with it this process')
@@ -58,11 +58,12 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
     },
   })
   if (!redis) await rememberSessions()
-  const shipping = watch('Shipping')
+  const states = { shipping: whenChanged(watch('Shipping')), noting: whenChanged(watch('PostgreSQL of the shipper')) }
   const shipper = startShipper(
     (news) => {
       if (news.is === 'shipped') metrics.shipped(news)
-      else shipping(news.is === 'well', news.is === 'failed' ? new Error(news.cause) : undefined)
+      else if (news.is === 'orphaned') metrics.orphaned(news.events)
+      else states[news.of](news.cause === undefined, new Error(news.cause))
     },
     (pid) => log.info({ shipper: pid }, 'Shipping'),
   )
@@ -126,5 +127,14 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
       await Promise.all([directory.close(), redis?.close()])
       await postgres.close()
     },
+  }
+}
+
+/** A shipper that was started again does not know what the one before it told. */
+function whenChanged(onChange: OnChange): OnChange {
+  let isUp = true
+  return (isUpNow, cause) => {
+    if (isUpNow !== isUp) onChange(isUpNow, cause)
+    isUp = isUpNow
   }
 }

@@ -22,7 +22,7 @@ export function startShipper(onNews: (news: ShipperNews) => void, onStart: (pid:
     child.on('message', (news) => onNews(news as ShipperNews))
     child.once('exit', (code, signal) => {
       if (stopping) return
-      onNews({ is: 'failed', cause: `The shipper ended (${signal ?? code})` })
+      onNews({ is: 'state', of: 'shipping', cause: `The shipper ended (${signal ?? code})` })
       timer = setTimeout(start, restartMs)
     })
   }

@@ -13,11 +13,11 @@ export const spoolFiles = (folder: string): number[] =>
     .flatMap((name) => (nameForm.test(name) ? [Number(nameForm.exec(name)?.[1])] : []))
     .sort((one, other) => one - other)
 
-const pathOf = (folder: string, number: number): string =>
+export const spoolFilePath = (folder: string, number: number): string =>
   join(folder, `spool-${String(number).padStart(6, '0')}.sqlite`)
 
 export function openSpoolFile(folder: string, number: number): DatabaseSync {
-  const file = new DatabaseSync(pathOf(folder, number), { timeout: busyMs })
+  const file = new DatabaseSync(spoolFilePath(folder, number), { timeout: busyMs })
   // FULL: a commit is on disk when it returns. `groups` has one row for all requests that were waiting together, its events as
   // JSON lines; `batch` is the batch under way to the engine, written down before the first attempt.
   file.exec(`
@@ -29,7 +29,7 @@ export function openSpoolFile(folder: string, number: number): DatabaseSync {
 }
 
 export function removeSpoolFile(folder: string, number: number): void {
-  const path = pathOf(folder, number)
+  const path = spoolFilePath(folder, number)
   for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
 }
 
@@ -65,4 +65,28 @@ export function keepReserve(folder: string): void {
   }
 }
 
-export const useReserve = (folder: string): void => rmSync(join(folder, reserveName), { force: true })
+const useReserve = (folder: string): void => rmSync(join(folder, reserveName), { force: true })
+
+const sqliteFull = 13
+
+/** In one transaction. On a full disk with the space that is kept for this, and then `inNeed`. */
+export function writeWithReserve(file: DatabaseSync, folder: string, work: () => void, inNeed = work): void {
+  try {
+    inTransaction(file, work)
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode !== sqliteFull) throw error
+    useReserve(folder)
+    inTransaction(file, inNeed)
+  }
+}
+
+function inTransaction(file: DatabaseSync, work: () => void): void {
+  file.exec('BEGIN IMMEDIATE')
+  try {
+    work()
+    file.exec('COMMIT')
+  } catch (error) {
+    if (file.isTransaction) file.exec('ROLLBACK')
+    throw error
+  }
+}

@@ -4,6 +4,7 @@ import { statfsSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
+import { openSpoolAge } from './spool-age.ts'
 import { keepReserve, openSpoolFile, spoolBytes, spoolFiles } from './spool-file.ts'
 
 export interface SpoolWorkerData {
@@ -16,13 +17,20 @@ export interface SpoolGroup {
   lines: string
 }
 
+export interface SpoolMeasures {
+  isFull: boolean
+  bytes: number
+  /** When the oldest event in it was taken, undefined when it is empty. */
+  oldest: number | undefined
+}
+
 export type SpoolAnswer =
   /** The group is on disk; `isFull`: take no more for now. */
   | { is: 'stored'; isFull: boolean }
   /** The group is not on disk, and nothing can be stored until `open` comes. */
   | { is: 'failed'; cause: string }
-  | { is: 'open'; isFull: boolean; bytes: number }
-  | { is: 'measured'; isFull: boolean; bytes: number }
+  | ({ is: 'open' } & SpoolMeasures)
+  | ({ is: 'measured' } & SpoolMeasures)
   | { is: 'closed' }
 
 const { folder, mostBytes } = workerData as SpoolWorkerData
@@ -39,6 +47,8 @@ let file: DatabaseSync | undefined
 let insert: StatementSync | undefined
 let isFull = false
 let reopening: NodeJS.Timeout | undefined
+
+const age = openSpoolAge(folder)
 
 /** Held for the life of the process, and let go of by the kernel however it ends. */
 const lock = lockFolder()
@@ -78,13 +88,13 @@ function fail(error: Error): void {
   reopening ??= setTimeout(open, reopenMs)
 }
 
-function measure(): { isFull: boolean; bytes: number } {
+function measure(): SpoolMeasures {
   const bytes = spoolBytes(folder)
   const { bavail, blocks, bsize } = statfsSync(folder)
   const leastFree = Math.min(leastFreeBytes, blocks * bsize * (1 - fullShare))
   // Pages of shipped groups are used again, so a file that has grown is full only while it holds as much.
   isFull = usedBytes(bytes) > mostBytes * fullShare || bavail * bsize < leastFree
-  return { isFull, bytes }
+  return { isFull, bytes, oldest: age.oldest() }
 }
 
 function usedBytes(bytes: number): number {
@@ -99,6 +109,7 @@ port.on('message', (message: SpoolGroup | 'close') => {
     clearInterval(timer)
     clearTimeout(reopening)
     file?.close()
+    age.close()
     lock.close()
     answer({ is: 'closed' })
     return port.close()

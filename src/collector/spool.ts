@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { Unavailable } from '../stores/breaker.ts'
 import type { Taken } from './intake.ts'
-import type { SpoolAnswer, SpoolGroup, SpoolWorkerData } from './spool-worker.ts'
+import type { SpoolAnswer, SpoolGroup, SpoolMeasures, SpoolWorkerData } from './spool-worker.ts'
 
 export interface Spool {
   /** Returns when the events are on disk. Throws Unavailable when they are not: then nothing of them may be acknowledged. */
@@ -14,7 +14,7 @@ export interface Spool {
 export interface SpoolOptions extends SpoolWorkerData {
   onChange?(isUp: boolean, cause?: Error): void
   onStored?(events: number, milliseconds: number): void
-  onMeasured?(bytes: number): void
+  onMeasured?(measures: SpoolMeasures): void
   /** Its thread is gone, and nothing can be stored any more. */
   onDeath?(cause: Error): void
 }
@@ -63,7 +63,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     if (hasBegun) onDeath?.(death)
   })
   worker.on('message', (answer: SpoolAnswer) => {
-    if (answer.is === 'measured' || answer.is === 'open') onMeasured?.(answer.bytes)
+    if (answer.is === 'measured' || answer.is === 'open') onMeasured?.(answer)
     if (answer.is !== 'failed' && answer.is !== 'closed') isFull = answer.isFull
     if (answer.is === 'open') {
       if (hasFailed) onChange(true)

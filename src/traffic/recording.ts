@@ -20,35 +20,40 @@ export async function recordBatch(
   missing: readonly TrafficEvent[] = events,
 ): Promise<void> {
   if (missing.length > 0) {
-    // The engine leaves out a token it has seen lately, so the token stands for exactly these rows.
-    const token = hash('sha256', `${id} ${missing[0]?.eventId} ${missing.length}`)
     await clickhouse.insert(
       'events',
       missing.map((event) => eventRow(event, id)),
-      token,
+      tokenOf(id, missing),
     )
   }
-  const titles = titleRows(events)
-  if (titles.length > 0) await clickhouse.insert('titles', titles, hash('sha256', `titles ${id}`))
+  const titled = events.filter(({ title }) => title !== '')
+  if (titled.length > 0) await clickhouse.insert('titles', titled.map(titleRow), `titles ${tokenOf(id, titled)}`)
 }
+
+/** The engine leaves out a token it has seen lately, so the token stands for exactly these rows. */
+const tokenOf = (id: string, events: readonly TrafficEvent[]): string =>
+  hash('sha256', `${id} ${events.map(keyOf).join(' ')}`)
+
+/** Ids are chosen by clients: the same one may be on two sites. */
+const keyOf = ({ siteId, eventId }: Pick<TrafficEvent, 'siteId' | 'eventId'>): string => `${siteId} ${eventId}`
 
 const sitesAtOnce = 200
 
-/** Which events of a batch the engine has: what a writer asks that does not know how far it came. */
-export async function recordedIds(clickhouse: ClickHouse, { id, events }: Batch): Promise<Set<string>> {
+/** The events of a batch that the engine does not have: what a writer asks that does not know how far it came. */
+export async function missingOf(clickhouse: ClickHouse, { id, events }: Batch): Promise<TrafficEvent[]> {
   const found = new Set<string>()
   const sites = [...new Set(events.map(({ siteId }) => siteId))]
   const days = events.map(({ day }) => day).sort()
   const [first, last] = [days[0] ?? '', days.at(-1) ?? '']
   // By site and day, so that the engine reads only their part of the table.
   for (let from = 0; from < sites.length; from += sitesAtOnce) {
-    const rows = await clickhouse.rows<{ event_id: string }>(sql`
-      SELECT event_id FROM events
+    const rows = await clickhouse.rows<{ siteId: string; eventId: string }>(sql`
+      SELECT site_id AS siteId, toString(event_id) AS eventId FROM events
       WHERE site_id IN ${texts(sites.slice(from, from + sitesAtOnce))}
         AND day BETWEEN ${date(first)} AND ${date(last)} AND batch_id = toUUID(${text(id)})`)
-    for (const row of rows) found.add(row.event_id)
+    for (const row of rows) found.add(keyOf(row))
   }
-  return found
+  return events.filter((event) => !found.has(keyOf(event)))
 }
 
 const eventRow = (event: TrafficEvent, batchId: string) => ({
@@ -70,11 +75,8 @@ const eventRow = (event: TrafficEvent, batchId: string) => ({
   device: event.device,
 })
 
-const titleRows = (events: readonly TrafficEvent[]) =>
-  events
-    .filter(({ title }) => title !== '')
-    .map(({ siteId, pathname, time, eventId, title }) => ({
-      site_id: siteId,
-      pathname,
-      latest: { time: new Date(time).toISOString(), event_id: eventId, title },
-    }))
+const titleRow = ({ siteId, pathname, time, eventId, title }: TrafficEvent) => ({
+  site_id: siteId,
+  pathname,
+  latest: { time: new Date(time).toISOString(), event_id: eventId, title },
+})

@@ -4,18 +4,22 @@ import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { type TestContext, test } from 'node:test'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createSite, deletedAmong, deleteSite } from '../../src/accounts/sites.ts'
 import type { Taken } from '../../src/collector/intake.ts'
 import { openBatches } from '../../src/collector/shipper/batches.ts'
 import { openDeadLetters } from '../../src/collector/shipper/dead-letters.ts'
-import { createRecentIds } from '../../src/collector/shipper/recent-ids.ts'
+import { deliverNotes } from '../../src/collector/shipper/notes.ts'
+import { keyOf, openShipped } from '../../src/collector/shipper/shipped.ts'
 import { shipNext } from '../../src/collector/shipper/shipper.ts'
 import { openSpoolFile, spoolFiles } from '../../src/collector/spool-file.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text, texts } from '../../src/stores/clickhouse-sql.ts'
+import { eraseSite } from '../../src/traffic/erasure.ts'
 import type { TrafficEvent } from '../../src/traffic/event.ts'
+import type { SiteDay } from '../../src/traffic/late-days.ts'
 import { eventOf, type Hit } from '../support/events.ts'
 import { openStores } from '../support/stores.ts'
 
@@ -28,29 +32,37 @@ async function openShipper(t: TestContext) {
   const siteId = `site_${randomUUID()}`
   const deadLetters = openDeadLetters(folder)
   const noted: { day: string; isStored: boolean }[] = []
-  const fault = { noteLateDays: false, deletedAmong: false }
+  const fault = { noteLateDays: false, deletedAmong: false, eventsKeptFrom: false, remove: false }
   const kept = { from: '1970-01-01' }
-  const open = { batches: openBatches(folder), recentIds: createRecentIds(now), unasked: new Set<string>() }
-  const gone = async (ids: readonly string[]) => (fault.deletedAmong ? undefined : deletedAmong(postgres, ids))
-  t.after(() => {
+  const openFiles = () => ({ batches: openBatches(folder), shipped: openShipped(folder, () => now) })
+  let open = openFiles()
+  const closeFiles = () => {
     open.batches.close()
+    open.shipped.close()
+  }
+  t.after(() => {
+    closeFiles()
     deadLetters.close()
     rmSync(folder, { recursive: true })
   })
-  const taken = (hit: Hit, isRepeatable = true, zone = 'UTC'): Taken => ({
-    event: eventOf(hit, siteId, zone),
-    zone,
-    isRepeatable,
-  })
+  const taken = (hit: Hit, isRepeatable = true): Taken => ({ event: eventOf(hit, siteId, 'UTC'), isRepeatable })
   const stored = () =>
     clickhouse.rows<{ event_id: string; day: string; batch_id: string; name: string }>(sql`
       SELECT event_id, toString(day) AS day, batch_id, name FROM events
       WHERE site_id = ${text(siteId)} ORDER BY day, time`)
 
-  async function noteLateDays(days: readonly { siteId: string; day: string }[]): Promise<void> {
-    const rows = await stored()
-    for (const { day } of days) noted.push({ day, isStored: rows.some((row) => row.day === day) })
-    if (fault.noteLateDays) throw new Error('PostgreSQL is away')
+  const batches = {
+    close: () => {},
+    next() {
+      const batch = open.batches.next()
+      if (!batch || !fault.remove) return batch
+      return {
+        ...batch,
+        remove() {
+          throw new Error('The process ends here')
+        },
+      }
+    },
   }
 
   return {
@@ -72,23 +84,42 @@ async function openShipper(t: TestContext) {
       shipNext(
         {
           clickhouse: engine,
-          noteLateDays,
-          deletedAmong: gone,
-          eventsKeptFrom: async () => kept.from,
+          async eventsKeptFrom() {
+            if (fault.eventsKeptFrom) throw new Error('PostgreSQL is away')
+            return kept.from
+          },
           deadLetters,
           now: () => now,
           ...open,
+          batches,
         },
         isRetry,
       ),
+    /** As the process does it beside the shipping. */
+    deliver: (meanwhile: () => Promise<unknown> = async () => {}) =>
+      deliverNotes(open.shipped, {
+        async noteLateDays(days: readonly SiteDay[]) {
+          if (fault.noteLateDays) throw new Error('PostgreSQL is away')
+          const rows = await stored()
+          for (const { day } of days) noted.push({ day, isStored: rows.some((row) => row.day === day) })
+          await meanwhile()
+        },
+        async deletedAmong(ids) {
+          if (fault.deletedAmong) throw new Error('PostgreSQL is away')
+          return deletedAmong(postgres, ids)
+        },
+        async eraseDeleted(ids) {
+          for (const id of ids) await eraseSite(clickhouse, id)
+        },
+      }),
+    waiting: () => open.shipped.notes().map(({ day, events }) => ({ day, events })),
     noted,
     fault,
     kept,
     /** As after kill -9: nothing is left but the files. */
     restart(): void {
-      open.batches.close()
-      open.batches = openBatches(folder)
-      open.recentIds = createRecentIds(now)
+      closeFiles()
+      open = openFiles()
     },
     titles: () =>
       clickhouse.rows<{ pathname: string; title: string }>(sql`
@@ -212,7 +243,7 @@ test('the same id on two sites is two events', async (t) => {
 })
 
 test('events of a site that was deleted on their way are erased again, not those of one that was restored', async (t) => {
-  const { postgres, clickhouse, store, ship, taken, fault } = await openShipper(t)
+  const { postgres, clickhouse, store, ship, taken, fault, deliver, restart } = await openShipper(t)
   const accountId = await createAccount(postgres, { name: 'Orphans', plan: 'Free' })
   const newSite = () => createSite(postgres, { accountId, domain: `${randomUUID()}.example` })
   const [deleted, restored, unanswered] = [await newSite(), await newSite(), await newSite()]
@@ -223,12 +254,16 @@ test('events of a site that was deleted on their way are erased again, not those
   const hitOf = (siteId: string) => ({ ...hit, event: { ...hit.event, siteId, eventId: randomUUID() } })
   fault.deletedAmong = true
   store([hitOf(unanswered)])
-  assert.equal((await ship())?.orphaned, 0)
+  assert.equal((await ship())?.events, 1)
+  await assert.rejects(deliver(), /away/)
+  restart()
   fault.deletedAmong = false
+  assert.equal(await deliver(), 1)
   store([deleted, deleted, restored].map(hitOf))
   store([hit])
-  const { events, orphaned } = (await ship()) ?? {}
-  assert.deepEqual({ events, orphaned }, { events: 4, orphaned: 2 })
+  assert.equal((await ship())?.events, 4)
+  assert.equal(await deliver(), 2)
+  assert.equal(await deliver(), 0)
   const counts = await clickhouse.rows(sql`
     SELECT site_id, toUInt32(count()) AS count FROM events
     WHERE site_id IN ${texts([deleted, restored, unanswered, hit.event.siteId])} GROUP BY site_id ORDER BY site_id`)
@@ -249,25 +284,116 @@ test('events of earlier days, out of order and over the end of a month, keep the
   )
 })
 
-test('days that are over in their zone are noted, after their events are in the engine and before the spool forgets them', async (t) => {
+test('every day that was shipped is noted once its events are in the engine, whatever the clock says of it', async (t) => {
   const shipper = await openShipper(t)
-  // At 12:00 UTC it is still the 14th nowhere, the 16th already on Kiritimati.
-  shipper.store([
-    shipper.taken({ at: at('10:00:00') }),
-    shipper.taken({ at: at('09:00:00') }, true, 'Pacific/Kiritimati'),
-    shipper.taken({ at: at('10:00:00', '2026-11-13') }),
-  ])
-  shipper.fault.noteLateDays = true
-  await assert.rejects(shipper.ship(), /away/)
-  assert.deepEqual(shipper.noted, [
-    { day: '2026-11-15', isStored: true },
-    { day: '2026-11-13', isStored: true },
-  ])
-  shipper.fault.noteLateDays = false
-  await shipper.ship(shipper.clickhouse, true)
-  assert.equal(shipper.noted.length, 4)
+  const days = ['2026-11-13', '2026-11-14', today, '2026-11-16', '2026-11-17']
+  for (const day of days) shipper.store([shipper.taken({ at: at('10:00:00', day) })])
+  await shipper.ship()
+  await shipper.deliver()
+  assert.deepEqual(
+    shipper.noted,
+    days.map((day) => ({ day, isStored: true })),
+  )
+  assert.deepEqual(shipper.waiting(), [])
+  await shipper.deliver()
+  assert.equal(shipper.noted.length, days.length)
+})
+
+test('without PostgreSQL shipping goes on, and what it has to be told outlives the process', async (t) => {
+  const shipper = await openShipper(t)
+  Object.assign(shipper.fault, { noteLateDays: true, deletedAmong: true, eventsKeptFrom: true })
+  shipper.store([shipper.taken({ at: at('10:00:00') }), shipper.taken({ at: at('10:00:00', '2025-01-31') })])
+  assert.equal((await shipper.ship())?.events, 2)
+  await assert.rejects(shipper.deliver(), /away/)
+  shipper.store([shipper.taken({ at: at('10:00:01') })])
+  assert.equal((await shipper.ship())?.events, 1)
+  await assert.rejects(shipper.deliver(), /away/)
+  shipper.restart()
   assert.equal((await shipper.stored()).length, 3)
+  Object.assign(shipper.fault, { noteLateDays: false, deletedAmong: false })
+  assert.deepEqual(shipper.waiting(), [
+    { day: '2025-01-31', events: 1 },
+    { day: today, events: 2 },
+  ])
+  await shipper.deliver()
+  assert.deepEqual(shipper.noted.map(({ day }) => day).sort(), ['2025-01-31', today])
+  shipper.restart()
+  assert.deepEqual(shipper.waiting(), [])
+})
+
+test('what is shipped for a day while that day is being noted is noted again', async (t) => {
+  const shipper = await openShipper(t)
+  shipper.store([shipper.taken({ at: at('10:00:00') })])
+  await shipper.ship()
+  await shipper.deliver(async () => {
+    shipper.store([shipper.taken({ at: at('10:00:01') })])
+    await shipper.ship()
+  })
+  assert.equal(shipper.noted.length, 1)
+  assert.equal(shipper.waiting().length, 1)
+  await shipper.deliver()
+  assert.equal(shipper.noted.length, 2)
+  assert.deepEqual(shipper.waiting(), [])
+})
+
+test('more notes than are delivered at once are delivered all the same', async (t) => {
+  const shipper = await openShipper(t)
+  const hit = shipper.taken({ at: at('10:00:00') }, false)
+  const sites = Array.from({ length: 2_001 }, (_, index) => `${shipper.siteId}-${index}`)
+  shipper.store(sites.map((siteId) => ({ ...hit, event: { ...hit.event, siteId, eventId: randomUUID() } })))
+  await shipper.ship()
+  await shipper.deliver()
+  assert.equal(shipper.noted.length, 2_001)
+  assert.deepEqual(shipper.waiting(), [])
+})
+
+test('an end between the record of a batch and its removal: it is removed, and nothing is there twice or left out', async (t) => {
+  const shipper = await openShipper(t)
+  const group = [shipper.taken({ at: at('10:00:00') }), shipper.taken({ at: at('10:00:01') }, false)]
+  shipper.store(group)
+  shipper.fault.remove = true
+  await assert.rejects(shipper.ship(), /ends here/)
+  shipper.fault.remove = false
+  shipper.restart()
+  assert.deepEqual(pick(await shipper.ship()), { events: 2, repeated: 0 })
+  assert.deepEqual((await shipper.stored()).map(({ event_id }) => event_id).sort(), ids(group))
   assert.equal(await shipper.ship(), undefined)
+  await shipper.deliver()
+  assert.equal(shipper.noted.length, 1)
+})
+
+test('of ids that were shipped the last hour is kept, and of many the last', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-spool-'))
+  t.after(() => rmSync(folder, { recursive: true }))
+  let time = now
+  const most = 10
+  const open = () => openShipped(folder, () => time, most)
+  let shipped = open()
+  const restart = () => {
+    shipped.close()
+    shipped = open()
+  }
+  const keys = Array.from({ length: 60 }, (_, index) => keyOf({ siteId: `site_${index}`, eventId: randomUUID() }))
+  for (let from = 0; from < keys.length; from += 3) shipped.keep(randomUUID(), keys.slice(from, from + 3), [])
+  const known = () => keys.filter(shipped.hasKey)
+  for (const then of ['before', 'after'] as const) {
+    if (then === 'after') restart()
+    assert.deepEqual(known().slice(-most), keys.slice(-most), then)
+    assert.ok(known().length <= 2 * most + 3, `${then}: ${known().length}`)
+  }
+  const rows = () => {
+    const file = new DatabaseSync(join(folder, 'shipped.sqlite'))
+    const found = file.prepare('SELECT count(*) AS count FROM batches').get() as { count: number }
+    file.close()
+    return found.count
+  }
+  assert.ok(rows() <= 2 * Math.ceil(most / 3) + 2, `${rows()} rows`)
+  time += 3_600_001
+  restart()
+  assert.deepEqual(known(), [])
+  shipped.keep(randomUUID(), [], [])
+  assert.equal(rows(), 1)
+  shipped.close()
 })
 
 test('an event of a day whose events are no longer kept is left out and counted, however long it lay in the spool', async (t) => {

@@ -114,8 +114,8 @@ export const trackerMutations: Mutation[] = [
   {
     name: 'import: a batch in doubt is sent again without looking',
     file: 'src/collector/import/job.ts',
-    find: 'isDoubtful ? await recordedIds(clickhouse, batch) : new Set<string>()',
-    replace: 'isDoubtful && (await recordedIds(clickhouse, batch)).size < 0 ? new Set<string>() : new Set<string>()',
+    find: 'isDoubtful ? await missingOf(clickhouse, batch) : batch.events',
+    replace: 'isDoubtful && (await missingOf(clickhouse, batch)).length < 0 ? [] : batch.events',
     caughtBy: collector('import'),
   },
   {

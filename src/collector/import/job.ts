@@ -8,7 +8,7 @@ import type { Postgres } from '../../stores/postgres.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
 import { eventsKeptFrom } from '../../traffic/kept.ts'
 import { noteLateDays } from '../../traffic/late-days.ts'
-import { type Batch, recordBatch, recordedIds } from '../../traffic/recording.ts'
+import { type Batch, missingOf, recordBatch } from '../../traffic/recording.ts'
 import { isBot } from '../bots.ts'
 import type { Countries } from '../country.ts'
 import { deleteOldSalts } from '../salts.ts'
@@ -222,9 +222,7 @@ async function writeBatch(
 ): Promise<boolean> {
   const isKept = async () => (batch.events[0]?.day ?? '') >= (await eventsKeptFrom(postgres))
   if (!(await isKept())) return false
-  const there = isDoubtful ? await recordedIds(clickhouse, batch) : new Set<string>()
-  const missing = batch.events.filter(({ eventId }) => !there.has(eventId))
-  await recordBatch(clickhouse, batch, missing)
+  await recordBatch(clickhouse, batch, isDoubtful ? await missingOf(clickhouse, batch) : batch.events)
   const days = new Set(batch.events.map(({ day }) => day))
   await noteLateDays(
     postgres,

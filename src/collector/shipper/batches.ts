@@ -2,7 +2,7 @@
 // any end of this process the same rows go out again under the same id (decision D-96).
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import { openSpoolFile, removeSpoolFile, spoolFiles, useReserve } from '../spool-file.ts'
+import { openSpoolFile, removeSpoolFile, spoolFiles, writeWithReserve } from '../spool-file.ts'
 
 export interface SpooledBatch {
   id: string
@@ -56,7 +56,7 @@ function nextOf(file: DatabaseSync, folder: string): SpooledBatch | undefined {
   const plan = planned ?? makePlan(file)
   if (!plan) return undefined
   if (!planned) {
-    write(file, folder, () => file.prepare('INSERT INTO batch VALUES (?, ?)').run(plan.id, plan.last_group))
+    writeWithReserve(file, folder, () => file.prepare('INSERT INTO batch VALUES (?, ?)').run(plan.id, plan.last_group))
   }
   const groups = file.prepare('SELECT lines FROM groups WHERE number <= ? ORDER BY number').all(plan.last_group)
   return {
@@ -64,7 +64,7 @@ function nextOf(file: DatabaseSync, folder: string): SpooledBatch | undefined {
     isRepeated: planned !== undefined,
     lines: (groups as { lines: string }[]).flatMap(({ lines }) => lines.split('\n')),
     remove: () =>
-      write(file, folder, () => {
+      writeWithReserve(file, folder, () => {
         file.prepare('DELETE FROM groups WHERE number <= ?').run(plan.last_group)
         file.exec('DELETE FROM batch')
       }),
@@ -87,27 +87,4 @@ function makePlan(file: DatabaseSync): Plan | undefined {
     last = group.number
   }
   return last === 0 ? undefined : { id: randomUUID(), last_group: last }
-}
-
-const sqliteFull = 13
-
-/** In one transaction. On a full disk with the space that is kept for this. */
-function write(file: DatabaseSync, folder: string, work: () => void): void {
-  const attempt = () => {
-    file.exec('BEGIN IMMEDIATE')
-    try {
-      work()
-      file.exec('COMMIT')
-    } catch (error) {
-      if (file.isTransaction) file.exec('ROLLBACK')
-      throw error
-    }
-  }
-  try {
-    attempt()
-  } catch (error) {
-    if ((error as { errcode?: number }).errcode !== sqliteFull) throw error
-    useReserve(folder)
-    attempt()
-  }
 }

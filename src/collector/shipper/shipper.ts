@@ -1,86 +1,52 @@
 // From the spool into the engine: exactly once, whatever ends in between (decisions D-96 and D-97).
 import { hash } from 'node:crypto'
 import { type ClickHouse, isBadData } from '../../stores/clickhouse.ts'
-import { eraseSite } from '../../traffic/erasure.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
-import type { SiteDay } from '../../traffic/late-days.ts'
-import { type Batch, recordBatch, recordedIds } from '../../traffic/recording.ts'
-import { dayIn } from '../calendar.ts'
+import { type Batch, missingOf, recordBatch } from '../../traffic/recording.ts'
 import type { Taken } from '../intake.ts'
 import type { Batches, SpooledBatch } from './batches.ts'
 import type { DeadLetters } from './dead-letters.ts'
-import type { RecentIds } from './recent-ids.ts'
+import { keyOf, type Shipped } from './shipped.ts'
 
 export interface ShipperStores {
   clickhouse: ClickHouse
-  noteLateDays(days: readonly SiteDay[]): Promise<void>
-  /** Undefined when nobody answered. */
-  deletedAmong(siteIds: readonly string[]): Promise<readonly string[] | undefined>
-  /** Sites of batches that were shipped without an answer to that. */
-  unasked: Set<string>
   eventsKeptFrom(): Promise<string>
   batches: Batches
   deadLetters: DeadLetters
-  recentIds: RecentIds
+  shipped: Shipped
   now(): number
 }
 
 export interface Shipment {
   events: number
   repeated: number
-  /** Erased again, because their site was deleted while they were on their way. */
-  orphaned: number
   /** Left out because events of their days are no longer kept (decision D-80): they lay in the spool for years. */
   tooOld: number
-  /** When the oldest of them was recorded. */
-  oldest: number
 }
+
+/** Events of so many days are kept everywhere: a retention has 25 months or more. */
+const surelyKeptMs = 700 * 86_400_000
 
 /** Ships the next batch and forgets it; undefined when there is none. Throws when it has to be tried again. */
 export async function shipNext(stores: ShipperStores, isRetry: boolean): Promise<Shipment | undefined> {
-  const spooled = stores.batches.next()
+  const { batches, shipped } = stores
+  const spooled = batches.next()
   if (!spooled) return undefined
   const taken = readLines(spooled, stores.deadLetters)
-  const repeatable = taken.filter(({ isRepeatable }) => isRepeatable).map(({ event }) => event)
-  const ownIds = byMonth(
-    spooled.id,
-    taken.map(({ event }) => event),
-  ).map(({ id }) => id)
-  const siteIds = repeatable.map(({ siteId }) => siteId)
-  await stores.recentIds.learn(stores.clickhouse, siteIds, ownIds, stores.now())
-  const late = lateDays(taken, stores.now())
-  const keptFrom = late.length > 0 ? await stores.eventsKeptFrom() : ''
-  const unseen = withoutRepeated(taken, stores.recentIds)
-  const events = unseen.filter(({ day }) => day >= keptFrom)
+  if (shipped.hasBatch(spooled.id)) {
+    spooled.remove()
+    return { events: taken.length, repeated: 0, tooOld: 0 }
+  }
+  const { keys, unseen } = withoutRepeated(taken, shipped)
+  const events = await withoutTooOld(stores, unseen)
   for (const batch of byMonth(spooled.id, events)) {
-    // Any doubt whether it went out before: look first, and send only what is missing.
-    if (spooled.isRepeated || isRetry) await recordMissing(stores, batch)
-    else await record(stores, batch)
+    // Any doubt whether it went out before: look first, and send only what is missing. With nothing missing this writes the titles
+    // again, which changes nothing: they may not have come as far.
+    await record(stores, batch, spooled.isRepeated || isRetry ? await missingOf(stores.clickhouse, batch) : batch.events)
   }
-  // While it is still in the spool: whatever ends in between, they are noted again.
-  if (late.length > 0) await stores.noteLateDays(late)
-  const orphaned = await eraseOrphans(stores, events)
+  shipped.keep(spooled.id, keys, events)
   spooled.remove()
-  stores.recentIds.add(repeatable)
-  const oldest = taken.reduce((least, { event }) => Math.min(least, event.time), stores.now())
-  return {
-    events: events.length,
-    repeated: taken.length - unseen.length,
-    tooOld: unseen.length - events.length,
-    orphaned,
-    oldest,
-  }
-}
-
-/** Asked once they are in the engine: whoever deletes the site later than that erases them with it. */
-async function eraseOrphans(stores: ShipperStores, events: readonly TrafficEvent[]): Promise<number> {
-  for (const { siteId } of events) stores.unasked.add(siteId)
-  const answer = await stores.deletedAmong([...stores.unasked])
-  if (!answer) return 0
-  const deleted = new Set(answer)
-  for (const siteId of deleted) await eraseSite(stores.clickhouse, siteId)
-  stores.unasked.clear()
-  return events.filter(({ siteId }) => deleted.has(siteId)).length
+  return { events: events.length, repeated: taken.length - unseen.length, tooOld: unseen.length - events.length }
 }
 
 function readLines({ lines }: SpooledBatch, deadLetters: DeadLetters): Taken[] {
@@ -94,16 +60,25 @@ function readLines({ lines }: SpooledBatch, deadLetters: DeadLetters): Taken[] {
   })
 }
 
-/** Each id once: what was shipped lately goes, and of two in this batch the first stays. */
-function withoutRepeated(taken: readonly Taken[], recent: RecentIds): TrafficEvent[] {
-  const seen = new Set<string>()
-  return taken.flatMap(({ event, isRepeatable }) => {
+/** Each id once: what was shipped lately goes, and of two in this batch the first stays. `keys` are those of all of them. */
+function withoutRepeated(taken: readonly Taken[], shipped: Shipped) {
+  const keys = new Set<string>()
+  const unseen = taken.flatMap(({ event, isRepeatable }) => {
     if (!isRepeatable) return [event]
-    const key = event.siteId + event.eventId
-    if (seen.has(key) || recent.has(event)) return []
-    seen.add(key)
-    return [event]
+    const key = keyOf(event)
+    const isRepeated = keys.has(key) || shipped.hasKey(key)
+    keys.add(key)
+    return isRepeated ? [] : [event]
   })
+  return { keys, unseen }
+}
+
+/** PostgreSQL knows from which day on events are kept, and is asked only about days that are old enough: it may be down. */
+async function withoutTooOld(stores: ShipperStores, events: TrafficEvent[]): Promise<TrafficEvent[]> {
+  const surelyKeptFrom = new Date(stores.now() - surelyKeptMs).toISOString().slice(0, 10)
+  if (events.every(({ day }) => day >= surelyKeptFrom)) return events
+  const keptFrom = await stores.eventsKeptFrom()
+  return events.filter(({ day }) => day >= keptFrom)
 }
 
 /** One partition each, so that an insert is taken whole or not at all. Ids follow from the batch's, so they are the same again. */
@@ -119,15 +94,8 @@ function uuidOf(text: string): string {
   )
 }
 
-async function recordMissing(stores: ShipperStores, batch: Batch): Promise<void> {
-  const there = await recordedIds(stores.clickhouse, batch)
-  const missing = batch.events.filter(({ eventId }) => !there.has(eventId))
-  // With nothing missing this writes the titles again, which changes nothing: they may not have come as far.
-  await record(stores, { ...batch, events: batch.events }, missing)
-}
-
 /** A row that the engine refuses for what it holds is found by halving and put aside; all others go in. */
-async function record(stores: ShipperStores, batch: Batch, missing = batch.events): Promise<void> {
+async function record(stores: ShipperStores, batch: Batch, missing: readonly TrafficEvent[]): Promise<void> {
   try {
     await recordBatch(stores.clickhouse, batch, missing)
   } catch (error) {
@@ -135,15 +103,8 @@ async function record(stores: ShipperStores, batch: Batch, missing = batch.event
     const [only, ...others] = missing
     if (only && others.length === 0) return stores.deadLetters.put(JSON.stringify(only), (error as Error).message)
     const half = Math.ceil(missing.length / 2)
-    for (const part of [missing.slice(0, half), missing.slice(half)]) await record(stores, { ...batch, events: part })
+    for (const part of [missing.slice(0, half), missing.slice(half)]) {
+      await record(stores, { ...batch, events: part }, part)
+    }
   }
-}
-
-function lateDays(taken: readonly Taken[], now: number): SiteDay[] {
-  const late = new Map<string, SiteDay>()
-  for (const { event, zone } of taken) {
-    const { siteId, day } = event
-    if (day < dayIn(zone, now)) late.set(`${siteId} ${day}`, { siteId, day })
-  }
-  return [...late.values()]
 }
