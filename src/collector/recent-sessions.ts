@@ -1,7 +1,8 @@
 // Sessions that were running when the last process ended, from what it left: the engine and the spool (decision D-92).
 import type { ClickHouse } from '../stores/clickhouse.ts'
-import { date, instant, sql } from '../stores/clickhouse-sql.ts'
+import { date, instant, sql, uint } from '../stores/clickhouse-sql.ts'
 import type { Channel } from '../traffic/channel.ts'
+import type { TrafficEvent } from '../traffic/event.ts'
 import type { Taken } from './intake.ts'
 import { longestGapMs, type MemorySessions } from './sessions.ts'
 import { openSpoolFile, spoolFiles } from './spool-file.ts'
@@ -16,6 +17,10 @@ interface Row {
   utm_source: string
 }
 
+/** Of the engine and of the spool each the sessions of so many hits, the last ones: 13 MB of JSON, and a fraction of a second. */
+const mostHits = 100_000
+
+/** In a busy hour this may take longer than a read may take, and then fails: no index leads to the hits of the last minutes. */
 export async function readRunningSessions(
   clickhouse: ClickHouse,
   sessions: MemorySessions,
@@ -24,32 +29,46 @@ export async function readRunningSessions(
   const since = now - longestGapMs
   const firstDay = new Date(since - 12 * 3_600_000).toISOString().slice(0, 10)
   const rows = await clickhouse.rows<Row>(sql`
-    SELECT site_id, toString(visitor_id) AS visitor_id, toString(argMax(session_id, time)) AS id,
-      toUnixTimestamp64Milli(max(time)) AS last, argMax(referrer, time) AS referrer,
-      argMax(channel, time) AS channel, argMax(utm_source, time) AS utm_source
-    FROM events WHERE day >= ${date(firstDay)} AND time >= ${instant(since)}
-    GROUP BY site_id, visitor_id ORDER BY last`)
-  for (const { site_id, visitor_id, id, last, referrer, channel, utm_source } of rows) {
+    SELECT site_id, toString(visitor_id) AS visitor_id, toString(session_id) AS id, toUnixTimestamp64Milli(time) AS last,
+      referrer, channel, utm_source
+    FROM
+    (
+      SELECT site_id, visitor_id, session_id, time, referrer, channel, utm_source
+      FROM events WHERE day >= ${date(firstDay)} AND time >= ${instant(since)}
+      ORDER BY time DESC LIMIT ${uint(mostHits)}
+    )
+    ORDER BY time DESC LIMIT 1 BY site_id, visitor_id`)
+  // Those that were silent longest come first.
+  for (const { site_id, visitor_id, id, last, referrer, channel, utm_source } of rows.reverse()) {
     sessions.remember(site_id, visitor_id, { id, lastAt: last, referrer, channel, utmSource: utm_source })
   }
 }
 
 /** Of what is not shipped yet. */
 export function readSpooledSessions(folder: string, sessions: MemorySessions, now: number): void {
-  for (const number of spoolFiles(folder)) {
-    const file = openSpoolFile(folder, number)
-    for (const { lines } of file.prepare('SELECT lines FROM groups ORDER BY number').iterate() as Iterable<{
-      lines: string
-    }>) {
-      for (const line of lines.split('\n')) remember(line, sessions, now)
-    }
-    file.close()
+  const hits = lastHits(folder, now - longestGapMs)
+  for (const { siteId, visitorId, sessionId, time, referrer, channel, utmSource } of hits.reverse()) {
+    sessions.remember(siteId, visitorId, { id: sessionId, lastAt: time, referrer, channel, utmSource })
   }
 }
 
-function remember(line: string, sessions: MemorySessions, now: number): void {
-  const { event } = JSON.parse(line) as Taken
-  if (now - event.time > longestGapMs) return
-  const { siteId, visitorId, sessionId, time, referrer, channel, utmSource } = event
-  sessions.remember(siteId, visitorId, { id: sessionId, lastAt: time, referrer, channel, utmSource })
+/** The last one first: after an outage the spool may hold millions. */
+function lastHits(folder: string, since: number): TrafficEvent[] {
+  const hits: TrafficEvent[] = []
+  for (const number of spoolFiles(folder).reverse()) {
+    const file = openSpoolFile(folder, number)
+    try {
+      const groups = file.prepare('SELECT lines FROM groups ORDER BY number DESC').iterate()
+      for (const { lines } of groups as Iterable<{ lines: string }>) {
+        for (const line of lines.split('\n').reverse()) {
+          const { event } = JSON.parse(line) as Taken
+          if (event.time < since || hits.length === mostHits) return hits
+          hits.push(event)
+        }
+      }
+    } finally {
+      file.close()
+    }
+  }
+  return hits
 }

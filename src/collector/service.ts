@@ -1,6 +1,7 @@
 // One collector, put together: stores, salts, sessions, spool, shipper, HTTP. main.ts runs it alone; `footfall serve` runs it beside
 // the API on a small box.
 import { createServer } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openDirectory } from '../accounts/directory.ts'
 import type { CollectorConfig } from '../config.ts'
@@ -22,6 +23,8 @@ import { openSpool } from './spool.ts'
 
 /** A site that is known stays usable without PostgreSQL for so long: refusing its visitors helps nobody. */
 const siteUnconfirmedMs = 24 * 3_600_000
+/** What a start waits for the sessions that the engine knows; what comes later is used from then on. */
+const longestReadMs = 500
 const graceMs = 1_000
 const longestDrainMs = 5_000
 /** Each may hold a body of 64 kB. */
@@ -68,13 +71,15 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
     (pid) => log.info({ shipper: pid }, 'Shipping'),
   )
 
-  /** A restart must not split every session that is running. Without the engine it does: hits come first. */
+  /** A restart must not split every session that is running. While the engine is slow or away it does: hits come first. */
   async function rememberSessions(): Promise<void> {
     const clickhouse = openClickHouse(config.CLICKHOUSE_URL)
-    await readRunningSessions(clickhouse, memory, Date.now()).catch((error) =>
-      log.warn({ err: error }, 'Running sessions could not be read: those that are not in the spool begin anew'),
-    )
-    await clickhouse.close()
+    const reading = readRunningSessions(clickhouse, memory, Date.now())
+      .catch((error) =>
+        log.warn({ err: error }, 'Running sessions could not be read: those that are not in the spool begin anew'),
+      )
+      .finally(() => clickhouse.close())
+    await Promise.race([reading, pause(longestReadMs)])
     readSpooledSessions(config.SPOOL_FOLDER, memory, Date.now())
   }
 

@@ -45,6 +45,8 @@ const reopenMs = 500
 
 let file: DatabaseSync | undefined
 let insert: StatementSync | undefined
+/** Numbers are ours, because SQLite would give those of shipped groups to new ones, which then look like them (spool-age.ts). */
+let lastGroup = 0
 let isFull = false
 let reopening: NodeJS.Timeout | undefined
 
@@ -68,7 +70,8 @@ function open(): void {
   try {
     keepReserve(folder)
     file = openSpoolFile(folder, (spoolFiles(folder).at(-1) ?? 0) + 1)
-    insert = file.prepare('INSERT INTO groups (events, lines) VALUES (?, ?)')
+    insert = file.prepare('INSERT INTO groups (number, events, lines) VALUES (?, ?, ?)')
+    lastGroup = 0
     answer({ is: 'open', ...measure() })
   } catch (error) {
     fail(error as Error)
@@ -116,7 +119,7 @@ port.on('message', (message: SpoolGroup | 'close') => {
   }
   if (!insert) return answer({ is: 'failed', cause: 'The spool is not open' })
   try {
-    insert.run(message.events, message.lines)
+    insert.run(++lastGroup, message.events, message.lines)
   } catch (error) {
     return fail(error as Error)
   }

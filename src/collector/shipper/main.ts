@@ -48,9 +48,10 @@ const stores = {
 }
 const noteReaders: NoteReaders = {
   noteLateDays: (days) => answered(noteLateDays(postgres, days)),
-  deletedAmong: (siteIds) => answered(deletedAmong(postgres, siteIds)),
   async eraseDeleted(siteIds) {
-    for (const siteId of siteIds) await eraseSite(clickhouse, siteId)
+    const deleted = await answered(deletedAmong(postgres, siteIds))
+    for (const siteId of deleted) await eraseSite(clickhouse, siteId)
+    return deleted
   },
 }
 

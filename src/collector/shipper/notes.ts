@@ -5,9 +5,8 @@ import { notesAtOnce, type Shipped } from './shipped.ts'
 
 export interface NoteReaders {
   noteLateDays(days: readonly SiteDay[]): Promise<void>
-  deletedAmong(siteIds: readonly string[]): Promise<readonly string[]>
-  /** What happens to events of sites that were deleted while the events were on their way. */
-  eraseDeleted(siteIds: readonly string[]): Promise<void>
+  /** Has the events of those sites erased that were deleted while the events were on their way; returns these sites. */
+  eraseDeleted(siteIds: readonly string[]): Promise<readonly string[]>
 }
 
 /** Returns how many events of deleted sites were among them. Throws when it has to be tried again. */
@@ -16,8 +15,7 @@ export async function deliverNotes(shipped: Shipped, readers: NoteReaders): Prom
   for (let notes = shipped.notes(); notes.length > 0; notes = notes.length < notesAtOnce ? [] : shipped.notes()) {
     await readers.noteLateDays(notes)
     // Asked once the events are in ClickHouse: whoever deletes a site later than that erases them with it.
-    const deleted = new Set(await readers.deletedAmong([...new Set(notes.map(({ siteId }) => siteId))]))
-    if (deleted.size > 0) await readers.eraseDeleted([...deleted])
+    const deleted = new Set(await readers.eraseDeleted([...new Set(notes.map(({ siteId }) => siteId))]))
     shipped.forget(notes)
     for (const { siteId, events } of notes) if (deleted.has(siteId)) orphaned += events
   }

@@ -42,7 +42,11 @@ export async function shipNext(stores: ShipperStores, isRetry: boolean): Promise
   for (const batch of byMonth(spooled.id, events)) {
     // Any doubt whether it went out before: look first, and send only what is missing. With nothing missing this writes the titles
     // again, which changes nothing: they may not have come as far.
-    await record(stores, batch, spooled.isRepeated || isRetry ? await missingOf(stores.clickhouse, batch) : batch.events)
+    await record(
+      stores,
+      batch,
+      spooled.isRepeated || isRetry ? await missingOf(stores.clickhouse, batch) : batch.events,
+    )
   }
   shipped.keep(spooled.id, keys, events)
   spooled.remove()
