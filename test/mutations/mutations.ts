@@ -9,6 +9,7 @@ import { limiterMutations } from './limiter-mutations.ts'
 import { openDaysMutations } from './open-days-mutations.ts'
 import { retentionMutations } from './retention-mutations.ts'
 import { scaleMutations } from './scale-mutations.ts'
+import { shipperMutations } from './shipper-mutations.ts'
 import { smallBoxMutations } from './small-box-mutations.ts'
 import { trackerMutations } from './tracker-mutations.ts'
 
@@ -477,6 +478,7 @@ export const mutations: readonly Mutation[] = [
   ...rooms,
   ...trackerMutations,
   ...collectorMutations,
+  ...shipperMutations,
   ...faultMutations,
   ...foldingMutations,
   ...openDaysMutations,

@@ -101,8 +101,8 @@ export const retentionMutations: Mutation[] = [
   {
     name: 'retention: the shipper writes what is too old',
     file: 'src/collector/shipper/shipper.ts',
-    find: 'unseen.filter(({ day }) => day >= keptFrom)',
-    replace: 'unseen.filter(() => keptFrom)',
+    find: 'return events.filter(({ day }) => day >= keptFrom)',
+    replace: "return keptFrom === '' ? [] : events",
     caughtBy: 'test/collector/shipper.test.ts',
   },
   {
