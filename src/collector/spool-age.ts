@@ -2,7 +2,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { spoolFilePath, spoolFiles } from './spool-file.ts'
 
 export interface SpoolAge {
-  /** When the oldest event in the spool was taken, undefined when it is empty. */
+  /** When the oldest event in the spool was taken, undefined when it is empty. Never throws. */
   oldest(): number | undefined
   close(): void
 }
@@ -31,19 +31,29 @@ export function openSpoolAge(folder: string): SpoolAge {
     return opened
   }
 
+  function look(): number | undefined {
+    const numbers = spoolFiles(folder)
+    for (const [number, { file }] of files) {
+      if (numbers.includes(number)) continue
+      file.close()
+      files.delete(number)
+    }
+    for (const number of numbers) {
+      const time = oldestOf(files.get(number) ?? open(number))
+      if (time !== undefined) return time
+    }
+    return undefined
+  }
+
+  let last: number | undefined
   return {
     oldest() {
-      const numbers = spoolFiles(folder)
-      for (const [number, { file }] of files) {
-        if (numbers.includes(number)) continue
-        file.close()
-        files.delete(number)
+      try {
+        last = look()
+      } catch {
+        // A file was removed this instant, or cannot be read: what was known of it stands. Nobody refuses a hit for that.
       }
-      for (const number of numbers) {
-        const time = oldestOf(files.get(number) ?? open(number))
-        if (time !== undefined) return time
-      }
-      return undefined
+      return last
     },
     close() {
       for (const { file } of files.values()) file.close()

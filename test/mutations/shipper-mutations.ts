@@ -121,6 +121,13 @@ export const shipperMutations: Mutation[] = [
     caughtBy: shipping,
   },
   {
+    name: 'lag: a file that goes while it is looked at closes the spool',
+    file: 'src/collector/spool-age.ts',
+    find: '      } catch {\n',
+    replace: '      } catch (error) {\n        if (folder) throw error\n',
+    caughtBy: 'test/collector/spool-age.test.ts',
+  },
+  {
     name: 'lag: it stands still with the shipper',
     file: 'src/collector/metrics.ts',
     find: '      oldest = measures.oldest\n',

@@ -20,7 +20,7 @@ export interface Shipped {
 }
 
 /** Events were recorded for this day of this site. */
-export interface Note {
+interface Note {
   number: number
   siteId: string
   day: string
