@@ -28,7 +28,7 @@ export async function openShipper(t: TestContext) {
   const siteId = `site_${randomUUID()}`
   const deadLetters = openDeadLetters(folder)
   const noted: { day: string; isStored: boolean }[] = []
-  const fault = { noteLateDays: false, eraseDeleted: false, eventsKeptFrom: false, remove: false }
+  const fault = { noteLateDays: false, eraseDeleted: false, eventsKeptFrom: false, keep: false, remove: false }
   const kept = { from: '1970-01-01' }
   const openFiles = () => ({ batches: openBatches(folder), shipped: openShipped(folder, () => now) })
   let open = openFiles()
@@ -86,8 +86,14 @@ export async function openShipper(t: TestContext) {
           },
           deadLetters,
           now: () => now,
-          ...open,
           batches,
+          shipped: {
+            ...open.shipped,
+            keep(...words) {
+              if (fault.keep) throw new Error('The process ends here')
+              open.shipped.keep(...words)
+            },
+          },
         },
         isRetry,
       ),

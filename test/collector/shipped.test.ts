@@ -106,20 +106,21 @@ test('more notes than are delivered at once are delivered all the same', async (
   assert.deepEqual(shipper.waiting(), [])
 })
 
-test('an end between the record of a batch and its removal: it is removed, and nothing is there twice or left out', async (t) => {
-  const shipper = await openShipper(t)
-  const group = [shipper.taken({ at: at('10:00:00') }), shipper.taken({ at: at('10:00:01') }, false)]
-  shipper.store(group)
-  shipper.fault.remove = true
-  await assert.rejects(shipper.ship(), /ends here/)
-  shipper.fault.remove = false
-  shipper.restart()
-  assert.deepEqual(pick(await shipper.ship()), { events: 2, repeated: 0 })
-  assert.deepEqual((await shipper.stored()).map(({ event_id }) => event_id).sort(), ids(group))
-  assert.equal(await shipper.ship(), undefined)
-  await shipper.deliver()
-  assert.equal(shipper.noted.length, 1)
-})
+for (const moment of ['keep', 'remove'] as const)
+  test(`an end before ${moment}: the next process removes the batch, and nothing is there twice, left out or not noted`, async (t) => {
+    const shipper = await openShipper(t)
+    const group = [shipper.taken({ at: at('10:00:00') }), shipper.taken({ at: at('10:00:01') }, false)]
+    shipper.store(group)
+    shipper.fault[moment] = true
+    await assert.rejects(shipper.ship(), /ends here/)
+    shipper.fault[moment] = false
+    shipper.restart()
+    assert.deepEqual(pick(await shipper.ship()), { events: 2, repeated: 0 })
+    assert.deepEqual((await shipper.stored()).map(({ event_id }) => event_id).sort(), ids(group))
+    assert.equal(await shipper.ship(), undefined)
+    await shipper.deliver()
+    assert.equal(shipper.noted.length, 1)
+  })
 
 test('of ids that were shipped the last hour is kept, and of many the last', (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-spool-'))

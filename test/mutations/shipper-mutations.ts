@@ -107,13 +107,6 @@ export const shipperMutations: Mutation[] = [
     caughtBy: shipped,
   },
   {
-    name: 'shipper: nothing is delivered after a restart until something is shipped',
-    file: 'src/collector/shipper/main.ts',
-    find: 'const noting = setInterval(deliver, everyMs)',
-    replace: 'const noting = setInterval(() => hasNoted && deliver(), everyMs)',
-    caughtBy: shipping,
-  },
-  {
     name: 'lag: a new group is as old as the one that had its number',
     file: 'src/collector/spool-worker.ts',
     find: 'insert.run(++lastGroup, message.events',
