@@ -38,6 +38,7 @@ const tokenOf = (id: string, events: readonly TrafficEvent[]): string =>
 const keyOf = ({ siteId, eventId }: Pick<TrafficEvent, 'siteId' | 'eventId'>): string => `${siteId} ${eventId}`
 
 const sitesAtOnce = 200
+const longestLookSeconds = 60
 
 /** The events of a batch that the engine does not have: what a writer asks that does not know how far it came. */
 export async function missingOf(clickhouse: ClickHouse, { id, events }: Batch): Promise<TrafficEvent[]> {
@@ -47,10 +48,14 @@ export async function missingOf(clickhouse: ClickHouse, { id, events }: Batch): 
   const [first, last] = [days[0] ?? '', days.at(-1) ?? '']
   // By site and day, so that the engine reads only their part of the table.
   for (let from = 0; from < sites.length; from += sitesAtOnce) {
-    const rows = await clickhouse.rows<{ siteId: string; eventId: string }>(sql`
-      SELECT site_id AS siteId, toString(event_id) AS eventId FROM events
-      WHERE site_id IN ${texts(sites.slice(from, from + sitesAtOnce))}
-        AND day BETWEEN ${date(first)} AND ${date(last)} AND batch_id = toUUID(${text(id)})`)
+    const rows = await clickhouse.rowsPatiently<{ siteId: string; eventId: string }>(
+      sql`
+        SELECT site_id AS siteId, toString(event_id) AS eventId FROM events
+        WHERE site_id IN ${texts(sites.slice(from, from + sitesAtOnce))}
+          AND day BETWEEN ${date(first)} AND ${date(last)} AND batch_id = toUUID(${text(id)})`,
+      // A day of 100 million events takes longer than a read may, and a batch in doubt must not wait for ever.
+      { max_execution_time: longestLookSeconds },
+    )
     for (const row of rows) found.add(keyOf(row))
   }
   return events.filter((event) => !found.has(keyOf(event)))
