@@ -113,12 +113,3 @@ export const setTimeZone = (postgres: Postgres, id: string, timeZone: string) =>
   postgres`UPDATE sites SET time_zone = ${timeZone} WHERE id = ${id}`
 
 export const deleteSite = (postgres: Postgres, id: string) => postgres`DELETE FROM sites WHERE id = ${id}`
-
-/** Those of these ids whose site was deleted, and not restored. One that never was is not among them. */
-export async function deletedAmong(postgres: Postgres, ids: readonly string[]): Promise<string[]> {
-  const rows = await postgres<{ id: string }[]>`
-    SELECT id FROM deleted_sites
-    WHERE id IN (SELECT jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb))
-      AND NOT EXISTS (SELECT FROM sites WHERE sites.id = deleted_sites.id)`
-  return rows.map(({ id }) => id)
-}

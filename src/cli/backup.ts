@@ -6,21 +6,25 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import type { Fragment } from 'postgres'
-import { date, sql } from '../stores/clickhouse-sql.ts'
+import type { Fragment, TransactionSql } from 'postgres'
+import { date, type Sql, sql } from '../stores/clickhouse-sql.ts'
 import { pendingMigrations } from '../stores/migrate.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { siteTables } from '../traffic/erasure.ts'
+import { cloneOf, withSnapshot } from '../traffic/snapshot.ts'
 import { type Command, CommandError, type Context, positionals } from './command.ts'
 import { showProgress } from './terminal.ts'
 
 const tallyTables = ['short_tallies', 'long_tallies'] as const
+const trafficTables = [...siteTables, ...tallyTables] as const
+type TrafficTable = (typeof trafficTables)[number]
 const controlTables = ['accounts', 'sites', 'api_keys', 'imports', 'deleted_sites'] as const
 /** In the order in which they may be filled again. Keys come late: nobody may read a half-restored site. */
 const restoredTables = ['accounts', 'sites', 'retention', 'site_folds', 'api_keys', 'imports', 'deleted_sites'] as const
 
 interface Manifest {
-  format: 1
+  /** In format 1, titles were counted with those that a later one replaces. */
+  format: 1 | 2
   takenAt: string
   migrations: string[]
   rows: Record<string, number>
@@ -34,35 +38,33 @@ export const backup: Command = {
     const [folder] = positionals(input, ['folder']) as [string]
     if (existsSync(folder))
       throw new CommandError(`${folder} is there already.`, 'Name a folder that does not exist yet.')
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const rows: Record<string, number> = {}
-    for (const table of controlTables)
-      rows[table] = await writeControlTable(
-        context.postgres,
-        context.postgres`${context.postgres(table)}`,
-        join(folder, `${table}.jsonl`),
-      )
-    const progress = showProgress(context.progressTo, 'Backing up')
-    for (const [index, table] of siteTables.entries()) {
-      progress.update(index, siteTables.length)
-      rows[table] = await countRows(context, table)
-      await writeTraffic(await context.clickhouse.download(table), join(folder, `${table}.native.gz`))
-    }
-    Object.assign(rows, await writeFoldedForGood(context, folder))
-    progress.update(siteTables.length, siteTables.length)
-    progress.end()
-    const manifest: Manifest = {
-      format: 1,
-      takenAt: new Date().toISOString(),
-      migrations: await appliedMigrations(context.postgres),
-      rows,
-    }
+    const manifest = await withSnapshot(context, trafficTables, async (control): Promise<Manifest> => {
+      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      const rows: Record<string, number> = {}
+      for (const table of controlTables)
+        rows[table] = await writeControlTable(control, control`${control(table)}`, join(folder, `${table}.jsonl`))
+      const { before, ...folded } = await writeFoldedForGood(control, folder)
+      Object.assign(rows, folded)
+      const progress = showProgress(context.progressTo, 'Backing up')
+      for (const [index, table] of trafficTables.entries()) {
+        progress.update(index, trafficTables.length)
+        // Of tallies, what was folded of days whose events were dropped (decision D-79); the rest is made again from the events.
+        const until = isTallies(table) ? before : undefined
+        rows[table] = await countRows(context, table, clones[table], until)
+        const stream = await context.clickhouse.download(cloneOf(table), until)
+        await writeTraffic(stream, join(folder, `${table}.native.gz`))
+      }
+      progress.update(trafficTables.length, trafficTables.length)
+      progress.end()
+      return { format: 2, takenAt: new Date().toISOString(), migrations: await appliedMigrations(control), rows }
+    })
+    if (!manifest) throw new CommandError('Another backup is being taken at the moment.', 'Wait until it has ended.')
     // Last: a folder without it is no backup.
     writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2))
     return {
       data: { folder, ...manifest },
       show: (terminal) =>
-        `${terminal.facts(Object.entries(rows).map(([table, count]) => [table, count.toLocaleString('en')]))}\n\nWritten to ${folder}. Key hashes are in it, key secrets are not: keep KEY_SECRETS too.`,
+        `${terminal.facts(Object.entries(manifest.rows).map(([table, count]) => [table, count.toLocaleString('en')]))}\n\nWritten to ${folder}. Key hashes are in it, key secrets are not: keep KEY_SECRETS too.`,
     }
   },
 }
@@ -76,22 +78,23 @@ export const restore: Command = {
     await refuseUnlessReady(context, manifest)
     const rows: Record<string, number> = {}
     const progress = showProgress(context.progressTo, 'Restoring')
-    const tables = [...siteTables, ...tallyTables]
-    for (const [index, table] of tables.entries()) {
+    for (const [index, table] of trafficTables.entries()) {
       if (!(table in manifest.rows)) continue
-      progress.update(index, tables.length)
+      progress.update(index, trafficTables.length)
       const stream = createReadStream(join(folder, `${table}.native.gz`)).pipe(createGunzip())
       await context.clickhouse.upload(table, stream)
-      rows[table] = await countRows(context, table)
+      rows[table] = await countRows(context, table, originals[table])
     }
-    progress.update(tables.length, tables.length)
+    progress.update(trafficTables.length, trafficTables.length)
     progress.end()
     for (const table of restoredTables) {
       if (!(table in manifest.rows)) continue // a backup of before there was such a table
       if (table === 'retention') await context.postgres`DELETE FROM retention` // the row of a new database
       rows[table] = await readControlTable(context.postgres, table, join(folder, `${table}.jsonl`))
     }
-    const wrong = Object.entries(manifest.rows).filter(([table, count]) => table !== 'titles' && rows[table] !== count)
+    const wrong = Object.entries(manifest.rows).filter(
+      ([table, count]) => rows[table] !== count && !(manifest.format === 1 && table === 'titles'),
+    )
     if (wrong.length > 0) {
       throw new CommandError(
         `The restored tables differ from the backup: ${wrong.map(([table, count]) => `${table} ${rows[table]} of ${count}`).join(', ')}.`,
@@ -122,7 +125,7 @@ async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<
     throw new CommandError(`The backup is of a newer version (${unknown.join(', ')}).`, 'Upgrade Footfall first.')
   }
   const [{ accounts }] = await context.postgres<[{ accounts: number }]>`SELECT count(*)::int AS accounts FROM accounts`
-  if (accounts > 0 || (await countRows(context, 'events')) > 0) {
+  if (accounts > 0 || (await countRows(context, 'events', originals.events)) > 0) {
     throw new CommandError(
       'The databases are not empty.',
       'Restore into new ones: set DATABASE_URL and CLICKHOUSE_URL, then footfall migrate.',
@@ -130,23 +133,17 @@ async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<
   }
 }
 
-const appliedMigrations = async (postgres: Postgres): Promise<string[]> =>
+const appliedMigrations = async (postgres: Postgres | TransactionSql): Promise<string[]> =>
   (await postgres<{ name: string }[]>`SELECT name FROM migrations ORDER BY name`).map(({ name }) => name)
 
-/**
- * What was folded of days whose events were dropped (decision D-79), and the ledger of it. After the events, so that a month dropped
- * while they were written is in here; and it no longer changes.
- */
-async function writeFoldedForGood({ postgres, clickhouse }: Context, folder: string): Promise<Record<string, number>> {
+/** The ledger of what was folded of days whose events were dropped (decision D-79), and before which day that is. */
+async function writeFoldedForGood(
+  postgres: TransactionSql,
+  folder: string,
+): Promise<{ before: string; retention: number; site_folds: number }> {
   const [kept] = await postgres<[{ row: string; before: string }]>`
     SELECT to_jsonb(retention)::text AS row, folded_before::text AS before FROM retention`
   writeFileSync(join(folder, 'retention.jsonl'), `${kept.row}\n`, { flag: 'wx', mode: 0o600 })
-  const [tallies] = await clickhouse.rows<Record<(typeof tallyTables)[number], number>>(sql`
-    SELECT
-      (SELECT count() FROM short_tallies WHERE day < ${date(kept.before)}) AS short_tallies,
-      (SELECT count() FROM long_tallies WHERE day < ${date(kept.before)}) AS long_tallies`)
-  for (const table of tallyTables)
-    await writeTraffic(await clickhouse.download(table, kept.before), join(folder, `${table}.native.gz`))
   const ledger = postgres`(
       SELECT site_id, version, days * gone AS days, months * gone AS months, '{}' AS pending_days, '{}' AS pending_months,
         days * gone AS written_days, months * gone AS written_months, changed_at
@@ -154,27 +151,42 @@ async function writeFoldedForGood({ postgres, clickhouse }: Context, folder: str
       WHERE days && gone
     )`
   const site_folds = await writeControlTable(postgres, ledger, join(folder, 'site_folds.jsonl'))
-  return { retention: 1, ...tallies, site_folds }
+  return { before: kept.before, retention: 1, site_folds }
 }
 
 const writeTraffic = (stream: Readable, path: string) =>
   pipeline(stream, createGzip({ level: 1 }), createWriteStream(path, { flags: 'wx' }))
 
-async function countRows(
-  { clickhouse }: Context,
-  table: (typeof siteTables | typeof tallyTables)[number],
-): Promise<number> {
-  const counts = {
-    events: sql`SELECT count() AS rows FROM events`,
-    titles: sql`SELECT count() AS rows FROM titles`,
-    short_tallies: sql`SELECT count() AS rows FROM short_tallies`,
-    long_tallies: sql`SELECT count() AS rows FROM long_tallies`,
-  }
-  const [row] = await clickhouse.rows<{ rows: number }>(counts[table])
+const isTallies = (table: TrafficTable): boolean => (tallyTables as readonly string[]).includes(table)
+
+const originals: Record<TrafficTable, Sql> = {
+  events: sql`events`,
+  titles: sql`titles`,
+  short_tallies: sql`short_tallies`,
+  long_tallies: sql`long_tallies`,
+}
+const clones: Record<TrafficTable, Sql> = {
+  events: sql`backup_of_events`,
+  titles: sql`backup_of_titles`,
+  short_tallies: sql`backup_of_short_tallies`,
+  long_tallies: sql`backup_of_long_tallies`,
+}
+
+/** Of titles, those that a reader sees: the engine merges rows of the same page whenever it likes. */
+async function countRows({ clickhouse }: Context, table: TrafficTable, from: Sql, before?: string): Promise<number> {
+  const counted =
+    table === 'titles'
+      ? sql`(SELECT site_id, pathname FROM ${from} GROUP BY site_id, pathname)`
+      : before === undefined
+        ? from
+        : sql`${from} WHERE day < ${date(before)}`
+  const [row] = await clickhouse.rowsPatiently<{ rows: number }>(sql`SELECT count() AS rows FROM ${counted}`, {
+    optimize_aggregation_in_order: 1, // in the order of the key: without it, every path of every site would be in memory
+  })
   return row?.rows ?? 0
 }
 
-async function writeControlTable(postgres: Postgres, table: Fragment, path: string): Promise<number> {
+async function writeControlTable(postgres: TransactionSql, table: Fragment, path: string): Promise<number> {
   const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
   let rows = 0
   // PostgreSQL writes and reads the rows itself, so that no type is lost on the way.

@@ -1,7 +1,7 @@
 import { createSite, findSite, type Site } from '../accounts/sites.ts'
 import { generateDemo } from '../demo/generate.ts'
 import { sql, text as textValue } from '../stores/clickhouse-sql.ts'
-import { eraseSite } from '../traffic/erasure.ts'
+import { eraseSites } from '../traffic/erasure.ts'
 import { forgetFolds } from '../traffic/late-days.ts'
 import { type Command, CommandError, type Context, positionals, text } from './command.ts'
 import { ownerOf } from './site.ts'
@@ -66,7 +66,7 @@ async function makeRoom(context: Context, { id: siteId, domain, folds }: Site, r
   const { postgres, clickhouse } = context
   if (replace) {
     await forgetFolds(postgres, siteId)
-    return eraseSite(clickhouse, siteId)
+    return eraseSites(clickhouse, [siteId])
   }
   const [row] = await clickhouse.rows<{ any: number }>(
     sql`SELECT count() > 0 AS any FROM (SELECT 1 FROM events WHERE site_id = ${textValue(siteId)} LIMIT 1)`,

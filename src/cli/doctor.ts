@@ -1,5 +1,6 @@
 import { readConfig } from '../config.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
+import { readClocks } from '../stores/clocks.ts'
 import { pendingMigrations } from '../stores/migrate.ts'
 import { openRedis } from '../stores/redis.ts'
 import { settingsNotInForce } from './clickhouse-settings.ts'
@@ -16,7 +17,7 @@ interface Finding {
   advice?: string
 }
 
-const clockToleranceMs = 1_000
+const mostSkewMs = 1_000
 const leastDaysOfDisk = 30
 
 export const doctor: Command = {
@@ -117,17 +118,12 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
   },
 
   async Clocks({ postgres, clickhouse }) {
-    const skews = await Promise.all([
-      skewOf('PostgreSQL', async () => {
-        const [{ now }] = await postgres<[{ now: string }]>`SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`
-        return Number(now)
-      }),
-      skewOf('ClickHouse', async () => {
-        const [row] = await clickhouse.rows<{ now: number }>(sql`SELECT toUnixTimestamp64Milli(now64(3)) AS now`)
-        return row?.now ?? 0
-      }),
-    ])
-    const off = skews.filter(({ ms }) => Math.abs(ms) > clockToleranceMs)
+    const clocks = await readClocks({ postgres, clickhouse })
+    const skews = [
+      { name: 'PostgreSQL', ms: clocks.postgres - clocks.own },
+      { name: 'ClickHouse', ms: clocks.clickhouse - clocks.own },
+    ]
+    const off = skews.filter(({ ms }) => Math.abs(ms) > mostSkewMs)
     return off.length === 0
       ? ok(`within ${Math.max(...skews.map(({ ms }) => Math.abs(Math.round(ms))))} ms of each other`)
       : {
@@ -156,13 +152,6 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
       ? { state: 'warning', found, advice: 'Add space to the disk of ClickHouse, or set RETENTION_MONTHS.' }
       : ok(found)
   },
-}
-
-/** How far a server's clock is from ours, as seen from the middle of a round trip. */
-async function skewOf(name: string, ask: () => Promise<number>): Promise<{ name: string; ms: number }> {
-  const before = Date.now()
-  const theirs = await ask()
-  return { name, ms: theirs - (before + Date.now()) / 2 }
 }
 
 function size(bytes: number): string {

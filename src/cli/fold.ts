@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listSites, type Site } from '../accounts/sites.ts'
 import { lastClosedDay } from '../folding/calendar.ts'
 import { lengthOf, refoldSite } from '../folding/fold.ts'
-import { foldRound, type Round, watchOpenDays } from '../folding/loop.ts'
+import { eraseRound, foldRound, type Round, watchErasures, watchOpenDays } from '../folding/loop.ts'
+import { clocksDiffer, declareKept, planRetention } from '../folding/retention.ts'
 import { type Verdict, verifySite } from '../folding/verify.ts'
 import type { DayRange } from '../traffic/folds.ts'
 import { eventsKeptFrom } from '../traffic/kept.ts'
@@ -60,7 +61,7 @@ const status: Command = {
 }
 
 const run: Command = {
-  summary: 'Fold the days that have closed',
+  summary: 'Fold the days that have closed, drop old events, and erase what is left of deleted sites',
   usage: '[--site <site>] [--watch]',
   options: { ...siteOption, watch: { type: 'boolean' } },
   optionHelp: {
@@ -78,8 +79,12 @@ const run: Command = {
     const { signal } = ending
     const onError = (error: Error) =>
       void context.progressTo.write(`Open days could not be counted: ${error.message}\n`)
-    const counting = input.options.watch ? watchOpenDays(context, signal, onError) : undefined
-    const total: Required<Round> = { sites: 0, days: 0, failed: 0, dropped: [] }
+    const onErasureError = (error: Error) =>
+      void context.progressTo.write(`Deleted sites could not be erased: ${error.message}\n`)
+    const beside = input.options.watch
+      ? [watchOpenDays(context, signal, onError), watchErasures(context, signal, onErasureError)]
+      : []
+    const total: Round & { dropped: string[] } = { sites: 0, days: 0, failed: 0, dropped: [] }
     try {
       do {
         const round = await foldRound(context, {
@@ -98,11 +103,15 @@ const run: Command = {
         }
         for (const name of ['sites', 'days', 'failed'] as const) total[name] += round?.[name] ?? 0
         total.dropped.push(...(round?.dropped ?? []))
+        if (round?.held && round.held !== total.held) context.progressTo.write(`${round.held}\n`)
+        if (round?.held) total.held = round.held
+        else delete total.held
         if (input.options.watch) await sleep(60_000, undefined, { signal }).catch(() => {})
       } while (input.options.watch && !signal.aborted)
+      if (!input.options.watch && siteId === undefined) await eraseRound(context)
     } finally {
       ending.abort() // also after a failure: nothing may keep the process from ending
-      await counting
+      await Promise.all(beside)
     }
     return {
       data: total,
@@ -111,7 +120,45 @@ const run: Command = {
           `Folded ${total.days.toLocaleString('en')} days of ${total.sites.toLocaleString('en')} sites.`,
           ...(total.dropped.length > 0 ? [`Events of ${total.dropped.length} months were dropped.`] : []),
         ].join(' '),
-      ...(total.failed > 0 && { exitCode: 1 }),
+      ...((total.failed > 0 || total.held) && { exitCode: 1 }),
+    }
+  },
+}
+
+const retention: Command = {
+  summary: 'Show which old events RETENTION_MONTHS is about to drop, and confirm it where that is more than one month',
+  usage: '[--confirm]',
+  options: { confirm: { type: 'boolean' } },
+  optionHelp: { confirm: 'drop them: whatever folds does it, 20 minutes later or more; nothing can bring them back' },
+  examples: ['footfall fold retention', 'footfall fold retention --confirm'],
+  async run(input, context) {
+    positionals(input, [])
+    const months = context.config.RETENTION_MONTHS
+    if (months === undefined)
+      throw new CommandError('Events are kept for ever.', 'Set RETENTION_MONTHS to drop old ones.')
+    const plan = await planRetention(context, { months })
+    if (!plan) throw new CommandError(clocksDiffer, 'Set the clocks right and try again.')
+    const confirmed = input.options.confirm === true
+    if (confirmed) await declareKept(context.postgres, plan.keptFrom)
+    return {
+      data: { ...plan, confirmed },
+      show: (terminal) =>
+        [
+          plan.months.length === 0
+            ? `No month has events of before ${plan.keptFrom} that were not dropped or confirmed yet.`
+            : terminal.table(
+                ['Month', 'Events', 'Bytes'],
+                plan.months.map(({ month, events, bytes }) => [
+                  `${month.slice(0, 4)}-${month.slice(4)}`,
+                  events.toLocaleString('en'),
+                  bytes.toLocaleString('en'),
+                ]),
+              ),
+          '',
+          confirmed
+            ? `Events are kept from ${plan.keptFrom} on: older ones are folded and then dropped by whatever folds.`
+            : `With --confirm, events are kept from ${plan.keptFrom} on.`,
+        ].join('\n'),
     }
   },
 }
@@ -186,4 +233,4 @@ const keptNote = (keptFrom: string, before: string): string =>
 
 const spelled = ([first, last]: DayRange): string => (first === last ? first : `${first} to ${last}`)
 
-export const fold = { status, run, rebuild, verify }
+export const fold = { status, run, retention, rebuild, verify }

@@ -1,4 +1,5 @@
 import { createAccount, listAccounts } from '../accounts/accounts.ts'
+import { type DeletedSite, listDeletedSites } from '../accounts/deleted-sites.ts'
 import {
   createSite,
   deleteSite,
@@ -10,10 +11,12 @@ import {
 } from '../accounts/sites.ts'
 import { trackerPath } from '../collector/tracker/routes.ts'
 import { readTracker } from '../collector/tracker/script.ts'
+import { eraseRows } from '../folding/erasures.ts'
+import { within } from '../stores/deadline.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { type CountryCode, countryNames, isCountryCode } from '../traffic/country.ts'
-import { eraseSite } from '../traffic/erasure.ts'
 import { type Command, CommandError, type Input, positionals, text } from './command.ts'
+import { dayOf, deletions, purge } from './deleted-sites.ts'
 import type { Terminal } from './terminal.ts'
 
 const create: Command = {
@@ -140,7 +143,7 @@ const snippet: Command = {
 }
 
 const remove: Command = {
-  summary: 'Delete a site with its keys and all its traffic, for good',
+  summary: 'Delete a site with its keys and all its traffic, for good, and say by when the last byte is gone',
   usage: '<site> --yes',
   options: { yes: { type: 'boolean' } },
   optionHelp: { yes: 'confirms it: nothing can bring the traffic back' },
@@ -150,12 +153,29 @@ const remove: Command = {
     if (!input.options.yes) {
       throw new CommandError(`This deletes all traffic of ${site.domain} for good.`, 'Repeat it with --yes to go on.')
     }
-    // Keys first: nobody may read a half-erased site.
+    // Keys first: nobody may read a half-erased site. With it goes the record of what is to be erased, so that no outage loses it.
     await deleteSite(postgres, site.id)
-    await eraseSite(clickhouse, site.id)
-    return { data: { id: site.id, deleted: true }, show: () => `Deleted ${site.domain}, its keys and its traffic.` }
+    const erased = await within(eraseMs, 'ClickHouse', eraseRows({ postgres, clickhouse })).then(
+      () => true,
+      () => false,
+    )
+    const [{ goneBy }] = (await listDeletedSites(postgres)).filter(({ id }) => id === site.id) as [DeletedSite]
+    return {
+      data: { id: site.id, deleted: true, erased, goneBy },
+      show: () =>
+        [
+          erased
+            ? `Deleted ${site.domain}, its keys and its traffic.`
+            : `Deleted ${site.domain} and its keys. ClickHouse does not answer: whatever folds erases the traffic when it does.`,
+          `Nobody can read it any more. By ${dayOf(goneBy)} its last byte is gone from the disk of ClickHouse; backups keep what they hold.`,
+          'See how far it is: footfall site deletions. At once: footfall site purge',
+        ].join('\n'),
+    }
   },
 }
+
+/** The rest is recorded, so nobody has to wait for an engine that hangs. */
+const eraseMs = 30_000
 
 /** The site a person means, by domain or id. */
 export async function siteOf(postgres: Postgres, reference: string): Promise<Site> {
@@ -235,4 +255,6 @@ export const site = {
   timezone,
   snippet,
   delete: remove,
+  deletions,
+  purge,
 }

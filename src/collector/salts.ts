@@ -1,6 +1,7 @@
 // The salts that visitor ids are made with (decisions D-3 and D-90): random, one for each day of each zone, in PostgreSQL so that all
 // collectors use the same, and gone two days after the day has ended everywhere.
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
+import { clockToleranceMs } from '../stores/clocks.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { BoundedReads } from '../stores/request-postgres.ts'
 import { dayIn } from './calendar.ts'
@@ -38,9 +39,13 @@ export function openSalts(
     return pending
   }
 
+  async function deleteOld(): Promise<void> {
+    if (!(await deleteOldSalts(postgres, now()))) onError(new Error(clocksDiffer))
+  }
+
   /** Tomorrow's salts are fetched today, so that a midnight without PostgreSQL is like any other; yesterday's are forgotten. */
   async function lookAhead(): Promise<void> {
-    await deleteOldSalts(postgres, now())
+    await deleteOld()
     for (const zone of zones) {
       const tomorrow = dayIn(zone, now() + dayMs)
       const today = dayIn(zone, now())
@@ -50,7 +55,7 @@ export function openSalts(
   }
 
   const timer = setInterval(() => void lookAhead().catch(onError), lookAheadMs)
-  void deleteOldSalts(postgres, now()).catch(onError)
+  void deleteOld().catch(onError)
 
   return {
     of(zone, day) {
@@ -72,13 +77,24 @@ const insertOrSelect = (postgres: Postgres, zone: string, day: string) => postgr
   ON CONFLICT (time_zone, day) DO UPDATE SET salt = salts.salt
   RETURNING salt`
 
+const clocksDiffer =
+  'Old salts are not deleted: the clocks of this machine and of PostgreSQL differ by more than a minute. See: footfall doctor'
+
 /**
  * A day ends last at UTC-12, at noon UTC of the next; 48 hours later its salt goes. That of an import goes when it ends, or 30 days
- * after it was begun (decision D-120).
+ * after it was begun (decision D-120). By PostgreSQL's clock, and not while ours says something else: a salt that goes too early would
+ * count everybody of its day twice. False then.
  */
-export async function deleteOldSalts(postgres: Postgres, now: number): Promise<void> {
-  const time = new Date(now).toISOString()
+export async function deleteOldSalts(
+  postgres: Postgres,
+  now: number,
+  readTime = async () => (await postgres<[{ time: Date }]>`SELECT clock_timestamp() AS time`)[0].time.getTime(),
+): Promise<boolean> {
+  const theirs = await readTime()
+  if (Math.abs(theirs - now) > clockToleranceMs) return false
+  const time = new Date(theirs).toISOString()
   await postgres`DELETE FROM salts WHERE day + 3 + time '12:00' <= ${time}::timestamptz AT TIME ZONE 'UTC'`
   await postgres`
     UPDATE imports SET salt = NULL WHERE salt IS NOT NULL AND started_at + interval '720 hours' <= ${time}::timestamptz`
+  return true
 }

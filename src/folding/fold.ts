@@ -1,11 +1,11 @@
 // Folding a site's closed days: chunks that fit into memory, each readable as soon as it is written; then whole months.
+import { eraseAgain } from '../accounts/deleted-sites.ts'
 import { selectSite, siteOf } from '../accounts/sites.ts'
 import { foldedDays } from '../stats/plan.ts'
 import { onDays } from '../stats/query.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { date, join, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import { eraseTallies } from '../traffic/erasure.ts'
 import type { DayRange } from '../traffic/folds.ts'
 import { eventsKeptFrom } from '../traffic/kept.ts'
 import {
@@ -128,7 +128,7 @@ async function write(
   const writing = await statements(version)
   if (!writing) return // a day was taken out just before: the next round begins again
   for (const statement of writing) await clickhouse.run(statement, settings)
-  if (!(await commitFold(postgres, siteId, span, version))) await eraseTallies(clickhouse, siteId) // it was deleted meanwhile
+  if (!(await commitFold(postgres, siteId, span, version))) await eraseAgain(postgres, [siteId]) // it was deleted meanwhile
 }
 
 /** Deletes rows that nobody can be reading any more, of many sites at once: a deletion goes through every part of its table. */

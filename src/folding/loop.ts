@@ -1,10 +1,13 @@
 // Finds days that have closed and folds them: in `footfall serve`, or as a process of its own. Any number may run; an advisory lock of
 // PostgreSQL lets one work at a time. It only saves work: two at once would still be right (ledger.ts).
+import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { date, sql, text } from '../stores/clickhouse-sql.ts'
+import type { Clocks } from '../stores/clocks.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { lastClosedDay } from './calendar.ts'
+import { eraseDeletedSites } from './erasures.ts'
 import { foldSite, type Progress, type Stores, sweep } from './fold.ts'
 import { foldOpenDays } from './open-days.ts'
 import { dropOldEvents } from './retention.ts'
@@ -16,6 +19,7 @@ const pause = '5 minutes'
 // Any constants: the names of the locks.
 const closedLock = 4_669_202
 const openLock = 4_669_203
+const erasureLock = 4_669_205
 
 /** Events in a year from which on a site is folded: below, a year is read from the events in no time (decision D-75). */
 const leastEvents = 50_000
@@ -27,6 +31,7 @@ export interface RoundOptions {
   least?: number
   /** Events older than so many months are dropped; undefined keeps all. */
   retentionMonths?: number | undefined
+  readClocks?: (stores: Stores) => Promise<Clocks>
   signal?: AbortSignal
   onSite?: (domain: string) => Progress | undefined
   onError?: (error: Error, domain: string) => void
@@ -38,6 +43,8 @@ export interface Round {
   failed: number
   /** Months of events that are gone now. */
   dropped?: string[]
+  /** Why old events are kept although they are due. */
+  held?: string
 }
 
 /** Folds what is due, if nobody else is at it; undefined if somebody is. */
@@ -93,7 +100,7 @@ async function foldDue(stores: Stores, options: RoundOptions): Promise<Round> {
   }
   await sweep(stores)
   if (options.retentionMonths !== undefined && options.siteId === undefined) {
-    const dropped = await dropOldEvents(stores, {
+    const { months, held } = await dropOldEvents(stores, {
       ...options,
       months: options.retentionMonths,
       onError(error, domain) {
@@ -101,7 +108,8 @@ async function foldDue(stores: Stores, options: RoundOptions): Promise<Round> {
         options.onError?.(error, domain)
       },
     })
-    if (dropped.length > 0) round.dropped = dropped
+    if (months.length > 0) round.dropped = months
+    if (held !== undefined) round.held = held
   }
   return round
 }
@@ -162,10 +170,37 @@ export async function watchOpenDays(
   }
 }
 
+/** Erases what is left of deleted sites, if nobody else is at it; beside folding, because rewriting parts may take hours. */
+export const eraseRound = (stores: Stores) => alone(stores.postgres, erasureLock, () => eraseDeletedSites(stores))
+
+/** The same until the signal aborts, which it does not wait for. What fails is tried again with every round, and told once. */
+export async function watchErasures(
+  stores: Stores,
+  signal: AbortSignal,
+  onError: (error: Error) => void,
+): Promise<void> {
+  const aborted = once(signal, 'abort')
+  let isFailing = false
+  while (!signal.aborted) {
+    try {
+      await Promise.race([eraseRound(stores), aborted])
+      isFailing = false
+    } catch (error) {
+      if (!isFailing) onError(error as Error)
+      isFailing = true
+    }
+    await sleep(roundMs, undefined, { signal }).catch(() => {})
+  }
+}
+
 export function startFolding(stores: Stores, log: Log, retentionMonths: number | undefined): FoldingLoop {
   const ending = new AbortController()
   const { signal } = ending
   const counting = watchOpenDays(stores, signal, (error) => log.error({ err: error }, 'open days could not be counted'))
+  const erasing = watchErasures(stores, signal, (error) =>
+    log.error({ err: error }, 'deleted sites could not be erased; it is tried again every minute'),
+  )
+  let held: string | undefined
   const running = (async () => {
     while (!signal.aborted) {
       try {
@@ -177,6 +212,8 @@ export function startFolding(stores: Stores, log: Log, retentionMonths: number |
         })
         if (round && round.days > 0) log.info(round, 'folded')
         if (round?.dropped) log.info({ months: round.dropped }, 'old events were dropped')
+        if (round?.held && round.held !== held) log.error({}, round.held)
+        if (round) held = round.held
       } catch (error) {
         log.error({ err: error }, 'folding failed')
       }
@@ -186,7 +223,7 @@ export function startFolding(stores: Stores, log: Log, retentionMonths: number |
   return {
     async stop() {
       ending.abort()
-      await Promise.all([running, counting])
+      await Promise.all([running, counting, erasing])
     },
   }
 }

@@ -1,26 +1,72 @@
 // Drops months of events that are older than the retention (decision D-79), in steps that are each recorded before the next, so that
 // whatever ends in between, a later round goes on: (1) from `kept_from` on events are kept, and before it none is written any more;
 // (2) every day before it that has events is folded; (3) once nobody can be reading them, their partitions are dropped.
+// One wrong clock must not drop everything: nothing is done unless three clocks agree, and the first step takes one month with events at
+// a time; more than that an operator has to confirm (decision D-146).
 import { sql, text } from '../stores/clickhouse-sql.ts'
+import { type Clocks, clocksAgree, readClocks } from '../stores/clocks.ts'
 import type { Postgres } from '../stores/postgres.ts'
+import { eventsKeptFrom } from '../traffic/kept.ts'
 import { foldForGood, type Stores } from './fold.ts'
 import { stalestReader, unfoldedDays } from './ledger.ts'
 
 export interface Retention {
   months: number
-  now: number
+  readClocks?: (stores: Stores) => Promise<Clocks>
   signal?: AbortSignal
   onError?: (error: Error, domain: string) => void
   /** How long after the last fold nobody reads the events any more. */
   patience?: string
 }
 
-/** Does what is due, and returns the months that were dropped, `YYYYMM`. */
-export async function dropOldEvents(stores: Stores, retention: Retention): Promise<string[]> {
-  await declareKept(stores.postgres, firstKeptDay(retention.months, retention.now))
-  await foldWhatGoes(stores, retention)
-  return dropFolded(stores, retention.patience)
+export interface Dropped {
+  /** `YYYYMM`. */
+  months: string[]
+  /** Why nothing more is dropped until a person does something; the same text as long as it stays so. */
+  held?: string
 }
+
+/** Does what is due. */
+export async function dropOldEvents(stores: Stores, retention: Retention): Promise<Dropped> {
+  const plan = await planRetention(stores, retention)
+  if (plan === undefined) return { months: [], held: clocksDiffer }
+  const isTooMuch = plan.months.length > 1
+  if (!isTooMuch) await declareKept(stores.postgres, plan.keptFrom)
+  await foldWhatGoes(stores, retention)
+  const months = await dropFolded(stores, retention.patience)
+  return isTooMuch ? { months, held: tooMuch } : { months }
+}
+
+export const clocksDiffer =
+  'Old events are not dropped: the clocks of this machine, of PostgreSQL and of ClickHouse differ by more than a minute. See: footfall doctor'
+const tooMuch =
+  'Old events are not dropped: more than one month would go at once. See which: footfall fold retention; if that is right, add --confirm'
+
+export interface MonthOfEvents {
+  /** `YYYYMM`. */
+  month: string
+  events: number
+  bytes: number
+}
+
+/** From which day on events are to be kept, by PostgreSQL's clock, and what goes by that; undefined while clocks do not agree. */
+export async function planRetention(
+  stores: Stores,
+  { months, readClocks: read = readClocks }: Pick<Retention, 'months' | 'readClocks'>,
+): Promise<{ keptFrom: string; months: MonthOfEvents[] } | undefined> {
+  const clocks = await read(stores)
+  if (!clocksAgree(clocks)) return undefined
+  const keptFrom = firstKeptDay(months, clocks.postgres)
+  const since = await eventsKeptFrom(stores.postgres)
+  const going = await stores.clickhouse.rowsPatiently<MonthOfEvents>(sql`
+    SELECT partition AS month, sum(rows) AS events, sum(bytes_on_disk) AS bytes FROM system.parts
+    WHERE database = currentDatabase() AND table = 'events' AND active AND rows > 0
+      AND partition >= ${text(monthOf(since))} AND partition < ${text(monthOf(keptFrom))}
+    GROUP BY partition ORDER BY partition`)
+  return { keptFrom, months: going }
+}
+
+const monthOf = (day: string): string => day.slice(0, 7).replace('-', '')
 
 /** The first day of the month that lies so many months back, wherever on earth it is still the earliest date. */
 export const firstKeptDay = (months: number, now: number): string =>

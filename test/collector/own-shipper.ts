@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
-import { deletedAmong } from '../../src/accounts/sites.ts'
+import { eraseAgain } from '../../src/accounts/deleted-sites.ts'
 import type { Taken } from '../../src/collector/intake.ts'
 import { openBatches } from '../../src/collector/shipper/batches.ts'
 import { openDeadLetters } from '../../src/collector/shipper/dead-letters.ts'
@@ -12,9 +12,9 @@ import { deliverNotes } from '../../src/collector/shipper/notes.ts'
 import { openShipped } from '../../src/collector/shipper/shipped.ts'
 import { shipNext } from '../../src/collector/shipper/shipper.ts'
 import { openSpoolFile } from '../../src/collector/spool-file.ts'
+import { eraseRows } from '../../src/folding/erasures.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
-import { eraseSite } from '../../src/traffic/erasure.ts'
 import type { SiteDay } from '../../src/traffic/late-days.ts'
 import { eventOf, type Hit } from '../support/events.ts'
 import { openStores } from '../support/stores.ts'
@@ -108,8 +108,8 @@ export async function openShipper(t: TestContext) {
         },
         async eraseDeleted(ids) {
           if (fault.eraseDeleted) throw new Error('PostgreSQL is away')
-          const deleted = await deletedAmong(postgres, ids)
-          for (const id of deleted) await eraseSite(clickhouse, id)
+          const deleted = await eraseAgain(postgres, ids)
+          await eraseRows({ postgres, clickhouse })
           return deleted
         },
       }),

@@ -92,10 +92,17 @@ test('a salt goes 48 hours after its day has ended in the last zone, and not a s
     await postgres`INSERT INTO salts VALUES ('Etc/Test', ${day}, ${Buffer.alloc(32)})`
   }
   // 1999-12-30 ends at UTC-12 at 12:00 UTC of the 31st.
-  await deleteOldSalts(postgres, at('2000-01-02T11:59:59Z'))
+  const deleteAt = (iso: string, own = iso) => deleteOldSalts(postgres, at(own), async () => at(iso))
+  await deleteAt('2000-01-02T11:59:59Z')
   assert.deepEqual(await left(), ['1999-12-30', '1999-12-31'])
-  await deleteOldSalts(postgres, at('2000-01-02T12:00:00Z'))
+  // By PostgreSQL's clock, and not while the collector's is more than a minute off.
+  assert.equal(await deleteAt('2000-01-02T11:59:59Z', '2000-01-02T12:00:10Z'), true)
+  assert.equal(await deleteAt('2000-01-02T12:00:00Z', '2000-01-02T12:01:01Z'), false)
+  assert.equal(await deleteAt('2010-01-02T12:00:00Z', '2000-01-02T12:00:00Z'), false)
+  assert.equal(await deleteOldSalts(postgres, at('2000-01-02T12:00:00Z')), false, 'the real one says another year')
+  assert.deepEqual(await left(), ['1999-12-30', '1999-12-31'])
+  assert.equal(await deleteAt('2000-01-02T12:00:00Z', '2000-01-02T11:59:50Z'), true)
   assert.deepEqual(await left(), ['1999-12-31'])
-  await deleteOldSalts(postgres, at('2000-01-03T12:00:00Z'))
+  await deleteAt('2000-01-03T12:00:00Z')
   assert.deepEqual(await left(), [])
 })

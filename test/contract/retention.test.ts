@@ -37,7 +37,9 @@ test('parts of days are asked from the first day that is kept; whole days and wh
   const untilToday = 'start=2024-01-20&end=2026-03-15'
   assert.equal((await ask(untilToday)).previous.visitors, 1)
 
-  await dropOldEvents(stores, { months: 25, now: Date.parse(now), patience: '0 seconds' })
+  const time = Date.parse(now)
+  const readClocks = async () => ({ own: time, postgres: time, clickhouse: time })
+  await dropOldEvents(stores, { months: 25, readClocks, patience: '0 seconds' })
   const refusal = [
     400,
     'invalid_date',

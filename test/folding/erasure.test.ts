@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { foldOpenDay } from '../../src/folding/open-days.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
-import { eraseSite } from '../../src/traffic/erasure.ts'
+import { eraseSites } from '../../src/traffic/erasure.ts'
 import { pageview } from '../support/events.ts'
 import { openWorld } from '../support/world.ts'
 
@@ -29,6 +29,6 @@ test('a site that is erased leaves no row in any table that holds sites', async 
   }
   const all = { events: 1, long_tallies: 1, open_tallies: 1, short_tallies: 1, titles: 1 }
   assert.deepEqual(await rowsLeft(), all)
-  await eraseSite(clickhouse, world.siteId)
+  await eraseSites(clickhouse, [world.siteId])
   assert.deepEqual(await rowsLeft(), Object.fromEntries(Object.keys(all).map((name) => [name, 0])))
 })

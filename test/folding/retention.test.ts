@@ -15,13 +15,21 @@ import { verifySite } from '../../src/folding/verify.ts'
 import { reports } from '../../src/stats/reports.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql } from '../../src/stores/clickhouse-sql.ts'
+import { readClocks } from '../../src/stores/clocks.ts'
 import { noteLateDays } from '../../src/traffic/late-days.ts'
 import { pageview } from '../support/events.ts'
-import { connect, createStores, disconnect } from '../support/stores.ts'
+import { connect, createStores, disconnect, type Stores } from '../support/stores.ts'
 import { makeWorld, type World } from '../support/world.ts'
 
 const now = '2026-03-15T12:00:00Z'
-const retention = { months: 25, now: Date.parse(now) }
+const clocksAt =
+  (own: string, postgres = own, clickhouse = own) =>
+  async () => ({
+    own: Date.parse(own),
+    postgres: Date.parse(postgres),
+    clickhouse: Date.parse(clickhouse),
+  })
+const retention = { months: 25, readClocks: clocksAt(now) }
 const keptFrom = '2024-02-01'
 const days = ['2023-12-05', '2024-01-10', '2024-01-31', '2024-02-01', '2026-03-10']
 
@@ -77,6 +85,14 @@ const left = all.slice(2)
 
 const foldsOf = async ({ stores, siteId }: World) => (await findSite(stores.postgres, siteId))?.folds
 
+/** All months at once, as an operator has confirmed; without the wait of twenty minutes. */
+async function dropConfirmed(stores: Stores): Promise<string[]> {
+  await declareKept(stores.postgres, keptFrom)
+  const { months, held } = await dropOldEvents(stores, { ...retention, patience: '0 seconds' })
+  assert.equal(held, undefined)
+  return months
+}
+
 /** As if twenty minutes had passed. */
 const wait = ({ stores }: World) => stores.postgres`UPDATE retention SET folded_at = folded_at - interval '20 minutes'`
 
@@ -92,11 +108,16 @@ test('the month that lies so many months back is kept whole, counted where the d
 test('rounds drop old months once they are folded and nobody reads them, and every answer stays', async (t) => {
   const { large, small, fresh, stores } = await openOldWorlds(t)
   const before = await answers(large, small, fresh)
-  const round = (retentionMonths?: number) => foldRound(stores, { now: retention.now, least: 10, retentionMonths })
+  const round = (retentionMonths?: number) =>
+    foldRound(stores, { now: Date.parse(now), least: 10, retentionMonths, readClocks: clocksAt(now) })
 
   await round()
   assert.deepEqual([await monthsOf(large), await foldsOf(small)], [all, []], 'without a retention nothing happens')
-  assert.equal((await round(25))?.dropped, undefined)
+  const held = await round(25)
+  assert.match(held?.held ?? '', /more than one month.*fold retention.*--confirm/)
+  assert.deepEqual([await monthsOf(large), await foldsOf(small)], [all, []], 'two months are too much at once')
+  await declareKept(stores.postgres, keptFrom) // fold retention --confirm
+  assert.deepEqual([(await round(25))?.held, (await round(25))?.dropped], [undefined, undefined])
   assert.deepEqual(await monthsOf(large), all, 'somebody may still be reading them')
   assert.deepEqual(await answers(large, small, fresh), before)
   assert.deepEqual(await foldsOf(small), [
@@ -119,6 +140,48 @@ test('rounds drop old months once they are folded and nobody reads them, and eve
   // A longer retention brings nothing back.
   await round(60)
   assert.equal((await findSite(stores.postgres, large.siteId))?.eventsFrom, keptFrom)
+})
+
+test('one wrong clock drops nothing, and none that is wrong by years drops more than a month', async (t) => {
+  const { large, stores } = await openOldWorlds(t)
+  const drop = (months: number, ...clocks: [string, string?, string?]) =>
+    dropOldEvents(stores, { months, readClocks: clocksAt(...clocks), patience: '0 seconds' })
+  const declared = async () => (await stores.postgres`SELECT kept_from::text FROM retention`)[0]?.kept_from
+  // Any of the three, forward or back, by 61 seconds or by ten years; 26 months drop December alone.
+  const wrong = '2036-03-15T12:00:00Z'
+  const apart = '2026-03-15T12:01:01Z'
+  for (const clocks of [
+    [wrong, now, now],
+    [now, wrong, now],
+    [now, now, wrong],
+    [now, apart, now],
+    [apart, now, now],
+  ])
+    assert.match((await drop(26, ...(clocks as [string]))).held ?? '', /clocks .* differ/)
+  assert.deepEqual([await declared(), await monthsOf(large)], ['1970-01-01', all])
+
+  // All of them ten years ahead: every month would go.
+  assert.match((await drop(26, wrong)).held ?? '', /more than one month/)
+  assert.deepEqual([await declared(), await monthsOf(large)], ['1970-01-01', all])
+
+  // Judged by PostgreSQL's: by its clock it is March on the whole earth, by the others' not yet.
+  const eve = '2026-03-01T11:59:30Z'
+  assert.deepEqual(await drop(26, eve, '2026-03-01T12:00:00Z', eve), { months: ['202312'] })
+  assert.deepEqual([await declared(), await monthsOf(large)], ['2024-01-01', all.slice(1)])
+  // And one month later the next one.
+  assert.deepEqual(await drop(26, '2026-04-15T12:00:00Z'), { months: ['202401'] })
+  assert.deepEqual([await declared(), await monthsOf(large)], [keptFrom, left])
+})
+
+test('the clocks of this machine, its PostgreSQL and its ClickHouse are read, and agree', async (t) => {
+  const { large, stores } = await openOldWorlds(t)
+  const before = Date.now()
+  const clocks = await readClocks(stores)
+  for (const [name, time] of Object.entries(clocks))
+    assert.ok(time >= before - 1_000 && time <= Date.now() + 1_000, `${name} says ${new Date(time).toISOString()}`)
+  // Of a world of 2023 to 2026, twenty years of retention drop nothing.
+  assert.deepEqual(await dropOldEvents(stores, { months: 240 }), { months: [] })
+  assert.deepEqual(await monthsOf(large), all)
 })
 
 test('wherever it ends, answers stay and the next round goes on', async (t) => {
@@ -162,7 +225,7 @@ test('wherever it ends, answers stay and the next round goes on', async (t) => {
 test('events of a site that was deleted keep nobody from dropping a month', async (t) => {
   const { large, small, stores } = await openOldWorlds(t)
   await stores.postgres`DELETE FROM sites WHERE id = ${small.siteId}`
-  assert.deepEqual(await dropOldEvents(stores, { ...retention, patience: '0 seconds' }), ['202312', '202401'])
+  assert.deepEqual(await dropConfirmed(stores), ['202312', '202401'])
   assert.deepEqual(await monthsOf(large), left)
 })
 
@@ -170,7 +233,7 @@ test('a day with a late event is folded again before its month is dropped', asyn
   const { large, stores } = await openOldWorlds(t)
   await large.record(pageview({ at: '2024-01-10T12:00:00Z', visitor: 'late' }))
   const before = await answers(large)
-  await dropOldEvents(stores, { ...retention, patience: '0 seconds' })
+  await dropConfirmed(stores)
   assert.deepEqual(await monthsOf(large), left)
   assert.deepEqual(await answers(large), before)
 })
@@ -178,14 +241,14 @@ test('a day with a late event is folded again before its month is dropped', asyn
 test('an event for a day that is not kept any more changes no answer, and goes with the next round', async (t) => {
   const { large, small, fresh, stores } = await openOldWorlds(t)
   const before = await answers(large, small)
-  await dropOldEvents(stores, { ...retention, patience: '0 seconds' })
+  await dropConfirmed(stores)
   for (const world of [large, small, fresh])
     await world.record(pageview({ at: '2024-01-10T12:00:00Z', visitor: 'too late', pathname: '/late' }))
   assert.deepEqual(await answers(large, small), before)
   for (const world of [large, fresh]) await world.fold('2026-03-14')
   assert.deepEqual((await foldsOf(fresh))?.[0]?.days, [['2026-03-01', '2026-03-14']])
   assert.deepEqual(await answers(large, small), before)
-  assert.deepEqual(await dropOldEvents(stores, { ...retention, patience: '0 seconds' }), ['202401'])
+  assert.deepEqual(await dropConfirmed(stores), ['202401'])
   assert.deepEqual(await answers(large, small), before)
   // The first day that is kept is like any other.
   await large.record(pageview({ at: '2024-02-01T12:00:00Z', visitor: 'late', pathname: '/late' }))
@@ -215,7 +278,7 @@ test('an import leaves out what is not kept any more, also when that is declared
   assert.equal((await bring('declared.csv', meanwhile, '2024-01-10T12:00:00Z')).tooOld, 1)
   assert.deepEqual(await foldsOf(large), folds)
 
-  await dropOldEvents(stores, { ...retention, patience: '0 seconds' })
+  await dropConfirmed(stores)
   const both = await bring('both.csv', stores.clickhouse, '2024-01-31T23:59:59Z', '2024-02-01T00:00:00Z')
   assert.deepEqual([both.tooOld, both.events, both.days], [1, 1, 1])
   assert.deepEqual(await monthsOf(large), [[202402, 4 + 1], ...left.slice(1)])
@@ -245,7 +308,7 @@ test('a fold that read the events while they were dropped replaces nothing', asy
   const before = await answers(large, small)
   const january = [['2024-01-01', '2024-02-03']] as const
   const version = await beginFold(postgres, large.siteId, 'day', january)
-  await dropOldEvents(stores, { ...retention, patience: '0 seconds' })
+  await dropConfirmed(stores)
   for (const statement of foldStatements({ siteId: large.siteId, version, days: january }, { atOnce: true }))
     await clickhouse.run(statement)
   assert.equal(await commitFold(postgres, large.siteId, 'day', version), true)
@@ -262,7 +325,7 @@ test('a fold that read the events while they were dropped replaces nothing', asy
 test('folding, folding again and verifying leave alone what cannot be counted again', async (t) => {
   const { large, small, stores } = await openOldWorlds(t)
   const before = await answers(large, small)
-  await dropOldEvents(stores, { ...retention, patience: '0 seconds' })
+  await dropConfirmed(stores)
   // From 2024-02-01 to 2026-03-14: 29 days of February 2024, 306 to the end of that year, 365 of 2025, 73 of 2026.
   assert.equal(await refoldSite(stores, large.siteId, '2026-03-14'), 773)
   await foldSite(stores, small.siteId, '2026-03-14')

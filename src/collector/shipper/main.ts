@@ -1,11 +1,10 @@
 // The shipper: a process beside the collector, which starts it and starts it again (collector/ship.ts). It may end at any instant.
 import { setTimeout as pause } from 'node:timers/promises'
-import { deletedAmong } from '../../accounts/sites.ts'
+import { eraseAgain } from '../../accounts/deleted-sites.ts'
 import { readCollectorConfigOrExit } from '../../config.ts'
 import { openClickHouse } from '../../stores/clickhouse.ts'
 import { within } from '../../stores/deadline.ts'
 import { openPostgres } from '../../stores/postgres.ts'
-import { eraseSite } from '../../traffic/erasure.ts'
 import { eventsKeptFrom } from '../../traffic/kept.ts'
 import { noteLateDays } from '../../traffic/late-days.ts'
 import { openBatches } from './batches.ts'
@@ -48,11 +47,8 @@ const stores = {
 }
 const noteReaders: NoteReaders = {
   noteLateDays: (days) => answered(noteLateDays(postgres, days)),
-  async eraseDeleted(siteIds) {
-    const deleted = await answered(deletedAmong(postgres, siteIds))
-    for (const siteId of deleted) await eraseSite(clickhouse, siteId)
-    return deleted
-  },
+  // Whatever folds does it (folding/erasures.ts).
+  eraseDeleted: (siteIds) => answered(eraseAgain(postgres, siteIds)),
 }
 
 let ending = false

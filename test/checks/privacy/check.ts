@@ -146,7 +146,8 @@ async function proveSalts(
   }
   const idsMadeWithSalt = await made()
   if (idsMadeWithSalt !== people.length) check.fault('salts', `only ${idsMadeWithSalt} ids could be made with the salt`)
-  await deleteOldSalts(postgres, Date.now() + 5 * 24 * 3_600_000)
+  const later = Date.now() + 5 * 24 * 3_600_000
+  await deleteOldSalts(postgres, later, async () => later)
   const idsMadeWithout = await made()
   const [left] = await postgres<{ salts: number }[]>`SELECT count(*)::int AS salts FROM salts`
   if (idsMadeWithout !== 0 || left?.salts !== 0) check.fault('salts', 'ids can be made five days later')

@@ -1,0 +1,48 @@
+import { type DeletedSite, listDeletedSites } from '../accounts/deleted-sites.ts'
+import { eraseDeletedSites } from '../folding/erasures.ts'
+import { type Command, positionals } from './command.ts'
+import type { Terminal } from './terminal.ts'
+
+export const deletions: Command = {
+  summary: 'Show deleted sites, and how far each is erased',
+  usage: '',
+  async run(input, { postgres }) {
+    positionals(input, [])
+    const deleted = await listDeletedSites(postgres)
+    return { data: deleted, show: (terminal) => showDeleted(deleted, terminal) }
+  },
+}
+
+export const purge: Command = {
+  summary: 'Rewrite the parts that have erased rows now, instead of once in 7 days for all deleted sites',
+  usage: '',
+  async run(input, context) {
+    positionals(input, [])
+    await eraseDeletedSites(context, '0 seconds')
+    const deleted = await listDeletedSites(context.postgres)
+    return {
+      data: deleted,
+      show: (terminal) =>
+        `${showDeleted(deleted, terminal)}\n\nClickHouse removes the old files some ten minutes after they were rewritten.`,
+    }
+  },
+}
+
+function showDeleted(deleted: readonly DeletedSite[], terminal: Terminal): string {
+  if (deleted.length === 0) return 'No site was deleted.'
+  const on = (date: Date | null) => (date ? dayOf(date) : 'not yet')
+  return terminal.table(
+    ['DOMAIN', 'ID', 'DELETED', 'ERASED', 'REWRITTEN', 'GONE', 'GONE BY'],
+    deleted.map(({ domain, id, deletedAt, erasedAt, rewrittenAt, purgedAt, goneBy }) => [
+      domain ?? '',
+      id,
+      dayOf(deletedAt),
+      on(erasedAt),
+      on(rewrittenAt),
+      on(purgedAt),
+      dayOf(goneBy),
+    ]),
+  )
+}
+
+export const dayOf = (date: Date): string => date.toISOString().slice(0, 10)

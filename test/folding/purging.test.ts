@@ -1,0 +1,244 @@
+// Deleted sites are erased to the last byte, whatever is away meanwhile: the files of ClickHouse are searched (decision D-145).
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { statSync } from 'node:fs'
+import test, { type TestContext } from 'node:test'
+import { eraseAgain, listDeletedSites } from '../../src/accounts/deleted-sites.ts'
+import { deleteSite } from '../../src/accounts/sites.ts'
+import { eraseDeletedSites, eraseRows } from '../../src/folding/erasures.ts'
+import { foldOpenDay } from '../../src/folding/open-days.ts'
+import { type ClickHouse, openClickHouse } from '../../src/stores/clickhouse.ts'
+import { sql, text } from '../../src/stores/clickhouse-sql.ts'
+import { cloneOf, withSnapshot } from '../../src/traffic/snapshot.ts'
+import { pageview } from '../support/events.ts'
+import { eventually } from '../support/eventually.ts'
+import { filesWith } from '../support/part-files.ts'
+import { connect, createStores, disconnect, type Stores } from '../support/stores.ts'
+import { makeWorld, type World } from '../support/world.ts'
+
+const now = '2026-03-15T12:00:00Z'
+const tables = ['events', 'titles', 'short_tallies', 'long_tallies', 'open_tallies']
+const days = ['2026-01-10', '2026-02-10', '2026-03-14', '2026-03-15']
+
+/** Stores of their own, whose engine removes old files within seconds; two sites with pages, titles and tallies of closed and open days. */
+async function openTwoSites(t: TestContext) {
+  const created = await createStores()
+  const stores = connect(created.addresses)
+  const [going, staying] = [await makeWorld(stores, { now }), await makeWorld(stores, { now })]
+  t.after(async () => {
+    await Promise.all([going.close(), staying.close()])
+    await disconnect(stores)
+    await created.remove()
+  })
+  for (const table of tables)
+    await stores.clickhouse.command(
+      `ALTER TABLE ${table} MODIFY SETTING old_parts_lifetime = 1, cleanup_delay_period = 1, max_cleanup_delay_period = 1, cleanup_delay_period_random_add = 0`,
+    )
+  const secrets: string[] = []
+  for (const [world, name] of [
+    [going, 'going'],
+    [staying, 'staying'],
+  ] as const) {
+    const [path, title] = [`/${name}-${randomUUID()}`, `Title ${randomUUID()}`]
+    secrets.push(path, title)
+    // Repeated, so that they are compressed.
+    for (const day of days)
+      await world.record(
+        ...Array.from({ length: 40 }, (_, index) =>
+          pageview({ at: `${day}T10:00:00Z`, visitor: `${index}`, pathname: path, title, referrer: 'a.example' }),
+        ),
+      )
+    await world.fold('2026-03-14')
+    await foldOpenDay(stores, world.siteId, 'UTC', Date.parse(now))
+  }
+  const [disk] = await stores.clickhouse.rows<{ path: string }>(sql`SELECT path FROM system.disks`)
+  const [path, title, otherPath, otherTitle] = secrets as [string, string, string, string]
+  const search = (wanted: string) => filesWith(disk?.path ?? '', wanted).length > 0
+  return {
+    stores,
+    going,
+    staying,
+    /** Which of path, title and id of the site that goes are in a file, and whether those of the one that stays all are. */
+    found: () => ({
+      going: [path, title, going.siteId].map(search),
+      staying: [otherPath, otherTitle, staying.siteId].every(search),
+    }),
+  }
+}
+
+const everything = { going: [true, true, true], staying: true }
+const nothing = { going: [false, false, false], staying: true }
+
+async function answers(world: World) {
+  world.api.directory.forget(world.siteId)
+  const all = 'range=custom&start=2026-01-01&end=2026-03-15'
+  return [await world.data('/stats/pages', all), await world.data('/stats/overview', all)]
+}
+
+const rowsOf = async ({ clickhouse }: Stores, siteId: string) =>
+  (await clickhouse.rows<{ rows: number }>(sql`SELECT count() AS rows FROM events WHERE site_id = ${text(siteId)}`))[0]
+    ?.rows
+
+async function stateOf({ postgres }: Stores, siteId: string) {
+  const job = (await listDeletedSites(postgres)).find(({ id }) => id === siteId)
+  return [job?.erasedAt, job?.rewrittenAt, job?.purgedAt].map((date) => date instanceof Date)
+}
+
+/** Which file is which, of active parts of a month. */
+async function filesOf({ clickhouse }: Stores, month: string): Promise<number[]> {
+  const parts = await clickhouse.rows<{ path: string }>(sql`
+    SELECT path FROM system.parts
+    WHERE database = currentDatabase() AND table = 'events' AND active AND rows > 0 AND partition = ${text(month)}`)
+  return parts.map(({ path }) => statSync(`${path}data.bin`).ino).sort()
+}
+
+const untilPurged = (stores: Stores, siteId: string) =>
+  eventually(async () => {
+    await eraseDeletedSites(stores)
+    assert.deepEqual(await stateOf(stores, siteId), [true, true, true])
+  }, 20_000)
+
+test('path and title of a deleted site are in no file any more, at most 7 days later, and other sites keep theirs', async (t) => {
+  const { stores, going, staying, found } = await openTwoSites(t)
+  const { postgres } = stores
+  const before = await answers(staying)
+  assert.deepEqual(found(), everything, 'what is there is found')
+
+  await deleteSite(postgres, going.siteId)
+  await eraseDeletedSites(stores)
+  assert.equal(await rowsOf(stores, going.siteId), 0)
+  assert.deepEqual(await stateOf(stores, going.siteId), [true, false, false])
+  assert.deepEqual(found(), everything, 'DELETE only masks')
+
+  await postgres`UPDATE deleted_sites SET deleted_at = now() - interval '7 days' + interval '1 minute'`
+  await eraseDeletedSites(stores)
+  assert.deepEqual(await stateOf(stores, going.siteId), [true, false, false], 'it waits for others')
+  await postgres`UPDATE deleted_sites SET deleted_at = now() - interval '7 days'`
+  await untilPurged(stores, going.siteId)
+  assert.deepEqual(found(), nothing)
+  assert.deepEqual(await answers(staying), before)
+  const [{ late }] = await postgres<[{ late: boolean }]>`
+    SELECT rewritten_at > purged_at OR erased_at > rewritten_at AS late FROM deleted_sites`
+  assert.equal(late, false)
+})
+
+test('one rewriting is for all sites that wait, and leaves months without erased rows as they are', async (t) => {
+  const { stores, going, staying, found } = await openTwoSites(t)
+  const { postgres } = stores
+  const other = await makeWorld(stores, { now })
+  t.after(() => other.close())
+  await other.record(pageview({ at: '2026-02-20T10:00:00Z', pathname: '/other' }))
+  await staying.record(pageview({ at: '2025-12-10T10:00:00Z', pathname: '/december' }))
+  for (const { siteId } of [going, other]) await deleteSite(postgres, siteId)
+  await postgres`UPDATE deleted_sites SET deleted_at = now() - interval '7 days' WHERE id = ${going.siteId}`
+  await eraseRows(stores)
+  const [december, january] = [await filesOf(stores, '202512'), await filesOf(stores, '202601')]
+  await untilPurged(stores, other.siteId)
+  assert.deepEqual(await stateOf(stores, going.siteId), [true, true, true])
+  assert.deepEqual(found(), nothing)
+  assert.deepEqual(await filesOf(stores, '202512'), december, 'these are the same files')
+  assert.notDeepEqual(await filesOf(stores, '202601'), january)
+})
+
+test('a deletion while ClickHouse is down is recorded, and done when it is back', async (t) => {
+  const { stores, going } = await openTwoSites(t)
+  const down = openClickHouse('http://footfall:footfall@127.0.0.1:9/none')
+  t.after(() => down.close())
+  await deleteSite(stores.postgres, going.siteId)
+  await assert.rejects(eraseDeletedSites({ ...stores, clickhouse: down }))
+  assert.deepEqual(await stateOf(stores, going.siteId), [false, false, false])
+  assert.equal((await rowsOf(stores, going.siteId)) ?? 0, 160)
+  await eraseDeletedSites(stores)
+  assert.deepEqual([await stateOf(stores, going.siteId), await rowsOf(stores, going.siteId)], [[true, false, false], 0])
+})
+
+test('wherever it ends, the next round goes on', async (t) => {
+  const { stores, going, staying, found } = await openTwoSites(t)
+  const before = await answers(staying)
+  await deleteSite(stores.postgres, going.siteId)
+  // Every statement that changes something fails once, in turn, until the whole of it has been done.
+  for (let good = 0; ; good++) {
+    let done = 0
+    const broken = new Error('the engine is away')
+    const failing: ClickHouse = {
+      ...stores.clickhouse,
+      run: (...given) => (done++ < good ? stores.clickhouse.run(...given) : Promise.reject(broken)),
+    }
+    const ended = await eraseDeletedSites({ ...stores, clickhouse: failing }, '0 seconds').then(
+      () => true,
+      (error) => assert.equal(error, broken),
+    )
+    if (ended) break
+    assert.equal((await stateOf(stores, going.siteId))[1], false)
+  }
+  await untilPurged(stores, going.siteId)
+  assert.deepEqual(found(), nothing)
+  assert.deepEqual(await answers(staying), before)
+})
+
+test('events that arrive after the deletion are erased too, whenever that is', async (t) => {
+  const { stores, going, found } = await openTwoSites(t)
+  const { postgres } = stores
+  await deleteSite(postgres, going.siteId)
+  const late = () => going.record(pageview({ at: '2026-03-14T11:00:00Z', pathname: '/late' }))
+
+  // While rows are being erased: what came after the statement is not done with it.
+  const meanwhile: ClickHouse = {
+    ...stores.clickhouse,
+    async run(...given) {
+      await stores.clickhouse.run(...given)
+      await late()
+      await eraseAgain(postgres, [going.siteId])
+    },
+  }
+  await eraseRows({ postgres, clickhouse: meanwhile })
+  assert.deepEqual(await stateOf(stores, going.siteId), [false, false, false])
+
+  // After all was done: the job is open again, and waits its 7 days from now on.
+  await eraseDeletedSites(stores, '0 seconds')
+  await untilPurged(stores, going.siteId)
+  await postgres`UPDATE deleted_sites SET deleted_at = now() - interval '1 year'`
+  await late()
+  assert.deepEqual(await eraseAgain(postgres, [going.siteId, 'site_never']), [going.siteId])
+  await eraseDeletedSites(stores)
+  assert.deepEqual([await stateOf(stores, going.siteId), await rowsOf(stores, going.siteId)], [[true, false, false], 0])
+
+  // Of a writer that could not say so, with the next rewriting.
+  await late()
+  await eraseDeletedSites(stores, '0 seconds')
+  assert.equal(await rowsOf(stores, going.siteId), 0)
+  await untilPurged(stores, going.siteId)
+  assert.deepEqual(found(), nothing)
+})
+
+test('a site that was restored under its id is not erased', async (t) => {
+  const { stores, going, found } = await openTwoSites(t)
+  const { postgres } = stores
+  const [row] = await postgres`SELECT * FROM sites WHERE id = ${going.siteId}`
+  await deleteSite(postgres, going.siteId)
+  await postgres`INSERT INTO sites ${postgres(row as object)}`
+  await eraseDeletedSites(stores, '0 seconds')
+  assert.deepEqual([await rowsOf(stores, going.siteId), await listDeletedSites(postgres)], [160, []])
+  assert.deepEqual(found(), everything)
+})
+
+test('a backup under way keeps files of a deleted site; one that was killed does not', async (t) => {
+  const { stores, going, found } = await openTwoSites(t)
+  const { postgres, clickhouse } = stores
+  await withSnapshot(stores, ['events'], async () => {
+    assert.equal(await withSnapshot(stores, ['events'], async () => true), undefined, 'one backup at a time')
+    await deleteSite(postgres, going.siteId)
+    await eraseDeletedSites(stores, '0 seconds')
+    for (let round = 0; round < 5; round++) {
+      await new Promise((resolve) => setTimeout(resolve, 1_000))
+      await eraseDeletedSites(stores)
+    }
+    assert.deepEqual(await stateOf(stores, going.siteId), [true, true, false])
+    assert.deepEqual(found().going, [true, true, true])
+  })
+  // As one that was killed leaves it: clones, and nobody who holds the lock.
+  await clickhouse.command(`CREATE TABLE ${cloneOf('titles')} CLONE AS titles`)
+  await untilPurged(stores, going.siteId)
+  assert.deepEqual(found(), nothing)
+  assert.deepEqual(await clickhouse.rows(sql`SELECT name FROM system.tables WHERE name LIKE 'backup%'`), [])
+})
