@@ -2,6 +2,11 @@ import type { ClickHouse } from './clickhouse.ts'
 import { sql } from './clickhouse-sql.ts'
 import type { Postgres } from './postgres.ts'
 
+interface Stores {
+  postgres: Postgres
+  clickhouse: ClickHouse
+}
+
 /** What three clocks say at one moment, in milliseconds since the epoch. */
 export interface Clocks {
   own: number
@@ -12,7 +17,7 @@ export interface Clocks {
 /** What is deleted by time is deleted only while the clocks that are asked agree so far: any of them may be wrong by years. */
 export const clockToleranceMs = 60_000
 
-export async function readClocks({ postgres, clickhouse }: { postgres: Postgres; clickhouse: ClickHouse }) {
+export async function readClocks({ postgres, clickhouse }: Stores): Promise<Clocks> {
   const [postgresAhead, clickhouseAhead] = await Promise.all([
     aheadOfUs(async () => {
       const [{ now }] = await postgres<[{ now: string }]>`SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`
@@ -24,7 +29,7 @@ export async function readClocks({ postgres, clickhouse }: { postgres: Postgres;
     }),
   ])
   const own = Date.now()
-  return { own, postgres: own + postgresAhead, clickhouse: own + clickhouseAhead } satisfies Clocks
+  return { own, postgres: own + Math.round(postgresAhead), clickhouse: own + Math.round(clickhouseAhead) }
 }
 
 /** As seen from the middle of a round trip. */

@@ -167,10 +167,17 @@ export const collectorMutations: Mutation[] = [
     caughtBy: collector('shipper'),
   },
   {
+    name: 'shipper: events of a deleted site stay',
+    file: 'src/accounts/deleted-sites.ts',
+    find: 'reopened_at = clock_timestamp(), erased_at = NULL,',
+    replace: 'reopened_at = clock_timestamp(),',
+    caughtBy: collector('shipped'),
+  },
+  {
     name: 'shipper: a restored site counts as deleted',
-    file: 'src/accounts/sites.ts',
-    find: '      AND NOT EXISTS (SELECT FROM sites WHERE sites.id = deleted_sites.id)`',
-    replace: '`',
+    file: 'src/accounts/deleted-sites.ts',
+    find: '::text::jsonb)) AND ${isGone(postgres)}\n    RETURNING id`',
+    replace: '::text::jsonb))\n    RETURNING id`',
     caughtBy: collector('shipped'),
   },
   {

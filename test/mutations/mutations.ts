@@ -3,6 +3,7 @@
 // by one in a copy of the tree. Add one with every new rule.
 import { checkMutations } from './check-mutations.ts'
 import { collectorMutations } from './collector-mutations.ts'
+import { erasureMutations } from './erasure-mutations.ts'
 import { faultMutations } from './fault-mutations.ts'
 import { foldingMutations } from './folding-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
@@ -479,6 +480,7 @@ export const mutations: readonly Mutation[] = [
   ...trackerMutations,
   ...collectorMutations,
   ...shipperMutations,
+  ...erasureMutations,
   ...faultMutations,
   ...foldingMutations,
   ...openDaysMutations,

@@ -1,0 +1,63 @@
+// A backup that is taken while events come in all the time is as good as any other.
+import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { sql } from '../../src/stores/clickhouse-sql.ts'
+import { recordBatch } from '../../src/traffic/recording.ts'
+import { eventOf, pageview } from '../support/events.ts'
+import { install } from './installation.ts'
+
+test('a backup while events are written all the time restores, with equal numbers and equal answers', async (t) => {
+  const old = await install()
+  t.after(() => old.remove())
+  const { id: siteId } = await old.json('site', 'create', 'busy.example')
+  await old.json('demo', 'busy.example', '--events', '20000')
+  const clickhouse = openClickHouse(old.addresses.clickhouse)
+  t.after(() => clickhouse.close())
+  // The same two pages with a new title each time: rows that the engine merges whenever it likes.
+  const write = async (number: number) => {
+    const hits = ['/a', '/b'].map((pathname) =>
+      pageview({ at: '2026-11-14T10:00:00Z', visitor: `${number}`, pathname, title: `Title ${number}` }),
+    )
+    await recordBatch(clickhouse, { id: randomUUID(), events: hits.map((hit) => eventOf(hit, siteId, 'UTC')) })
+  }
+  for (let number = 0; number < 5; number++) await write(number)
+  const quiet = sql`
+    SELECT count() AS events, sum(cityHash64(toString(event_id))) AS ids FROM events WHERE pathname NOT IN ('/a', '/b')`
+  const before = await clickhouse.rowsPatiently(quiet)
+
+  let [written, isOver] = [5, false]
+  const writing = (async () => {
+    while (!isOver) await write(written++)
+  })()
+  const folder = join(mkdtempSync(join(tmpdir(), 'footfall-backup-')), 'backup')
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const from = written
+  const backup = await old.json('backup', folder)
+  const until = written
+  isOver = true
+  await writing
+  assert.ok(until - from > 5, `${until - from} batches were written meanwhile`)
+
+  const fresh = await install()
+  t.after(() => fresh.remove())
+  const restored = await fresh.json('restore', folder)
+  assert.deepEqual(restored.rows, backup.rows)
+  const copy = openClickHouse(fresh.addresses.clickhouse)
+  t.after(() => copy.close())
+  assert.deepEqual(await copy.rowsPatiently(quiet), before)
+  const [seen] = await copy.rowsPatiently<{ busy: number; all: number; titles: number; latest: string }>(sql`
+    SELECT countIf(pathname IN ('/a', '/b')) AS busy, count() AS all,
+      (SELECT count() FROM (SELECT DISTINCT site_id, pathname FROM titles)) AS titles,
+      (SELECT max(latest).title FROM titles WHERE pathname = '/a') AS latest
+    FROM events`)
+  assert.deepEqual([seen?.all, seen?.titles], [backup.rows.events, backup.rows.titles])
+  // Batches are whole: what was there when it began, and no more than when it ended.
+  assert.ok(Number(seen?.busy) % 2 === 0 && Number(seen?.busy) >= 2 * from && Number(seen?.busy) <= 2 * until)
+  assert.match(seen?.latest ?? '', /^Title /)
+  assert.deepEqual(await clickhouse.rows(sql`SELECT name FROM system.tables WHERE name LIKE 'backup_of%'`), [])
+})

@@ -1,0 +1,75 @@
+// What an operator sees of deleted sites and of old events, through the `footfall` command.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import test from 'node:test'
+import { install, runFootfall } from './installation.ts'
+
+const dayMs = 24 * 3_600_000
+
+test('a site is deleted while ClickHouse is down; what folds erases it, and an operator may have it rewritten at once', async (t) => {
+  const installation = await install()
+  t.after(() => installation.remove())
+  const { footfall, json, environment } = installation
+  assert.match((await footfall('site', 'deletions')).stdout, /No site was deleted/)
+  const { id } = await json('site', 'create', 'gone.example')
+  await json('demo', 'gone.example', '--events', '1000')
+  const without = { ...environment, CLICKHOUSE_URL: 'http://footfall:footfall@127.0.0.1:9/none' }
+  const before = Date.now()
+  const { code, stdout } = await runFootfall(['site', 'delete', 'gone.example', '--yes', '--json'], without)
+  const deleted = JSON.parse(stdout)
+  assert.deepEqual([code, deleted.id, deleted.deleted, deleted.erased], [0, id, true, false])
+  const goneBy = Date.parse(deleted.goneBy)
+  assert.ok(goneBy >= before + 8 * dayMs - 60_000 && goneBy <= Date.now() + 8 * dayMs + 60_000, deleted.goneBy)
+
+  const states = async (command: string) =>
+    (await json('site', command)).map((job: Record<string, unknown>) => [
+      job.domain,
+      job.id,
+      job.erasedAt !== null,
+      job.rewrittenAt !== null,
+    ])
+  assert.deepEqual(await states('deletions'), [['gone.example', id, false, false]])
+  await json('fold', 'run')
+  assert.deepEqual(await states('deletions'), [['gone.example', id, true, false]])
+  assert.deepEqual(await states('purge'), [['gone.example', id, true, true]])
+
+  await json('site', 'create', 'other.example')
+  const said = (await footfall('site', 'delete', 'other.example', '--yes')).stdout
+  assert.match(
+    said,
+    /Deleted other\.example, its keys and its traffic\.\n.*By \d{4}-\d\d-\d\d its last byte is gone.*backups/,
+  )
+  assert.deepEqual((await states('deletions'))[0].slice(2), [true, false])
+})
+
+test('more than one month of old events goes when an operator confirms it, and not before', async (t) => {
+  const installation = await install({ RETENTION_MONTHS: '25' })
+  t.after(() => installation.remove())
+  const { footfall, json } = installation
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-retention-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  await json('site', 'create', 'old.example')
+  const lines = ['2020-03-01', '2020-03-02', '2020-05-01'].map((day) => `${day}T10:00:00Z,https://old.example/,v1`)
+  writeFileSync(join(folder, 'old.csv'), ['time,url,visitor', ...lines, ''].join('\n'))
+  await json('import', 'old.example', join(folder, 'old.csv'))
+
+  const held = await footfall('fold', 'run', '--json')
+  assert.equal(held.code, 1)
+  assert.match(JSON.parse(held.stdout).held, /more than one month/)
+  const plan = await json('fold', 'retention')
+  assert.equal(plan.confirmed, false)
+  assert.deepEqual(
+    plan.months.map(({ month, events }: { month: string; events: number }) => [month, events]),
+    [
+      ['202003', 2],
+      ['202005', 1],
+    ],
+  )
+  assert.match((await footfall('fold', 'retention')).stdout, /2020-05 +1 .*\n\nWith --confirm, events are kept from/)
+  assert.equal((await footfall('fold', 'run')).code, 1, 'showing it confirms nothing')
+  assert.equal((await json('fold', 'retention', '--confirm')).confirmed, true)
+  assert.equal((await json('fold', 'run')).held, undefined)
+  assert.deepEqual((await json('fold', 'retention')).months, [])
+})
