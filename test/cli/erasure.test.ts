@@ -14,7 +14,7 @@ test('a site is deleted while ClickHouse is down; what folds erases it, and an o
   const { footfall, json, environment } = installation
   assert.match((await footfall('site', 'deletions')).stdout, /No site was deleted/)
   const { id } = await json('site', 'create', 'gone.example')
-  await json('demo', 'gone.example', '--events', '1000')
+  await json('demo', 'gone.example', '--events', '10000')
   const without = { ...environment, CLICKHOUSE_URL: 'http://footfall:footfall@127.0.0.1:9/none' }
   const before = Date.now()
   const { code, stdout } = await runFootfall(['site', 'delete', 'gone.example', '--yes', '--json'], without)
