@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
-import test, { type TestContext } from 'node:test'
+import test, { after, type TestContext } from 'node:test'
 import { eraseAgain, listDeletedSites } from '../../src/accounts/deleted-sites.ts'
 import { deleteSite } from '../../src/accounts/sites.ts'
 import { eraseDeletedSites, eraseRows } from '../../src/folding/erasures.ts'
@@ -18,25 +18,28 @@ import { makeWorld, type World } from '../support/world.ts'
 
 const now = '2026-03-15T12:00:00Z'
 const tables = ['events', 'titles', 'short_tallies', 'long_tallies', 'open_tallies']
-const days = ['2026-02-10', '2026-03-14', '2026-03-15']
+const days = ['2026-03-14', '2026-03-15', '2026-02-10']
 
-/** Stores of their own, whose engine removes old files within seconds instead of half a minute; two sites with pages, titles and tallies of closed and open days. */
+/** Stores of this file's own, whose engine removes old files within seconds instead of half a minute. */
+const created = await createStores()
+const stores = connect(created.addresses)
+after(async () => {
+  await disconnect(stores)
+  await created.remove()
+})
+for (const table of tables) {
+  await stores.clickhouse.command(
+    `ALTER TABLE ${table} MODIFY SETTING cleanup_delay_period = 1, max_cleanup_delay_period = 1, cleanup_delay_period_random_add = 0`,
+  )
+  await stores.clickhouse.command(`DETACH TABLE ${table} SYNC`)
+  await stores.clickhouse.command(`ATTACH TABLE ${table}`)
+}
+
+/** Two sites with pages, titles, and tallies of closed and open days. */
 async function openTwoSites(t: TestContext) {
-  const created = await createStores()
-  const stores = connect(created.addresses)
-  for (const table of tables) {
-    await stores.clickhouse.command(
-      `ALTER TABLE ${table} MODIFY SETTING cleanup_delay_period = 1, max_cleanup_delay_period = 1, cleanup_delay_period_random_add = 0`,
-    )
-    await stores.clickhouse.command(`DETACH TABLE ${table} SYNC`)
-    await stores.clickhouse.command(`ATTACH TABLE ${table}`)
-  }
+  await stores.postgres`DELETE FROM deleted_sites` // those of the test before
   const [going, staying] = [await makeWorld(stores, { now }), await makeWorld(stores, { now })]
-  t.after(async () => {
-    await Promise.all([going.close(), staying.close()])
-    await disconnect(stores)
-    await created.remove()
-  })
+  t.after(() => Promise.all([going.close(), staying.close()]))
   const secrets: string[] = []
   for (const [world, name] of [
     [going, 'going'],
@@ -45,20 +48,20 @@ async function openTwoSites(t: TestContext) {
     const [path, title] = [`/${name}-${randomUUID()}`, `Title ${randomUUID()}`]
     secrets.push(path, title)
     // Repeated, so that they are compressed.
-    for (const day of days)
+    for (const day of days) {
       await world.record(
         ...Array.from({ length: 40 }, (_, index) =>
           pageview({ at: `${day}T10:00:00Z`, visitor: `${index}`, pathname: path, title, referrer: 'a.example' }),
         ),
       )
-    await world.fold('2026-03-14')
+      if (day === '2026-03-15') await world.fold('2026-03-14')
+    }
     await foldOpenDay(stores, world.siteId, 'UTC', Date.parse(now))
   }
   const [disk] = await stores.clickhouse.rows<{ path: string }>(sql`SELECT path FROM system.disks`)
   const [path, title, otherPath, otherTitle] = secrets as [string, string, string, string]
   const search = (wanted: string) => filesWith(disk?.path ?? '', wanted).length > 0
   return {
-    stores,
     going,
     staying,
     /**
@@ -105,7 +108,7 @@ const untilPurged = (stores: Stores, siteId: string) =>
   }, 20_000)
 
 test('path and title of a deleted site are in no file any more, at most 7 days later, and other sites keep theirs', async (t) => {
-  const { stores, going, staying, found } = await openTwoSites(t)
+  const { going, staying, found } = await openTwoSites(t)
   const { postgres } = stores
   const before = await answers(staying)
   assert.deepEqual(found(), everything, 'what is there is found')
@@ -129,7 +132,7 @@ test('path and title of a deleted site are in no file any more, at most 7 days l
 })
 
 test('one rewriting is for all sites that wait, and leaves months without erased rows as they are', async (t) => {
-  const { stores, going, staying, found } = await openTwoSites(t)
+  const { going, staying, found } = await openTwoSites(t)
   const { postgres } = stores
   const other = await makeWorld(stores, { now })
   t.after(() => other.close())
@@ -147,7 +150,7 @@ test('one rewriting is for all sites that wait, and leaves months without erased
 })
 
 test('a deletion while ClickHouse is down is recorded, and done when it is back', async (t) => {
-  const { stores, going } = await openTwoSites(t)
+  const { going } = await openTwoSites(t)
   const down = openClickHouse('http://footfall:footfall@127.0.0.1:9/none')
   t.after(() => down.close())
   await deleteSite(stores.postgres, going.siteId)
@@ -159,7 +162,7 @@ test('a deletion while ClickHouse is down is recorded, and done when it is back'
 })
 
 test('wherever it ends, the next round goes on', async (t) => {
-  const { stores, going, staying, found } = await openTwoSites(t)
+  const { going, staying, found } = await openTwoSites(t)
   const before = await answers(staying)
   await deleteSite(stores.postgres, going.siteId)
   // Every statement that changes something fails once, in turn, until the whole of it has been done.
@@ -183,7 +186,7 @@ test('wherever it ends, the next round goes on', async (t) => {
 })
 
 test('events that arrive after the deletion are erased too, whenever that is', async (t) => {
-  const { stores, going, found } = await openTwoSites(t)
+  const { going, found } = await openTwoSites(t)
   const { postgres } = stores
   await deleteSite(postgres, going.siteId)
   const late = () => going.record(pageview({ at: '2026-03-14T11:00:00Z', pathname: '/late' }))
@@ -218,7 +221,7 @@ test('events that arrive after the deletion are erased too, whenever that is', a
 })
 
 test('a site that was restored under its id is not erased', async (t) => {
-  const { stores, going, found } = await openTwoSites(t)
+  const { going, found } = await openTwoSites(t)
   const { postgres } = stores
   const [row] = await postgres`SELECT * FROM sites WHERE id = ${going.siteId}`
   await deleteSite(postgres, going.siteId)
@@ -229,7 +232,7 @@ test('a site that was restored under its id is not erased', async (t) => {
 })
 
 test('a backup under way keeps files of a deleted site; one that was killed does not', async (t) => {
-  const { stores, going, found } = await openTwoSites(t)
+  const { going, found } = await openTwoSites(t)
   const { postgres, clickhouse } = stores
   await withSnapshot(stores, ['events'], async () => {
     assert.equal(await withSnapshot(stores, ['events'], async () => true), undefined, 'one backup at a time')
