@@ -58,7 +58,7 @@ async function answer(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { site, key, parameters: sent, headers } = request
-  const parameters = readParameters(sent, site.timeZone)
+  const parameters = readParameters(sent)
   const askedAt = now()
   const open = recentCount(site.open, askedAt)
   const generatedAt = Temporal.Instant.fromEpochMilliseconds(open?.asOf ?? askedAt)
