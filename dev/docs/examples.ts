@@ -40,7 +40,7 @@ export async function demoExamples(): Promise<Record<string, unknown>> {
   const examples: Record<string, unknown> = {}
   for (const [name, report] of Object.entries<Report>(reports)) {
     examples[name] = {
-      data: await report.read(clickhouse, query),
+      data: (await report.read(clickhouse, query)).data,
       meta: {
         site_id: siteId,
         range: '7d',

@@ -6,6 +6,7 @@ import { ApiError, errorBody } from '../errors.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import type { Gatekeepers } from './access.ts'
 import { createAnswers } from './answers.ts'
+import { compress, encodingOf } from './compression.ts'
 import type { Metrics } from './metrics.ts'
 import { referenceRoutes } from './reference-routes.ts'
 import { statsRoutes } from './stats-routes.ts'
@@ -70,6 +71,14 @@ export function buildApp({ log, metrics, answerBytes, ...services }: ApiServices
     if (request.method === 'OPTIONS') return void preflight(request, reply)
     if (request.is404) return done(unknownRoute(knownPaths, request.url, reply))
     done(ambiguity(request.raw))
+  })
+  app.addHook('onSend', (request, reply, body, done) => {
+    const encoding = typeof body === 'string' ? encodingOf(request.headers['accept-encoding'], body) : undefined
+    if (!encoding) return done(null, body)
+    reply.header('Content-Encoding', encoding)
+    const compressed = compress(body as string, encoding)
+    if (compressed instanceof Promise) compressed.then((bytes) => done(null, bytes), done)
+    else done(null, compressed)
   })
   app.addHook('onSend', (request, reply, _payload, done) => {
     if (ending) reply.header('connection', 'close')

@@ -37,8 +37,9 @@ export const channels: Report = {
       signal,
     )
     const total = rows.find(({ channel }) => channel === '')?.visitors ?? 0
-    return rows
+    const data = rows
       .filter(({ channel }) => channel !== '')
       .map(({ channel, visitors }) => ({ channel, visitors, percentage: halfUp(visitors * 100, total) }))
+    return { data }
   },
 }

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { sql, uint } from '../../stores/clickhouse-sql.ts'
 import { devices as labels } from '../../traffic/device.ts'
 import { hitFacts } from '../facts.ts'
+import { readList, totalRows } from '../lists.ts'
 import type { Report } from '../report.ts'
 import { visitors } from '../shapes.ts'
 
@@ -10,9 +11,10 @@ export const devices: Report = {
   limited: true,
   data: Type.Array(Type.Object({ name: Type.String({ enum: [...labels] }), visitors })),
   read: (clickhouse, query, signal) =>
-    clickhouse.rows(
+    readList(
+      clickhouse,
       sql`
-        SELECT value AS name, sum(visitors) AS visitors
+        SELECT value AS name, sum(visitors) AS visitors, ${totalRows}
         FROM ${hitFacts(query, 'device')}
         GROUP BY value
         HAVING visitors > 0

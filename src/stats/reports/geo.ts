@@ -26,9 +26,10 @@ export const geo: Report = {
       signal,
     )
     // Ordered here, because ties go by the printed name, which the engine does not know; there are at most 251 rows.
-    return rows
+    const data = rows
       .map(({ code, visitors }) => ({ name: countryNames[code], visitors }))
       .sort((one, other) => other.visitors - one.visitors || (one.name < other.name ? -1 : 1))
       .slice(0, query.limit)
+    return { data, totalRows: rows.length }
   },
 }

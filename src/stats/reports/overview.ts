@@ -45,11 +45,8 @@ export const overview: Report = {
     )
     const current = metricsOf(rows.find(({ period }) => period === 'current'))
     const previous = metricsOf(rows.find(({ period }) => period === 'previous'))
-    return {
-      current,
-      previous,
-      change: Object.fromEntries(metricNames.map((name) => [name, percentChange(current[name], previous[name])])),
-    }
+    const change = Object.fromEntries(metricNames.map((name) => [name, percentChange(current[name], previous[name])]))
+    return { data: { current, previous, change } }
   },
 }
 
