@@ -183,9 +183,9 @@ export const envelope = (report: Report) =>
   Type.Object({
     data: report.data,
     meta: Type.Object({
-      site_id: Type.String(),
-      range: Type.String(),
-      ...(report.limited && { limit: Type.Integer() }),
-      generated_at: Type.String({ format: 'date-time' }),
+      site_id: Type.String({ description: 'The site that the numbers are about.' }),
+      range: Type.String({ description: 'The range that was applied.' }),
+      ...(report.limited && { limit: Type.Integer({ description: 'The limit that was applied.' }) }),
+      generated_at: Type.String({ format: 'date-time', description: 'When the numbers were computed, in UTC.' }),
     }),
   })

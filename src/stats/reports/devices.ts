@@ -9,7 +9,7 @@ import { visitors } from '../shapes.ts'
 export const devices: Report = {
   summary: 'Visitors by device type',
   limited: true,
-  data: Type.Array(Type.Object({ name: Type.String({ enum: [...labels] }), visitors })),
+  data: Type.Array(Type.Object({ name: Type.String({ enum: [...labels], description: 'Type of device.' }), visitors })),
   read: (clickhouse, query, signal) =>
     readList(
       clickhouse,

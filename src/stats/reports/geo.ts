@@ -14,7 +14,7 @@ export const geo: Report = {
   summary: 'Visitors by country',
   limited: true,
   data: Type.Array(
-    Type.Object({ name: Type.String({ description: 'English name of the country, or Unknown.' }), visitors }),
+    Type.Object({ name: Type.String({ description: 'English name of the country in full, or Unknown.' }), visitors }),
   ),
   async read(clickhouse, query, signal) {
     const rows = await clickhouse.rows<Row>(
