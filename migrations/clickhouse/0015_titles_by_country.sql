@@ -1,7 +1,7 @@
 -- The latest title of a page by the country it was seen from, so that visitors from an excluded country do not name a page (decision
--- D-18). Made from the events. A title whose event is gone, because old months were dropped, is kept without a country: it is shown
--- whatever is excluded. Made as a whole and then put in the place of the old table, so that it may run again: a title that is
--- found in the events gets its country, every other row stays as it is.
+-- D-18). Made from the events. A title whose event is gone, because old months were dropped, is kept without a country. Made as a whole
+-- and then put in the place of the old table, so that it may run again: a title that is found in the events gets its country, every
+-- other one stays without.
 CREATE OR REPLACE TABLE titles
 (
     site_id  String,

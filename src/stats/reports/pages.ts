@@ -43,7 +43,7 @@ export const pages: Report = {
     // A second question for the rows that are returned: joined in the first, the titles of all pages would be read.
     const titles = await clickhouse.rows<{ pathname: string; title: string }>(
       sql`
-        SELECT pathname, max(latest).title AS title
+        SELECT pathname, (max((country != '', latest)).2).title AS title
         FROM titles
         WHERE ${titleScope(query)} AND pathname IN ${texts(found.data.map(({ pathname }) => pathname))}
         GROUP BY pathname`,
@@ -57,7 +57,10 @@ export const pages: Report = {
   },
 }
 
-/** A page has one title, whatever the filters; but visitors from an excluded country do not name it (decision D-18). */
+/**
+ * A page has one title, whatever the filters; but visitors from an excluded country do not name it (decision D-18). A title without a
+ * country is older than the column, and comes last.
+ */
 const titleScope = ({ siteId, excludedCountries }: StatsQuery): Sql =>
   excludedCountries.length > 0
     ? sql`site_id = ${text(siteId)} AND NOT has(${texts(excludedCountries)}, country)`
