@@ -19,7 +19,7 @@ export const errors = {
   unsupported_filter: { status: 400, message: 'Filters on browser, os and channel are not supported.' },
   invalid_parameter: { status: 400, message: 'A query parameter has an invalid value.' },
   invalid_date: { status: 400, message: 'start and end must be dates such as 2026-01-31.' },
-  not_found: { status: 404, message: 'There is nothing here. The endpoints are listed in the API reference.' },
+  not_found: { status: 404, message: 'There is nothing here. The endpoints are described at /api/v1/docs.' },
   method_not_allowed: { status: 405, message: 'Only GET, HEAD and OPTIONS are allowed here.' },
   internal_error: { status: 500, message: 'Something failed on our side. Please try again.' },
 } as const satisfies Record<string, { status: number; message: string }>

@@ -16,7 +16,7 @@ export async function answer(engine: MeasuringConnection, report: Report, query:
   const total = { rows: 0, titleRows: 0, bytes: 0, memory: 0 }
   const statements: Statement[] = []
   const begin = performance.now()
-  const data = await report.read(
+  const { data } = await report.read(
     {
       async rows<Row>(statement: Sql) {
         const rendered = render(statement)

@@ -1,5 +1,6 @@
 // docs/api.md and docs/commands.md, from the tables the API and the command line themselves run on.
 import type { describeApi } from '../../src/api/openapi.ts'
+import { fieldsOf } from '../../src/api/reference/fields.ts'
 import type { Command } from '../../src/cli/command.ts'
 import { errors } from '../../src/errors.ts'
 
@@ -8,13 +9,14 @@ type Api = ReturnType<typeof describeApi>
 export function apiPage(api: Api): string {
   const base = api.servers[0]?.url
   const endpoints = Object.entries(api.paths).map(([path, { get }]) => {
-    const { example } = get.responses[200].content['application/json'] as { example?: unknown }
-    return `### GET ${base}${path}\n\n${get.summary}.\n\n\`\`\`json\n${JSON.stringify(example, null, 2)}\n\`\`\``
+    const { schema, examples } = get.responses[200].content['application/json']
+    const { summary, value } = examples.demo
+    return `### GET ${base}${path}\n\n${get.summary}.\n\n${fieldTable(schema.properties.data)}\n\n${summary}:\n\n\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``
   })
   const parameters = Object.values(api.components.parameters).map(({ name, description, schema, example }) => {
-    const shown =
-      example ?? (schema as { default?: string | number }).default ?? (schema as { enum?: string[] }).enum?.[0]
-    return `| \`${name}\` | ${description} | ${shown === undefined ? '' : `\`${name}=${shown}\``} |`
+    const { default: standard, enum: words } = schema as { default?: string | number; enum?: readonly string[] }
+    const shown = example ?? standard ?? words?.[0]
+    return `| \`${name}\` | ${description} | ${standard === undefined ? '' : `\`${standard}\``} | ${shown === undefined ? '' : `\`${name}=${shown}\``} |`
   })
   const headers = Object.entries(api.components.headers).map(
     ([name, header]) =>
@@ -30,14 +32,16 @@ ${api.info.description}
 
 ## Endpoints
 
-The examples are of a demo site, with \`range=7d&limit=3\`.
+Every answer is \`{"data": …, "meta": …}\`. Fields of \`meta\`; \`limit\` is there where it applies:
+
+${fieldTable(api.paths['/stats/pages']?.get.responses[200].content['application/json'].schema.properties.meta)}
 
 ${endpoints.join('\n\n')}
 
 ## Parameters
 
-| Parameter | Meaning | Example |
-|---|---|---|
+| Parameter | Meaning | Default | Example |
+|---|---|---|---|
 ${parameters.join('\n')}
 
 ## Headers of answers
@@ -55,6 +59,13 @@ ${headers.join('\n')}
 ${codes.join('\n')}
 `
 }
+
+const fieldTable = (schema: unknown): string =>
+  [
+    '| Field | Type | Meaning |',
+    '|---|---|---|',
+    ...fieldsOf(schema).map(({ name, type, description }) => `| \`${name}\` | ${type} | ${description} |`),
+  ].join('\n')
 
 export function commandsPage(commands: Record<string, Command | Record<string, Command>>): string {
   const all = Object.entries(commands).flatMap(([name, entry]): [string, Command][] =>

@@ -34,10 +34,10 @@ export async function authenticate(
   const plan = plans[key.plan]
   if (!plan) throw new ApiError('plan_required')
 
-  const { allowed, limit, remaining, reset } = await limiter.spend(key.id, plan.requestsPerHour)
+  const { allowed, limit, remaining, reset, secondsLeft } = await limiter.spend(key.id, plan.requestsPerHour)
   reply.headers({ 'X-RateLimit-Limit': limit, 'X-RateLimit-Remaining': remaining, 'X-RateLimit-Reset': reset })
   if (!allowed) {
-    reply.header('Retry-After', Math.max(1, reset - Math.floor(now() / 1000)))
+    reply.header('Retry-After', secondsLeft)
     throw new ApiError('rate_limit_exceeded')
   }
   lastUse.note(key.id)

@@ -6,6 +6,8 @@ export interface Answer {
   etag: string
   /** The Stats- headers that belong to it. */
   headers: Record<string, string>
+  /** What Stats-Warning says of its numbers, whoever asks. */
+  warnings: readonly string[]
   /** UTC milliseconds. */
   generatedAt: number
   /** When the engine was asked: later than that instant where open days were counted a moment before (decision D-81). */

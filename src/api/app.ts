@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import { ApiError, errorBody } from '../errors.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import type { Gatekeepers } from './access.ts'
 import { createAnswers } from './answers.ts'
+import { compress, encodingOf } from './compression.ts'
 import type { Metrics } from './metrics.ts'
 import { referenceRoutes } from './reference-routes.ts'
 import { statsRoutes } from './stats-routes.ts'
@@ -30,7 +31,7 @@ declare module 'fastify' {
 const everywhere = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':
-    'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, ETag, Stats-Period, Stats-Previous-Period, Stats-Warning',
+    'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, ETag, Stats-Period, Stats-Previous-Period, Stats-Total-Rows, Stats-Warning',
   'X-Content-Type-Options': 'nosniff',
 } as const
 
@@ -54,7 +55,7 @@ export function buildApp({ log, metrics, answerBytes, ...services }: ApiServices
       headersTimeout: 5_000,
       connectionsCheckingInterval: 1_000,
     },
-    clientErrorHandler: (_error, socket) => queue.refuse(socket),
+    clientErrorHandler: (error, socket) => queue.refuse(socket, unparsedMessage(error)),
     frameworkErrors: (_error, request, reply) => {
       reply.headers({ ...everywhere, 'X-Request-Id': request.id })
       refuse(reply, new ApiError('invalid_parameter', 'The address of the request cannot be read.'))
@@ -67,9 +68,17 @@ export function buildApp({ log, metrics, answerBytes, ...services }: ApiServices
   app.addHook('onRequest', (request, reply, done) => {
     request.startedAt = performance.now()
     reply.headers(everywhere).header('x-request-id', request.id)
-    if (request.method === 'OPTIONS') return void preflight(reply)
+    if (request.method === 'OPTIONS') return void preflight(request, reply)
     if (request.is404) return done(unknownRoute(knownPaths, request.url, reply))
     done(ambiguity(request.raw))
+  })
+  app.addHook('onSend', (request, reply, body, done) => {
+    const encoding = typeof body === 'string' ? encodingOf(request.headers['accept-encoding'], body) : undefined
+    if (!encoding) return done(null, body)
+    reply.header('Content-Encoding', encoding)
+    const compressed = compress(body as string, encoding)
+    if (compressed instanceof Promise) compressed.then((bytes) => done(null, bytes), done)
+    else done(null, compressed)
   })
   app.addHook('onSend', (request, reply, _payload, done) => {
     if (ending) reply.header('connection', 'close')
@@ -157,22 +166,36 @@ function unknownRoute(knownPaths: ReadonlySet<string>, url: string, reply: Fasti
   return new ApiError('method_not_allowed')
 }
 
-/** Without key and uncounted; `*` would not cover Authorization, so it is named (decision D-60). */
-function preflight(reply: FastifyReply): FastifyReply {
+/** `*` would not cover Authorization, so headers are named: these, and all that a page asks for (decision D-60). */
+const alwaysAllowed = ['Authorization', 'If-None-Match']
+const headerNames = /^[!#$%&'*+.^_`|~\w-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~\w-]+)*$/
+
+/** Without key and uncounted. */
+function preflight({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const asked = headers['access-control-request-headers'] ?? ''
+  const named = headerNames.test(asked) ? asked.split(/[ \t]*,[ \t]*/) : []
+  const more = named.filter((name) => !alwaysAllowed.some((one) => one.toLowerCase() === name.toLowerCase()))
   return reply
     .code(204)
     .headers({
       'Access-Control-Allow-Methods': allowedMethods,
-      'Access-Control-Allow-Headers': 'Authorization, If-None-Match',
+      'Access-Control-Allow-Headers': [...alwaysAllowed, ...more].join(', '),
       'Access-Control-Max-Age': '86400',
       Allow: allowedMethods,
     })
     .send()
 }
 
+const notHttp = 'The request is not valid HTTP, or its headers are too large.'
+
+const unparsedMessage = ({ code }: Error & { code?: string }): string =>
+  code === 'HPE_INVALID_URL'
+    ? 'The address of the request holds a character that needs percent-encoding: ü is sent as %C3%BC.'
+    : notHttp
+
 /** What the HTTP parser refuses gets the envelope too, written by hand: there is no request to reply to (decision D-58). */
-function unparsed() {
-  const error = new ApiError('invalid_parameter', 'The request is not valid HTTP, or its headers are too large.')
+function unparsed(message = notHttp) {
+  const error = new ApiError('invalid_parameter', message)
   const body = JSON.stringify(errorBody(error))
   const headers = {
     ...everywhere,
@@ -187,11 +210,11 @@ function unparsed() {
 
 /** A refusal by the parser waits for the answers to the requests before it on the same connection. */
 function answersInOrder() {
-  const open = new WeakMap<Socket, { under: number; last: IncomingMessage; refused: boolean }>()
+  const open = new WeakMap<Socket, { under: number; last: IncomingMessage; refusal: string | undefined }>()
 
-  function refuseNow(socket: Socket, isAnswered: boolean): void {
+  function refuseNow(socket: Socket, isAnswered: boolean, message: string): void {
     if (!socket.writable || isAnswered) return void socket.destroySoon()
-    const { status, headers, body } = unparsed()
+    const { status, headers, body } = unparsed(message)
     const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
     socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('\r\n')}\r\n\r\n${body}`, () =>
       socket.destroy(),
@@ -201,19 +224,19 @@ function answersInOrder() {
   return {
     note(request: IncomingMessage, response: ServerResponse): void {
       const { socket } = request
-      const state = open.get(socket) ?? { under: 0, last: request, refused: false }
+      const state = open.get(socket) ?? { under: 0, last: request, refusal: undefined }
       open.set(socket, state)
       state.last = request
       state.under++
       response.on('close', () => {
         state.under--
-        if (state.under === 0 && state.refused) refuseNow(socket, !state.last.complete)
+        if (state.under === 0 && state.refusal) refuseNow(socket, !state.last.complete, state.refusal)
       })
     },
-    refuse(socket: Socket): void {
+    refuse(socket: Socket, message = notHttp): void {
       const state = open.get(socket)
-      if (state && state.under > 0) state.refused = true
-      else refuseNow(socket, state !== undefined && !state.last.complete)
+      if (state && state.under > 0) state.refusal = message
+      else refuseNow(socket, state !== undefined && !state.last.complete, message)
     },
   }
 }

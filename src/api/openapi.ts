@@ -4,7 +4,7 @@ import { plans } from '../accounts/plans.ts'
 import { type ErrorCode, errors } from '../errors.ts'
 import type { Report } from '../stats/report.ts'
 import { reports } from '../stats/reports.ts'
-import { type Examples, parameterDocs, responseHeaders } from './openapi-text.ts'
+import { type Examples, exampleQuery, parameterDocs, responseHeaders } from './openapi-text.ts'
 import { envelope } from './stats-routes.ts'
 
 /** Which refusals an endpoint can answer with, in the order in which they are checked (decision D-38). */
@@ -37,6 +37,7 @@ export function describeApi(examples: Examples = {}) {
       description: [
         'Every request carries `Authorization: Bearer <API_KEY>`; keep keys out of client-side code.',
         'Countries that the site owner has excluded are left out of every answer.',
+        'A visitor is counted once per day. So `visitors` of a range is the sum of the visitors of its days: the numbers of timeseries add up to those of overview.',
         `Requests an hour for each key: ${Object.entries(plans)
           .flatMap(([name, plan]) => (plan ? [`${name} ${plan.requestsPerHour}`] : []))
           .join(', ')}.`,
@@ -80,10 +81,16 @@ function operation(name: string, report: Report, example: unknown) {
           'ETag',
           'Stats-Period',
           ...(name === 'overview' ? ['Stats-Previous-Period'] : []),
+          ...(report.limited ? ['Stats-Total-Rows'] : []),
           'Stats-Warning',
         ]),
         content: {
-          'application/json': { schema: envelope(report), ...(example !== undefined && { example }) },
+          'application/json': {
+            schema: envelope(report),
+            examples: {
+              demo: { summary: `A demo site, with ${exampleQuery(report)}`, value: example },
+            },
+          },
         },
       },
       304: {

@@ -5,6 +5,7 @@ import { type RangeName, rangeNames } from '../stats/period.ts'
 import type { Filters } from '../stats/query.ts'
 import { isCountryCode } from '../traffic/country.ts'
 import { devices } from '../traffic/device.ts'
+import { readHostname } from './hostname.ts'
 import type { QueryString } from './query-string.ts'
 
 export const parameterNames = [
@@ -32,8 +33,9 @@ export interface Parameters {
   filters: Filters
 }
 
-export function readParameters(query: QueryString, zone: string): Parameters {
+export function readParameters(query: QueryString): Parameters {
   refuseUnsupportedFilters(query)
+  refuseVariants(query)
   if (query.size > mostParameters) {
     throw new ApiError('invalid_parameter', `At most ${mostParameters} parameters may be sent.`)
   }
@@ -43,8 +45,8 @@ export function readParameters(query: QueryString, zone: string): Parameters {
   const device = one(query, 'device', readDevice)
   const hostname = one(query, 'hostname', readHostname)
   const utmSource = one(query, 'utm_source', readUtmSource)
-  const start = oneDate(query, 'start', zone)
-  const end = oneDate(query, 'end', zone)
+  const start = oneDate(query, 'start')
+  const end = oneDate(query, 'end')
   if (range === 'custom' && !(start && end)) {
     throw new ApiError('invalid_date', 'A custom range needs both start and end.')
   }
@@ -66,7 +68,25 @@ export function readParameters(query: QueryString, zone: string): Parameters {
 }
 
 export function refuseUnsupportedFilters(query: QueryString): void {
-  if (unsupported.some((name) => query.has(name))) throw new ApiError('unsupported_filter')
+  for (const name of query.keys()) if (unsupported.includes(plainName(name))) throw new ApiError('unsupported_filter')
+}
+
+/** `Country` and `range[]` mean a parameter of ours: ignored, they would answer another question with 200 (decision D-56). */
+function refuseVariants(query: QueryString): void {
+  for (const name of query.keys()) {
+    const known = parameterNames.find((one) => one !== name && one === plainName(name))
+    if (known)
+      throw new ApiError(
+        'invalid_parameter',
+        `${known} must be written as ${known}=…, in lower case and without brackets.`,
+      )
+  }
+}
+
+/** In lower case and without brackets at its end, whatever is in them. */
+function plainName(name: string): string {
+  const bracket = name.endsWith(']') ? name.indexOf('[') : -1
+  return (bracket === -1 ? name : name.slice(0, bracket)).toLowerCase()
 }
 
 /** What was sent without effect, in sentences for the Stats-Warning header (decision D-30). */
@@ -74,9 +94,11 @@ export function warningsOf(query: QueryString, { range }: Parameters, limited: b
   const warnings = [...query.keys()]
     .filter((name) => !(parameterNames as readonly string[]).includes(name))
     .map((name) => `unknown parameter ${encodeURIComponent(name.toWellFormed()).slice(0, 64)} was ignored`)
-  if (range !== 'custom') {
-    for (const name of ['start', 'end'])
-      if (query.has(name)) warnings.push(`${name} has no effect without range=custom`)
+  for (const name of ['start', 'end']) {
+    const [value] = query.get(name) ?? []
+    if (value && range !== 'custom') warnings.push(`${name} has no effect without range=custom`)
+    else if (value && dateTime.test(value))
+      warnings.push(`the time in ${name} has no effect, only its date as written counts`)
   }
   if (!limited && query.has('limit')) warnings.push('limit has no effect on this endpoint')
   return warnings
@@ -88,6 +110,12 @@ function one<Value>(query: QueryString, name: ParameterName, read: (text: string
   if (!values) return undefined
   if (values.length > 1) throw new ApiError('invalid_parameter', `${name} may be sent only once.`)
   const [value] = values
+  if (value === null) {
+    throw new ApiError(
+      'invalid_parameter',
+      `The %-escapes of ${name} are not UTF-8 text: write its value in UTF-8, then percent-encode it.`,
+    )
+  }
   if (!value) throw new ApiError('invalid_parameter', `${name} needs a value.`)
   return read(value)
 }
@@ -125,32 +153,30 @@ function readDevice(text: string) {
   return device
 }
 
-const readHostname = (text: string) => plainText('hostname', text, 253).toLowerCase()
-
-const readUtmSource = (text: string) => plainText('utm_source', text, 255)
-
-function plainText(name: string, text: string, longest: number): string {
-  if ([...text].length > longest)
-    throw new ApiError('invalid_parameter', `${name} may have at most ${longest} characters.`)
-  if (/\p{Cc}/u.test(text)) throw new ApiError('invalid_parameter', `${name} may not hold control characters.`)
+function readUtmSource(text: string): string {
+  if ([...text].length > 255) throw new ApiError('invalid_parameter', 'utm_source may have at most 255 characters.')
+  if (/\p{Cc}/u.test(text)) throw new ApiError('invalid_parameter', 'utm_source may not hold control characters.')
   return text
 }
 
-const plainDate = /^\d{4}-\d{2}-\d{2}$/
-const dateTime = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d{1,9})?([Zz]|[+-]\d{2}:\d{2})$/
+const plainDate = /^(\d{4}-\d{2}-\d{2}|\d{8})$/
+/** ISO 8601, with separators or without; the groups are the date. */
+const dateTime =
+  /^(?:(\d{4}-\d\d-\d\d)[Tt](?:[01]\d|2[0-3])(?::[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d{1,9})?)?)?|(\d{8})[Tt](?:[01]\d|2[0-3])(?:[0-5]\d(?:(?:[0-5]\d|60)(?:[.,]\d{1,9})?)?)?)(?:[Zz]|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/
 
-/** A calendar date, or the site's date at an RFC 3339 date-time (decision D-54). */
-function oneDate(query: QueryString, name: 'start' | 'end', zone: string): Temporal.PlainDate | undefined {
+/** A calendar date, or the date that a date-time begins with, as written (decision D-54). */
+function oneDate(query: QueryString, name: 'start' | 'end'): Temporal.PlainDate | undefined {
   const values = query.get(name)
   if (!values) return undefined
-  const fault = new ApiError('invalid_date', `${name} must be one existing date, such as 2026-01-31.`)
+  const fault = new ApiError('invalid_date', `${name} must be one existing date, such as 2026-01-31 or 20260131.`)
   const [value] = values
   if (values.length > 1 || !value) throw fault
+  const [, extended, basic] = dateTime.exec(value) ?? []
+  const date = extended ?? basic ?? value
+  if (!plainDate.test(date)) throw fault
   try {
-    if (plainDate.test(value)) return Temporal.PlainDate.from(value)
-    if (dateTime.test(value)) return Temporal.Instant.from(value.toUpperCase()).toZonedDateTimeISO(zone).toPlainDate()
+    return Temporal.PlainDate.from(date)
   } catch {
-    // a date of the right shape that no calendar has
+    throw fault // of the right shape, and in no calendar
   }
-  throw fault
 }

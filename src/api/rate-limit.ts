@@ -10,6 +10,8 @@ export interface Spending {
   remaining: number
   /** Unix seconds; the same number through the whole window. */
   reset: number
+  /** Until the window ends, in whole seconds, rounded up. */
+  secondsLeft: number
 }
 
 export interface Limiter {
@@ -36,7 +38,7 @@ function spendLocally(windows: Map<string, Window>, keyId: string, limit: number
   }
   const allowed = window.count < limit
   if (allowed) window.count++
-  return spending(allowed, limit, window)
+  return spending(allowed, limit, window, now)
 }
 
 /** Windows are kept in the order in which they end; a new one clears away those that have ended, so memory follows the keys in use. */
@@ -49,11 +51,12 @@ function open(windows: Map<string, Window>, keyId: string, window: Window, now: 
   }
 }
 
-const spending = (allowed: boolean, limit: number, { count, endsAt }: Window): Spending => ({
+const spending = (allowed: boolean, limit: number, { count, endsAt }: Window, now: number): Spending => ({
   allowed,
   limit,
   remaining: Math.max(0, limit - count),
   reset: Math.ceil(endsAt / 1000),
+  secondsLeft: Math.ceil((endsAt - now) / 1000),
 })
 
 // One round trip, exact over any number of processes. The window's end is set by Redis's own clock and read back, so all
@@ -72,7 +75,7 @@ const spendScript = script(`
   local allowed = count < limit
   if allowed then count = count + 1 end
   if count ~= held or window_end ~= held_end then redis.call('SET', KEYS[1], count, 'PXAT', window_end) end
-  return { allowed and 1 or 0, count, window_end }
+  return { allowed and 1 or 0, count, window_end, now }
 `)
 
 export interface RedisLimiterOptions {
@@ -91,17 +94,14 @@ export function redisLimiter({ redis, prefix, now, onDegraded }: RedisLimiterOpt
       const seen = mirror.get(keyId) ?? { count: 0, endsAt: 0 }
       try {
         const values = [limit, seen.count, seen.endsAt].map(String)
-        const [allowed, count, endsAt] = (await redis.run(spendScript, [`${prefix}${keyId}`], values)) as [
-          number,
-          number,
-          number,
-        ]
+        const answer = await redis.run(spendScript, [`${prefix}${keyId}`], values)
+        const [allowed, count, endsAt, redisNow] = answer as [number, number, number, number]
         // Another call may have learned of a higher count, or of a later window, while this one was under way.
         const known = mirror.get(keyId)
         if (known?.endsAt === endsAt) known.count = Math.max(known.count, count)
         else if (!known || known.endsAt <= now()) open(mirror, keyId, { count, endsAt }, now())
         else mirror.set(keyId, { count, endsAt })
-        return spending(allowed === 1, limit, { count, endsAt })
+        return spending(allowed === 1, limit, { count, endsAt }, redisNow)
       } catch (error) {
         onDegraded(error as Error)
         return spendLocally(mirror, keyId, limit, now())

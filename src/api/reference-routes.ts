@@ -21,6 +21,7 @@ export function referenceRoutes(app: FastifyInstance): void {
         .headers({
           'Content-Type': type,
           'Cache-Control': 'public, max-age=300',
+          Vary: 'Accept-Encoding',
           'Content-Security-Policy': "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'",
         })
         .send(body),

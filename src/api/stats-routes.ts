@@ -3,9 +3,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import type { ApiKey } from '../accounts/keys.ts'
 import type { Site } from '../accounts/sites.ts'
-import { ApiError } from '../errors.ts'
-import { intervalOf, periodsOf, type Range } from '../stats/period.ts'
-import { dayNotKept, readsOpenDays, recentCount } from '../stats/plan.ts'
+import { intervalOf, type Period, periodsOf, type Range, withWholeLastDay } from '../stats/period.ts'
+import { endsInDroppedDay, readsOpenDays, recentCount } from '../stats/plan.ts'
 import type { StatsQuery } from '../stats/query.ts'
 import type { Report } from '../stats/report.ts'
 import { reports } from '../stats/reports.ts'
@@ -58,11 +57,13 @@ async function answer(
   reply: FastifyReply,
 ): Promise<FastifyReply> {
   const { site, key, parameters: sent, headers } = request
-  const parameters = readParameters(sent, site.timeZone)
+  const parameters = readParameters(sent)
   const askedAt = now()
   const open = recentCount(site.open, askedAt)
   const generatedAt = Temporal.Instant.fromEpochMilliseconds(open?.asOf ?? askedAt)
-  const periods = periodsOf(rangeOf(parameters), generatedAt.toZonedDateTimeISO(site.timeZone))
+  const { current, previous } = periodsOf(rangeOf(parameters), generatedAt.toZonedDateTimeISO(site.timeZone))
+  const isWidened = name === 'overview' && endsInDroppedDay(previous, site.folds, site.eventsFrom)
+  const periods = { current, previous: isWidened ? withWholeLastDay(previous) : previous }
   const query: StatsQuery = {
     siteId: site.id,
     ...periods,
@@ -73,13 +74,12 @@ async function answer(
     limit: parameters.limit,
   }
   const asked = name === 'overview' ? (['current', 'previous'] as const) : (['current'] as const)
-  // Before any answer is looked for: one that was given while the events were there is not given again.
-  refuseNotKept(dayNotKept(query, asked, site.eventsFrom), site.eventsFrom)
   // Everything that decides the answer but the time: who asks is not in it, the site and its exclusions are.
   const question = JSON.stringify([name, site.id, site.timeZone, site.excludedCountries, parameters])
   const state = JSON.stringify([site.folds, site.late, open?.version])
   const compute = async (givenUp: AbortSignal): Promise<Answer> => {
-    const data = await report.read(clickhouse, query, givenUp)
+    const { data, totalRows = 0 } = await report.read(clickhouse, query, givenUp)
+    const isCut = report.limited && totalRows > parameters.limit
     const serialize = reply.compileSerializationSchema(report.data as unknown as Record<string, unknown>)
     const text = serialize(data as Record<string, unknown>)
     const meta = JSON.stringify({
@@ -94,7 +94,9 @@ async function answer(
       headers: {
         'Stats-Period': intervalOf(periods.current),
         ...(name === 'overview' && { 'Stats-Previous-Period': intervalOf(periods.previous) }),
+        ...(isCut && { 'Stats-Total-Rows': String(totalRows) }),
       },
+      warnings: isWidened ? [wholeDay(previous)] : [],
       generatedAt: generatedAt.epochMilliseconds,
       askedAt,
       state,
@@ -110,23 +112,21 @@ async function answer(
     whileWanted(request, reply, (signal) =>
       turns.take(key.id, signal, async () => known() ?? answers.share(`${question} ${state}`, signal, compute)),
     )
+  const warnings = warningsOf(sent, parameters, report.limited)
   try {
-    const answer = known() ?? (await ask())
-    return send(reply, headers['if-none-match'], answer, warningsOf(sent, parameters, report.limited))
+    return send(reply, headers['if-none-match'], known() ?? (await ask()), warnings)
   } catch (error) {
     const last = error instanceof Unavailable ? answers.last(question, now()) : undefined
     if (!last) throw error
-    return send(reply, headers['if-none-match'], last, warningsOf(sent, parameters, report.limited))
+    return send(reply, headers['if-none-match'], last, [...warnings, repeated(now() - last.generatedAt)])
   }
 }
 
-function refuseNotKept(day: string | undefined, eventsFrom: string): void {
-  if (day === undefined) return
-  throw new ApiError(
-    'invalid_date',
-    `A part of ${day} would be needed, and parts of days can be asked from ${eventsFrom} on: let start be after ${eventsFrom}, or end before today.`,
-  )
-}
+const wholeDay = ({ lastDay }: Period): string =>
+  `the previous period ends with all of ${lastDay}, because single events of that day are no longer kept`
+
+const repeated = (ageMs: number): string =>
+  `this is the last known answer, ${Math.max(0, Math.round(ageMs / 1000))} seconds old, because the statistics cannot be read now`
 
 /** One signal from the request down to the query: it aborts when the client goes away, or when the request has had its time. */
 async function whileWanted<Value>(
@@ -150,8 +150,8 @@ async function whileWanted<Value>(
 function send(
   reply: FastifyReply,
   known: string | undefined,
-  { body, etag, headers }: Answer,
-  warnings: readonly string[],
+  { body, etag, headers, warnings: ofAnswer }: Answer,
+  ofRequest: readonly string[],
 ): FastifyReply {
   reply.headers({
     ...headers,
@@ -159,6 +159,7 @@ function send(
     'Cache-Control': 'private, no-cache',
     Vary: 'Authorization, Accept-Encoding',
   })
+  const warnings = [...ofRequest, ...ofAnswer]
   if (warnings.length > 0) reply.header('Stats-Warning', warnings.join('; '))
   if (matches(known, etag)) return reply.code(304).send()
   return reply.type('application/json; charset=utf-8').send(body)
@@ -182,9 +183,9 @@ export const envelope = (report: Report) =>
   Type.Object({
     data: report.data,
     meta: Type.Object({
-      site_id: Type.String(),
-      range: Type.String(),
-      ...(report.limited && { limit: Type.Integer() }),
-      generated_at: Type.String({ format: 'date-time' }),
+      site_id: Type.String({ description: 'The site that the numbers are about.' }),
+      range: Type.String({ description: 'The range that was applied.' }),
+      ...(report.limited && { limit: Type.Integer({ description: 'The limit that was applied.' }) }),
+      generated_at: Type.String({ format: 'date-time', description: 'When the numbers were computed, in UTC.' }),
     }),
   })

@@ -92,13 +92,13 @@ const events = (sessions: Sql): Sql => sql`(
 const gap = (position: Sql): Sql =>
   sql`least(1799000, 1500 + toInt64(45000 * pow(-log(1 - ${uniform(sql`cityHash64(key, ${position}, 'gap')`)}), 1.6)))`
 
-/** What recording the batch would have written: of every page the latest title, ties by the event's id (traffic/recording.ts). */
+/** What recording the batch would have written: of every page and country the latest title, ties by the event's id (traffic/recording.ts). */
 export const insertTitles = (siteId: string, chunk: Chunk): Sql => sql`
-    INSERT INTO titles (site_id, pathname, latest)
-    SELECT site_id, pathname, max((time, toString(event_id), title))
+    INSERT INTO titles (site_id, pathname, country, latest)
+    SELECT site_id, pathname, country, max((time, toString(event_id), title))
     FROM events
     WHERE ${inBatch(siteId, chunk)} AND title != ''
-    GROUP BY site_id, pathname`
+    GROUP BY site_id, pathname, country`
 
 export const countEvents = (siteId: string, chunk: Chunk): Sql =>
   sql`SELECT count() AS events FROM events WHERE ${inBatch(siteId, chunk)}`

@@ -87,6 +87,12 @@ function shifted({ start, end, firstDay, lastDay }: Period, back: Temporal.Durat
   }
 }
 
+/** The same days with the last of them whole. No window begins on it, so none overlaps with another for it. */
+export const withWholeLastDay = (period: Period): Period => ({
+  ...period,
+  end: startOf(period.lastDay.add({ days: 1 }), period.end.timeZoneId),
+})
+
 const startOf = (day: Temporal.PlainDate, zone: string) => day.toZonedDateTime(zone)
 
 const isBefore = (one: Temporal.ZonedDateTime, other: Temporal.ZonedDateTime) =>

@@ -84,21 +84,12 @@ export const recentCount = (open: OpenFold | null, now: number): OpenFold | unde
   open && open.asOf <= now && now - open.asOf <= oldestMs ? open : undefined
 
 /**
- * The first day that these periods need single events of although only what was folded of it is kept (decision D-79). A day before
- * `eventsFrom` that is not folded never had any.
+ * Whether a part of the period's last day is asked of which only whole days are kept: its events were dropped (decision D-79). A day
+ * before `eventsFrom` that is not folded never had any.
  */
-export function dayNotKept(
-  query: Periods & { folds: readonly Fold[] },
-  periods: readonly (keyof Periods)[],
-  eventsFrom: string,
-): string | undefined {
-  const raw = periods
-    .filter((name) => storedDay(query[name].firstDay) < eventsFrom)
-    .flatMap((name) => planOf(query[name], query, { byMonth: false }).raw)
-    .flatMap(shared(['1970-01-01', dayBefore(eventsFrom)]))
-  return foldedDays(raw, query.folds)
-    .flatMap(({ days }) => days.map(([first]) => first))
-    .sort()[0]
+export function endsInDroppedDay(period: Period, folds: readonly Fold[], eventsFrom: string): boolean {
+  const day = storedDay(period.lastDay)
+  return day < eventsFrom && partialEnd(period) !== null && foldedDays([[day, day]], folds).length > 0
 }
 
 /** Which of these days are folded, and under which versions. */

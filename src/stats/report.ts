@@ -9,5 +9,11 @@ export interface Report {
   data: TSchema
   /** Whether `limit` applies and is repeated in `meta` (docs/contract.md 8.2). */
   limited: boolean
-  read(clickhouse: ClickHouseReader, query: StatsQuery, signal?: AbortSignal): Promise<unknown>
+  read(clickhouse: ClickHouseReader, query: StatsQuery, signal?: AbortSignal): Promise<Found>
+}
+
+export interface Found<Data = unknown> {
+  data: Data
+  /** Of a list with a limit: how many rows there are without it. */
+  totalRows?: number
 }

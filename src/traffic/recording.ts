@@ -80,8 +80,9 @@ const eventRow = (event: TrafficEvent, batchId: string) => ({
   device: event.device,
 })
 
-const titleRow = ({ siteId, pathname, time, eventId, title }: TrafficEvent) => ({
+const titleRow = ({ siteId, pathname, country, time, eventId, title }: TrafficEvent) => ({
   site_id: siteId,
   pathname,
+  country,
   latest: { time: new Date(time).toISOString(), event_id: eventId, title },
 })

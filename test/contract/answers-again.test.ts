@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { foldRound } from '../../src/folding/loop.ts'
+import { Unavailable } from '../../src/stores/breaker.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { pageview } from '../support/events.ts'
 import { connect, createStores, disconnect } from '../support/stores.ts'
@@ -170,4 +171,22 @@ test('a title is never older than five seconds, also in a closed window', async 
   await world.record(pageview({ at: '2026-03-15T11:00:00Z', title: 'Home' }))
   state.now += 5_000
   assert.equal(await title(), 'Home')
+})
+
+test('an answer that is repeated while the engine does not answer says how old it is', async (t) => {
+  const world = await openFoldedWorld(t)
+  const { state, get } = await openSharing(t, world)
+  const first = await get('range=7d&unknown=1')
+  assert.equal(first.headers.get('stats-warning'), 'unknown parameter unknown was ignored')
+  state.now += 75_000
+  state.gate = Promise.reject(new Unavailable('ClickHouse'))
+  state.gate.catch(() => {})
+  const again = await get('range=7d&unknown=1')
+  assert.deepEqual([again.status, again.text], [200, first.text])
+  assert.equal(
+    again.headers.get('stats-warning'),
+    'unknown parameter unknown was ignored; this is the last known answer, 75 seconds old, because the statistics cannot be read now',
+  )
+  state.gate = Promise.resolve()
+  assert.equal((await get('range=7d')).headers.get('stats-warning'), null)
 })

@@ -9,14 +9,15 @@ test('what had no effect is named in Stats-Warning, one sentence each, on every 
   const world = await openWorld(t, { now: noon })
   const limited = ['pages', 'referrers', 'devices', 'geo', 'events', 'utm']
   for (const name of reportNames) {
-    const query = 'utm_campaign=x&limit=5&start=2026-01-01&end=2026-01-02&limit%5B%5D=3&Country=DE&utm_campaign=y'
+    const query =
+      'utm_campaign=x&limit=5&start=2026-01-01&end=2026-01-02&filters%5Bcountry%5D=DE&Countries=DE&utm_campaign=y'
     const { status, headers } = await world.get(`/stats/${name}`, query)
     assert.equal(status, 200)
     const sentences = headers.get('stats-warning')?.split('; ') ?? []
     const named = [
       'utm_campaign',
-      'limit%5B%5D',
-      'Country',
+      'filters%5Bcountry%5D',
+      'Countries',
       'start',
       'end',
       ...(limited.includes(name) ? [] : ['limit']),
@@ -49,6 +50,33 @@ test('no byte of a parameter’s name can break the header', async (t) => {
 })
 
 const at = '2026-11-14T10:00:00Z'
+
+test('a date-time counts by its date as written, in any zone, and Stats-Warning says that its time has no effect', async (t) => {
+  const world = await openWorld(t, { now: noon, zone: 'America/New_York' })
+  const asked = async (start: string, end: string) => {
+    const query = new URLSearchParams({ range: 'custom', start, end }).toString()
+    const { status, headers } = await world.get('/stats/overview', query)
+    assert.equal(status, 200)
+    return [headers.get('stats-period'), headers.get('stats-warning')]
+  }
+  const period = '2026-11-01T00:00:00-04:00/2026-11-03T00:00:00-05:00'
+  assert.deepEqual(await asked('2026-11-01', '20261102'), [period, null])
+  assert.deepEqual(await asked('20261101', '2026-11-02T23:59:59.999Z'), [
+    period,
+    'the time in end has no effect, only its date as written counts',
+  ])
+  assert.deepEqual(await asked('2026-11-01T00:00:00Z', '2026-11-02T03:00:00+14:00'), [
+    period,
+    'the time in start has no effect, only its date as written counts; the time in end has no effect, only its date as written counts',
+  ])
+})
+
+test('an international host name finds the traffic of its ASCII form', async (t) => {
+  const world = await openWorld(t, { now: noon })
+  await world.record(pageview({ at, hostname: 'xn--bcher-kva.example' }), pageview({ at, hostname: 'other.example' }))
+  for (const hostname of ['bücher.example', 'BÜCHER.Example.', 'xn--bcher-kva.example', 'XN--BCHER-KVA.EXAMPLE'])
+    assert.equal((await world.data('/stats/overview', { hostname })).current.pageviews, 1, hostname)
+})
 
 /** Two visitors who differ in everything that can be filtered on. */
 const ann: Partial<Hit> = { country: 'DE', device: 'Mobile', hostname: 'a.example', utmSource: 'A', referrer: 'a.com' }

@@ -179,10 +179,10 @@ const table: Record<string, Row> = {
     previous: '2026-09-05T00:00:00-04:00/2026-09-06T01:00:00-03:00',
     dates: [1, '2026-09-06', '2026-09-06'],
   },
-  'custom date-times mean their date in the zone of the site': {
+  'custom date-times mean their date as written': {
     zone: 'Asia/Tokyo',
     now: noon,
-    query: 'range=custom&start=2026-11-09T15:00:00Z&end=2026-11-11t23:59:59.999999999%2B09:00',
+    query: 'range=custom&start=2026-11-10T15:00:00Z&end=2026-11-11t23:59:59.999999999-12:00',
     period: '2026-11-10T00:00:00+09:00/2026-11-12T00:00:00+09:00',
     previous: '2026-11-08T00:00:00+09:00/2026-11-10T00:00:00+09:00',
     dates: [2, '2026-11-10', '2026-11-11'],

@@ -65,6 +65,7 @@ test('a title that is missing, or not the latest, is found', async () => {
   await clickhouse.run(sql`DELETE FROM titles WHERE site_id = ${text(siteId)}`)
   assert.deepEqual(await found(siteId), ['wrong_titles'])
   const latest = { time: new Date(event.time).toISOString(), event_id: event.eventId, title: 'Wrong' }
-  await clickhouse.insert('titles', [{ site_id: siteId, pathname: event.pathname, latest }], randomUUID())
+  const { pathname, country } = event
+  await clickhouse.insert('titles', [{ site_id: siteId, pathname, country, latest }], randomUUID())
   assert.deepEqual(await found(siteId), ['wrong_titles'])
 })

@@ -49,12 +49,12 @@ export async function faultsOf(
       )`,
     sql`SELECT count() AS wrong_titles
       FROM (
-        SELECT pathname, max(latest) AS kept FROM titles WHERE site_id = ${text(siteId)} GROUP BY pathname
+        SELECT pathname, country, max(latest) AS kept FROM titles WHERE site_id = ${text(siteId)} GROUP BY pathname, country
       ) AS written
       FULL OUTER JOIN (
-        SELECT pathname, max((time, toString(event_id), title)) AS kept
-        FROM events WHERE site_id = ${text(siteId)} AND title != '' GROUP BY pathname
-      ) AS recomputed USING (pathname)
+        SELECT pathname, country, max((time, toString(event_id), title)) AS kept
+        FROM events WHERE site_id = ${text(siteId)} AND title != '' GROUP BY pathname, country
+      ) AS recomputed USING (pathname, country)
       WHERE written.kept != recomputed.kept`,
   ]
   const faults: Record<string, number> = {}

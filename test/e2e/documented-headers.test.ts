@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { responseHeaders } from '../../src/api/openapi-text.ts'
 import { memoryLimiter } from '../../src/api/rate-limit.ts'
+import { pageview } from '../support/events.ts'
 import { openWorld } from '../support/world.ts'
 
 /** Headers of HTTP itself, which no reader of the reference has to be told of. */
@@ -13,13 +14,16 @@ test('the reference names every header an answer can carry, and no others', asyn
   const world = await openWorld(t, { limiter, plan: 'Starter' })
   const first = await world.get('/stats/overview', 'unknown=1')
   const seen = new Set([...first.headers.keys()])
+  const at = new Date(Date.now() - 60_000).toISOString()
+  await world.record(pageview({ at, pathname: '/a' }), pageview({ at, pathname: '/b' }))
   const more = [
+    await world.get('/stats/pages', 'limit=1'),
     await world.get('/stats/overview', '', { headers: { 'If-None-Match': '*' } }),
     await world.get('/stats/pages', 'limit=0'),
     await world.api.fetch('/api/v1/stats/pages'),
     await world.api.fetch('/nowhere'),
   ]
-  for (let spent = 3; spent < 1000; spent++) await limiter.spend(world.key.id, 1000)
+  for (let spent = 4; spent < 1000; spent++) await limiter.spend(world.key.id, 1000)
   const limited = await world.get('/stats/pages')
   assert.equal(limited.status, 429)
   for (const { headers } of [...more, limited]) for (const name of headers.keys()) seen.add(name)

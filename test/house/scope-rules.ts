@@ -34,7 +34,7 @@ export function statementFaults(statement: Statement, query: StatsQuery): string
   const faults = sources.flatMap(({ 1: source, index }) => {
     const part = enclosing(statement.text, index)
     if (source === 'events') return eventsFaults(part, statement, query)
-    if (source === 'titles') return missing(part, [siteCondition(statement, query)])
+    if (source === 'titles') return missing(part, titleConditions(statement, query))
     if (isTallies(source ?? '')) return [] // below, each by itself
     return [`reads ${source}`]
   })
@@ -67,7 +67,7 @@ export function conditionsOf(statement: Statement, query: StatsQuery, period: Pe
   return [
     siteCondition(statement, query),
     dayCondition(statement, period),
-    { name: 'exclusions', text: `NOT has(${place(query.excludedCountries)}, country)` },
+    exclusionCondition(statement, query),
     { name: 'country', text: `country = ${place(country)}` },
     { name: 'device', text: `device = ${place(device)}` },
     { name: 'hostname', text: `hostname = ${place(hostname)}`, cutsHits: true },
@@ -89,6 +89,17 @@ const siteCondition = (statement: Statement, { siteId }: StatsQuery): Condition 
   name: 'site',
   text: `site_id = ${placeIn(statement)(siteId)}`,
 })
+
+const exclusionCondition = (statement: Statement, { excludedCountries }: StatsQuery): Condition => ({
+  name: 'exclusions',
+  text: `NOT has(${placeIn(statement)(excludedCountries)}, country)`,
+})
+
+/** A page has one title, whatever the filters; excluded countries do not name it (decision D-18). */
+export const titleConditions = (statement: Statement, query: StatsQuery): Condition[] => [
+  siteCondition(statement, query),
+  exclusionCondition(statement, query),
+]
 
 const dayCondition = (statement: Statement, { firstDay, lastDay }: Period): Condition => {
   const place = placeIn(statement)

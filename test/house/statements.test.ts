@@ -5,7 +5,7 @@ import type { StatsQuery } from '../../src/stats/query.ts'
 import type { Report } from '../../src/stats/report.ts'
 import { reports } from '../../src/stats/reports.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
-import { conditionsOf, periodsRead, recordingStore, statementFaults } from './scope-rules.ts'
+import { conditionsOf, periodsRead, recordingStore, statementFaults, titleConditions } from './scope-rules.ts'
 
 // Every value is one of a kind, so that finding it in a statement means finding the condition; `24h` cuts both its edges.
 const query: StatsQuery = {
@@ -63,7 +63,7 @@ for (const [name, report] of Object.entries<Report>(reports)) {
 
   test(`${name}: the limit reaches the engine, or the rows, exactly when it applies`, async () => {
     const many = recordingStore(Array.from({ length: 40 }, (_, index) => ({ ...rows[index % 2], name: `${index}` })))
-    const answer = await report.read(many, query)
+    const { data: answer } = await report.read(many, query)
     const asked = many.statements.some(({ parameters }) => Object.values(parameters).includes(17))
     assert.equal(asked || (Array.isArray(answer) && answer.length === 17), report.limited)
   })
@@ -71,10 +71,10 @@ for (const [name, report] of Object.entries<Report>(reports)) {
   test(`${name}: any condition taken out of a statement is noticed`, async () => {
     for (const statement of await statementsOf(report)) {
       const needed = statement.text.includes('FROM titles')
-        ? conditionsOf(statement, query, query.current).filter((condition) => condition.name === 'site')
+        ? titleConditions(statement, query)
         : [query.current, query.previous].flatMap((period) => conditionsOf(statement, query, period))
       const present = needed.filter((condition) => statement.text.includes(condition.text))
-      assert.ok(present.length >= (statement.text.includes('FROM titles') ? 1 : 9))
+      assert.ok(present.length >= (statement.text.includes('FROM titles') ? 2 : 9))
       for (const condition of present) {
         const cut = { ...statement, text: statement.text.replaceAll(condition.text, 'true') }
         assert.notDeepEqual(statementFaults(cut, query), [], `without ${condition.name}`)
@@ -86,7 +86,7 @@ for (const [name, report] of Object.entries<Report>(reports)) {
 test('a report without scope, with half of it, or over another table is found', async () => {
   const report = (statement: ReturnType<typeof sql>): Report => ({
     ...reports.utm,
-    read: (clickhouse) => clickhouse.rows(statement),
+    read: async (clickhouse) => ({ data: await clickhouse.rows(statement) }),
   })
   const planted: [statement: ReturnType<typeof sql>, faults: RegExp][] = [
     [sql`SELECT count() FROM events`, /lacks site,.*lacks days,.*lacks exclusions,.*lacks utm_source/],
@@ -94,8 +94,9 @@ test('a report without scope, with half of it, or over another table is found', 
     [sql`SELECT (SELECT count() FROM events) FROM events WHERE site_id = ${text(query.siteId)}`, /lacks site/],
     [sql`SELECT site_id = ${text(query.siteId)} AS ours, count() FROM events WHERE true`, /^lacks site/],
     [sql`SELECT site_id = ${text(query.siteId)} AS ours, count() FROM events`, /^lacks site/],
-    [sql`SELECT title FROM titles WHERE pathname = ${text('/')}`, /^lacks site$/],
-    [sql`SELECT title FROM titles WHERE site_id = ${text('site_another')}`, /^lacks site$/],
+    [sql`SELECT title FROM titles WHERE pathname = ${text('/')}`, /^lacks site,lacks exclusions$/],
+    [sql`SELECT title FROM titles WHERE site_id = ${text('site_another')}`, /^lacks site,lacks exclusions$/],
+    [sql`SELECT title FROM titles WHERE site_id = ${text(query.siteId)}`, /^lacks exclusions$/],
     [sql`SELECT 1 FROM accounts`, /^reads accounts$/],
     [sql`SELECT 1`, /^reads nothing$/],
   ]

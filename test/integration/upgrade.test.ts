@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
@@ -148,4 +148,89 @@ test('tallies of days whose events are gone are still read after they have moved
     sql`SELECT (SELECT count() FROM short_tallies) AS short, (SELECT count() FROM long_tallies) AS long`,
   )
   assert.deepEqual(tables, [{ short: 2, long: 2 }])
+})
+
+test('titles get their country from the events; one whose event is gone stays, and running the migration twice changes nothing', async (t) => {
+  const { stores, remove } = await createEmptyStores()
+  t.after(remove)
+  await migrate(
+    stores,
+    folderOf(
+      t,
+      all.filter((file) => file < 'clickhouse/0015' || file.startsWith('postgres')),
+    ),
+  )
+  const accountId = await createAccount(stores.postgres, { name: 'Old', plan: 'Starter' })
+  const siteId = await createSite(stores.postgres, { accountId, domain: 'old.example', excludedCountries: ['FR'] })
+  const key = await createKey(stores.postgres, keySecrets, { accountId, siteId, name: 'Old' })
+  const events = [
+    pageview({ at: '2026-11-13T10:00:00Z', pathname: '/a', title: 'German' }),
+    pageview({ at: '2026-11-14T10:00:00Z', pathname: '/a', title: 'French', country: 'FR', visitor: 'f' }),
+    pageview({ at: '2026-11-13T10:00:00Z', pathname: '/b' }),
+    pageview({ at: '2026-11-13T10:00:00Z', pathname: '/c', visitor: 'g' }),
+    pageview({ at: '2026-11-13T10:00:00Z', pathname: '/c', title: 'French', country: 'FR', visitor: 'f' }),
+  ].map((hit) => eventOf(hit, siteId, 'UTC'))
+  // As the version before wrote them: without a country, and merged to the latest.
+  const row = (pathname: string, event_id: string, title: string, time = '2026-11-14 10:00:00.000') => ({
+    site_id: siteId,
+    pathname,
+    latest: { time, event_id, title },
+  })
+  await stores.clickhouse.insert(
+    'events',
+    events.map((event) => ({
+      site_id: siteId,
+      day: event.day,
+      time: new Date(event.time).toISOString(),
+      visitor_id: event.visitorId,
+      session_id: event.sessionId,
+      event_id: event.eventId,
+      batch_id: '00000000-0000-4000-8000-000000000003',
+      name: event.name,
+      hostname: event.hostname,
+      pathname: event.pathname,
+      title: event.title,
+      channel: event.channel,
+      country: event.country,
+      device: event.device,
+    })),
+    'old events',
+  )
+  await stores.clickhouse.insert(
+    'titles',
+    [
+      row('/a', events[1]?.eventId as string, 'French'),
+      row('/b', '00000000-0000-4000-8000-00000000dead', 'Of a month that was dropped', '2024-01-01 10:00:00.000'),
+      row('/c', events[4]?.eventId as string, 'French', '2026-11-13 10:00:00.000'),
+    ],
+    'old titles',
+  )
+
+  await migrate(stores)
+  const api = await startApi(stores, { now: () => Date.parse('2026-11-15T12:00:00Z') })
+  t.after(() => api.close())
+  const titles = async () => {
+    const { json } = await api.fetch('/api/v1/stats/pages?range=7d', {
+      headers: { Authorization: `Bearer ${key.text}` },
+    })
+    return json.data.map(({ pathname, title }: { pathname: string; title: string }) => [pathname, title])
+  }
+  const expected = [
+    ['/a', 'German'],
+    ['/b', 'Of a month that was dropped'],
+    ['/c', ''],
+  ]
+  assert.deepEqual(await titles(), expected)
+  const again = async (name: string) =>
+    stores.clickhouse.command(readFileSync(new URL(`../../migrations/clickhouse/${name}.sql`, import.meta.url), 'utf8'))
+  await again('0015_titles_by_country')
+  assert.deepEqual(await titles(), expected)
+  // A process of the version before goes on writing for a while: without a country, which counts less than any with one.
+  const french = events[1]?.eventId as string
+  await stores.clickhouse.insert('titles', [row('/a', french, 'Unplaced', '2026-11-14 23:00:00.000')], 'meanwhile')
+  assert.deepEqual(await titles(), expected)
+  // What it wrote into the old table while the new one was made is found in the events.
+  await stores.clickhouse.run(sql`DELETE FROM titles WHERE site_id = ${text(siteId)} AND pathname = '/a'`)
+  await again('0016_titles_of_meanwhile')
+  assert.deepEqual(await titles(), expected)
 })

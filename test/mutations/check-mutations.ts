@@ -18,8 +18,8 @@ export const checkMutations: Mutation[] = [
   {
     name: 'fuzz: an unsupported filter without a value is let through',
     file: 'src/api/parameters.ts',
-    find: 'unsupported.some((name) => query.has(name))',
-    replace: 'unsupported.some((name) => query.get(name)?.[0])',
+    find: 'if (unsupported.includes(plainName(name)))',
+    replace: 'if (unsupported.includes(plainName(name)) && query.get(name)?.[0])',
     caughtBy: fuzz,
   },
   {

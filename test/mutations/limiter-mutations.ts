@@ -48,8 +48,8 @@ export const limiterMutations: Mutation[] = [
   {
     name: 'limiter: the reset comes from the clock of the process',
     file: 'src/api/rate-limit.ts',
-    find: 'return spending(allowed === 1, limit, { count, endsAt })',
-    replace: 'return spending(allowed === 1, limit, { count, endsAt: now() + windowMs })',
+    find: 'return spending(allowed === 1, limit, { count, endsAt }, redisNow)',
+    replace: 'return spending(allowed === 1, limit, { count, endsAt: now() + windowMs }, redisNow)',
     caughtBy: 'test/checks/limit/schedules.test.ts',
   },
   {

@@ -4,6 +4,7 @@
 import { checkMutations } from './check-mutations.ts'
 import { collectorMutations } from './collector-mutations.ts'
 import { erasureMutations } from './erasure-mutations.ts'
+import { contractMutations } from './contract-mutations.ts'
 import { faultMutations } from './fault-mutations.ts'
 import { foldingMutations } from './folding-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
@@ -124,14 +125,15 @@ const parameters: Mutation[] = [
     name: 'parameters: dates are checked before the other parameters',
     file: 'src/api/parameters.ts',
     find: "  const range = one(query, 'range', readRange)",
-    replace: "  oneDate(query, 'start', zone)\n  const range = one(query, 'range', readRange)",
+    replace: "  oneDate(query, 'start')\n  const range = one(query, 'range', readRange)",
     caughtBy: contract('order-of-checks'),
   },
   {
     name: 'parameters: unsupported filters are told after invalid ones',
     file: 'src/api/parameters.ts',
-    find: 'zone: string): Parameters {\n  refuseUnsupportedFilters(query)\n',
-    replace: "zone: string): Parameters {\n  one(query, 'limit', readLimit)\n  refuseUnsupportedFilters(query)\n",
+    find: 'readParameters(query: QueryString): Parameters {\n  refuseUnsupportedFilters(query)\n',
+    replace:
+      "readParameters(query: QueryString): Parameters {\n  one(query, 'limit', readLimit)\n  refuseUnsupportedFilters(query)\n",
     caughtBy: contract('order-of-checks'),
   },
   {
@@ -241,8 +243,8 @@ const scope: Mutation[] = [
   {
     name: 'scope: the titles of every site',
     file: 'src/stats/reports/pages.ts',
-    find: 'WHERE site_id = ${text(query.siteId)} AND pathname',
-    replace: "WHERE ${text(query.siteId)} != '' AND pathname",
+    find: '    ? sql`site_id = ${text(siteId)} AND',
+    replace: "    ? sql`${text(siteId)} != '' AND",
     caughtBy: house('statements'),
   },
 ]
@@ -486,6 +488,7 @@ export const mutations: readonly Mutation[] = [
   ...openDaysMutations,
   ...retentionMutations,
   ...checkMutations,
+  ...contractMutations,
   ...scaleMutations,
   ...smallBoxMutations,
 ]

@@ -2,7 +2,7 @@
 import type { Mutation } from './mutations.ts'
 
 const dropping = 'test/folding/retention.test.ts'
-const refusing = 'test/contract/retention.test.ts'
+const windows = 'test/contract/retention.test.ts'
 const commands = 'test/cli/backup.test.ts'
 
 /** Breakages of dropping old events, and of what must not depend on them any more. */
@@ -108,23 +108,30 @@ export const retentionMutations: Mutation[] = [
   {
     name: 'retention: a part of a day without events is answered',
     file: 'src/api/stats-routes.ts',
-    find: '  refuseNotKept(dayNotKept(query, asked, site.eventsFrom), site.eventsFrom)\n',
-    replace: "  refuseNotKept(dayNotKept(query, asked, '1970-01-01'), site.eventsFrom)\n",
-    caughtBy: refusing,
+    find: 'endsInDroppedDay(previous, site.folds, site.eventsFrom)',
+    replace: "endsInDroppedDay(previous, site.folds, '1970-01-01')",
+    caughtBy: windows,
   },
   {
-    name: 'retention: days that never had events are refused',
+    name: 'retention: windows end with whole days that never had events',
     file: 'src/stats/plan.ts',
-    find: '  return foldedDays(raw, query.folds)\n',
-    replace: '  return [{ days: raw }]\n',
-    caughtBy: refusing,
+    find: ' && foldedDays([[day, day]], folds).length > 0',
+    replace: ' && Array.isArray(folds)',
+    caughtBy: windows,
   },
   {
-    name: 'retention: lists are refused for a window they do not have',
+    name: 'retention: a part of a day is made whole although its events are there',
+    file: 'src/stats/plan.ts',
+    find: 'return day < eventsFrom && ',
+    replace: 'return day <= eventsFrom && ',
+    caughtBy: windows,
+  },
+  {
+    name: 'retention: nobody is told that the window before has the whole day',
     file: 'src/api/stats-routes.ts',
-    find: "name === 'overview' ? (['current', 'previous'] as const) : (['current'] as const)",
-    replace: "['current', 'previous'] as const",
-    caughtBy: refusing,
+    find: 'warnings: isWidened ? [wholeDay(previous)] : [],',
+    replace: 'warnings: isWidened ? [] : [],',
+    caughtBy: windows,
   },
   {
     name: 'retention: a backup leaves out what cannot be folded again',

@@ -63,8 +63,19 @@ async function compare({ world, site, api }: Opened, asked: Report, params: Para
   const [wanted, received] =
     expected.status === 200
       ? [
-          [200, expected.period, expected.previousPeriod ?? null, expected.body],
-          [got.status, got.header('stats-period'), got.header('stats-previous-period'), got.text],
+          [
+            ...[200, expected.period, expected.previousPeriod ?? null, expected.totalRows ?? null],
+            ...[expected.warnings, expected.body],
+          ],
+          [
+            ...[
+              got.status,
+              got.header('stats-period'),
+              got.header('stats-previous-period'),
+              got.header('stats-total-rows'),
+            ],
+            ...[got.header('stats-warning')?.split('; ').length ?? 0, got.text],
+          ],
         ]
       : [
           [expected.status, expected.code],

@@ -102,7 +102,7 @@ function changeCanBeRecomputed({ overview: { current, previous, change } }: Answ
 
 /**
  * 4. Excluding a country takes away exactly what `?country=` showed of it, row by row, and a row left with nothing goes.
- * Rates and shares are no counts; a title stays as it is, for titles are never filtered.
+ * Rates, shares and titles are no counts.
  */
 export function excludingTakesAway(before: Answers, ofTheCountry: Answers, after: Answers): string[] {
   const [whole, part, rest] = [countsOf(before), countsOf(ofTheCountry), countsOf(after)]

@@ -141,10 +141,12 @@ describe('titles', () => {
     (dataOf(siteWith(events, 'UTC', ['FR']), 'pages', 'range=7d', noon) as { title: string }[])[0]?.title
   const plain = view('2026-11-15T10:00Z')
 
-  test('are the latest that is not empty, of any event, excluded ones and those outside the window too', () => {
+  test('are the latest that is not empty, of any event outside the window too, but of no excluded country', () => {
     equal(titleOf(plain), '')
     equal(titleOf(plain, view('2020-01-01T00:00Z', { title: 'Old' })), 'Old')
-    equal(titleOf(plain, view('2026-11-15T11:00Z', { title: 'Hidden', country: 'FR' })), 'Hidden')
+    const hidden = view('2026-11-15T11:00Z', { title: 'Hidden', country: 'FR' })
+    equal(titleOf(plain, hidden), '')
+    equal(titleOf(plain, hidden, view('2020-01-01T00:00Z', { title: 'Old' })), 'Old')
     equal(titleOf(plain, view('2026-11-15T11:00Z', { title: 'Custom', name: 'signup' })), 'Custom')
   })
 
@@ -219,11 +221,13 @@ describe('breakdowns', () => {
       status: 200,
       body: '{"data":[{"name":"News","visitors":1}],"meta":{"site_id":"site_example","range":"24h","limit":5,"generated_at":"2026-11-15T12:00:00.000Z"}}',
       period: '2026-11-14T12:00:00+00:00/2026-11-15T12:00:00+00:00',
+      warnings: 0,
     })
     deepEqual(ask(site, 'channels', 'range=24h&limit=5&utm_source=news', noon), {
       status: 200,
       body: '{"data":[],"meta":{"site_id":"site_example","range":"24h","generated_at":"2026-11-15T12:00:00.000Z"}}',
       period: '2026-11-14T12:00:00+00:00/2026-11-15T12:00:00+00:00',
+      warnings: 1,
     })
   })
 })

@@ -34,6 +34,10 @@ export interface Answered {
   period: string
   /** Stats-Previous-Period, on overview only. */
   previousPeriod?: string
+  /** Stats-Total-Rows, where the limit has cut the list. */
+  totalRows?: string
+  /** How many sentences Stats-Warning has. */
+  warnings: number
 }
 
 export interface Refused {
@@ -42,7 +46,7 @@ export interface Refused {
 }
 
 export function answer(site: Site, report: Report, params: Params, now: number): Answered | Refused {
-  const asked = readParams(params, site.zone)
+  const asked = readParams(params)
   if (typeof asked === 'string') return { status: 400, code: asked }
   const window = currentWindow(asked.range, asked, site.zone, now)
   if (window === 'invalid_date') return { status: 400, code: 'invalid_date' }
@@ -62,6 +66,8 @@ export function answer(site: Site, report: Report, params: Params, now: number):
     body: JSON.stringify({ data, meta }),
     period: periodHeader(window),
     ...(report === 'overview' && { previousPeriod: periodHeader(previous) }),
+    ...(limited && Array.isArray(rows) && rows.length > asked.limit && { totalRows: String(rows.length) }),
+    warnings: asked.withoutEffect + (!limited && params.some(([name]) => name === 'limit') ? 1 : 0),
   }
 }
 
@@ -171,7 +177,7 @@ function listed(site: Site, asked: Asked, report: Exclude<Report, 'overview'>, w
       const viewed = hits.filter((hit) => hit.name === pageview)
       return rows(viewed, 'pathname', (pathname, group) => ({
         pathname,
-        title: titleOf(site.events, pathname),
+        title: titleOf(site, pathname),
         views: viewsOf(group),
         visitors: visitorsOf(group),
       }))
@@ -240,9 +246,11 @@ export function byCodePoint(a: string, b: string): number {
   return pointsOfA.length - pointsOfB.length
 }
 
-/** The latest one that says something, of any event on any host at any time, excluded and filtered ones too. */
-function titleOf(events: readonly TrafficEvent[], pathname: string): string {
-  const titled = events.filter((event) => event.pathname === pathname && event.title !== '')
+/** The latest one that says something, of any event on any host at any time, filtered ones too; but of no excluded country. */
+function titleOf({ events, excludedCountries }: Site, pathname: string): string {
+  const titled = events.filter(
+    (event) => event.pathname === pathname && event.title !== '' && !excludedCountries.includes(event.country),
+  )
   const latest = titled.toSorted((a, b) => a.time - b.time || (a.eventId < b.eventId ? -1 : 1)).at(-1)
   return latest?.title ?? ''
 }

@@ -13,12 +13,14 @@ export interface Asked {
   device?: string | undefined
   hostname?: string | undefined
   utmSource?: string | undefined
+  /** How much of what was sent has no effect: dates without `custom`, times of day. */
+  withoutEffect: number
 }
 
 const deviceNames: Readonly<Record<string, string>> = { desktop: 'Desktop', mobile: 'Mobile', tablet: 'Tablet' }
 
 /** A fault of any other parameter is said before a fault of `start` or `end`. */
-export function readParams(params: Params, zone: string): Asked | 'invalid_parameter' | 'invalid_date' {
+export function readParams(params: Params): Asked | 'invalid_parameter' | 'invalid_date' {
   const valuesOf = (name: string): string[] => params.filter((param) => param[0] === name).map((param) => param[1])
   for (const name of ['range', 'limit', 'country', 'device', 'hostname', 'utm_source']) {
     const values = valuesOf(name)
@@ -30,16 +32,21 @@ export function readParams(params: Params, zone: string): Asked | 'invalid_param
   if (!/^[1-9][0-9]{0,2}$/.test(limit) || Number(limit) > 100) return 'invalid_parameter'
   const country = valuesOf('country')[0]?.toUpperCase()
   if (country !== undefined && !isCountryCode(country)) return 'invalid_parameter'
+  const host = valuesOf('hostname')[0]
+  const hostname = host === undefined ? undefined : readHost(host)
+  if (host !== undefined && hostname === undefined) return 'invalid_parameter'
   const device = valuesOf('device')[0]?.toLowerCase()
   if (device !== undefined && !Object.hasOwn(deviceNames, device)) return 'invalid_parameter'
 
   const dates: { start?: Temporal.PlainDate; end?: Temporal.PlainDate } = {}
+  let withoutEffect = 0
   for (const name of ['start', 'end'] as const) {
     const values = valuesOf(name)
     if (values.length === 0) continue
-    const date = values.length === 1 ? readDate(values[0]!, zone) : undefined
+    const date = values.length === 1 ? readDate(values[0]!) : undefined
     if (date === undefined) return 'invalid_date'
     dates[name] = date
+    if (range !== 'custom' || /t/i.test(values[0]!)) withoutEffect += 1
   }
   return {
     range,
@@ -47,22 +54,41 @@ export function readParams(params: Params, zone: string): Asked | 'invalid_param
     limit: Number(limit),
     country,
     device: device === undefined ? undefined : deviceNames[device],
-    hostname: valuesOf('hostname')[0]?.toLowerCase(),
+    hostname,
     utmSource: valuesOf('utm_source')[0],
+    withoutEffect,
   }
 }
 
 const isRange = (value: string): value is Range => (ranges as readonly string[]).includes(value)
 
-/** `YYYY-MM-DD`, or an RFC 3339 date-time, which means the date it is in the site's zone at that instant. */
-function readDate(value: string, zone: string): Temporal.PlainDate | undefined {
-  const isDate = /^\d{4}-\d\d-\d\d$/.test(value)
-  const isDateTime = /^\d{4}-\d\d-\d\dT([01]\d|2[0-3]):\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):\d\d)$/i.test(value)
-  try {
-    if (isDate) return Temporal.PlainDate.from(value)
-    if (isDateTime) return Temporal.Instant.from(value).toZonedDateTimeISO(zone).toPlainDate()
-  } catch {
-    // Well formed, but there is no such day or minute.
+/** As a browser writes it into an address, without the dot at its end; undefined for what is more or less than a host name. */
+function readHost(value: string): string | undefined {
+  if (/[\s/:?#@%\\[\]]/.test(value)) return undefined
+  const name = /^[\x20-\x7e]+$/.test(value) ? value : (URL.parse(`https://${value}/`)?.hostname ?? '')
+  const labels = name.toLowerCase().replace(/\.$/, '').split('.')
+  const host = labels.join('.')
+  return labels.every((label) => /^[a-z\d_-]+$/.test(label)) && host.length <= 253 ? host : undefined
+}
+
+/** A date with or without hyphens; of a date-time, the date it is written with. */
+function readDate(value: string): Temporal.PlainDate | undefined {
+  const [date = '', ...times] = value.split(/t/i)
+  if (!/^(\d{4}-\d\d-\d\d|\d{8})$/.test(date) || times.length > 1) return undefined
+  const colon = date.length === 8 ? '' : ':'
+  const time = new RegExp(
+    `^(\\d\\d)(?:${colon}(\\d\\d)(?:${colon}(\\d\\d)([.,]\\d{1,9})?)?)?(Z|[+-](\\d\\d)(?::?(\\d\\d))?)?$`,
+    'i',
+  )
+  if (times.length === 1) {
+    const parts = time.exec(times[0]!)
+    if (!parts) return undefined
+    const [hour, minute, second, offsetHour, offsetMinute] = [1, 2, 3, 6, 7].map((at) => Number(parts[at] ?? 0))
+    if (hour! > 23 || minute! > 59 || second! > 60 || offsetHour! > 23 || offsetMinute! > 59) return undefined
   }
-  return undefined
+  try {
+    return Temporal.PlainDate.from(date)
+  } catch {
+    return undefined // well formed, but there is no such day
+  }
 }

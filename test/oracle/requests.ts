@@ -81,17 +81,21 @@ function pickDate(random: Random, world: World): Temporal.PlainDate {
   }
 }
 
-/** A date as a client may write it: a date-time near the site's midnights, an offset that changes the date, or nonsense. */
+/** A date as a client may write it: without hyphens, as a date-time near the site's midnights, with an offset, or nonsense. */
 function pickDateText(random: Random, world: World): string {
   const date = pickDate(random, world)
   const at = date.toZonedDateTime({ timeZone: world.zone }).add({
     milliseconds: random.pick([0, -1, 1, 3_600_000, -3_600_000, random.below(86_400_000)]),
   })
-  switch (random.below(8)) {
+  switch (random.below(10)) {
     case 0:
-      return random.pick(['2026-02-29', '2026-13-01', '2026-1-1', '20260101', 'today', '', '2026-01-01T25:00:00Z'])
+      return random.pick(['2026-02-29', '2026-13-01', '2026-1-1', '20260230', 'today', '', '2026-01-01T25:00:00Z'])
     case 1:
-      return random.pick(['2026-01-01T00:00:00', '2026-04-31', '+002026-01-01', '2026-W01-1', '1767225600', 'null'])
+      return random.pick(['2026-04-31', '+002026-01-01', '2026-W01-1', '1767225600', 'null', '2026-01-01T'])
+    case 6:
+      return date.toString().replaceAll('-', '')
+    case 7:
+      return `${date}T${random.pick(['00', '23:59', '12:30:00', '12:30:00,5', '23:59:60Z', '01:00+1400', '1230'])}`
     case 2:
       return at.toInstant().toString()
     case 3:
@@ -118,7 +122,10 @@ export function pickFilters(random: Random, world: World): Params {
   const strange: Record<string, string> = {
     country: random.pick(['de', 'zz', 'JP', 'UK', 'EU', 'DEU']),
     device: random.pick(['MOBILE', 'Tablet', 'unknown', 'phone']),
-    hostname: random.pick(['EXAMPLE.com', 'nowhere.example', 'example.com.']),
+    hostname: random.pick([
+      ...['EXAMPLE.com', 'nowhere.example', 'example.com.', 'bücher.example', 'BÜCHER.example.', '～.example'],
+      ...['https://example.com', 'example.com:443', 'example.com/', 'a..b', 'a b'],
+    ]),
     utm_source: random.pick(['newsletter', 'NEWSLETTER', '%', '🦊', 'none']),
   }
   return random.sample(Object.keys(values), random.pick([1, 1, 1, 2, 2, 3, 4])).map((name) => {

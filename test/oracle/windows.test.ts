@@ -211,11 +211,16 @@ describe('dates that are refused', () => {
     accepted('range=custom&start=1926-11-16&end=2099-01-01')
   })
 
-  test('a date-time means the date it is in the zone of the site', () => {
+  test('a date-time means its date as written, and a date may be written without hyphens', () => {
     // 23:30Z on the 2nd is 00:30 on the 3rd in Berlin.
-    deepEqual(datesOf(siteWith([], 'Europe/Berlin'), 'range=custom&start=2026-11-02T23:30:00Z&end=2026-11-03', now), [
+    deepEqual(datesOf(siteWith([], 'Europe/Berlin'), 'range=custom&start=2026-11-02T23:30:00Z&end=20261103', now), [
+      '2026-11-02',
       '2026-11-03',
     ])
+    refused('range=7d&end=2026-11-02T24:00')
+    refused('range=7d&end=2026-11-02T2330')
+    refused('range=7d&end=20261102T23:30')
+    accepted('range=7d&end=20261102T2330Z')
   })
 
   test('a fault of another parameter is said first', () =>

@@ -23,8 +23,22 @@ test('the table holds the 249 assigned codes, Kosovo and, last, unknown', () => 
 test('every country has a name of its own', () => {
   const names = Object.values(countryNames)
   assert.equal(new Set(names).size, names.length)
-  for (const name of names) assert.match(name, /^[\p{Lu}][\p{L}\p{M} .,&()’'-]+$/u, name)
+  for (const name of names) assert.match(name, /^[\p{Lu}][\p{L}\p{M} ,()’'-]+$/u, name)
   assert.ok(names.every((name) => name === name.normalize('NFC') && name === name.trim()))
+})
+
+test('names are in full: no abbreviation, no ampersand', () => {
+  for (const name of Object.values(countryNames)) assert.doesNotMatch(name, /[.&]|\b\p{Lu}{2,}\b|\bSt\b/u, name)
+  assert.deepEqual(
+    [countryNames.CD, countryNames.CG, countryNames.LC, countryNames.VI, countryNames.TT],
+    [
+      'Democratic Republic of the Congo',
+      'Republic of the Congo',
+      'Saint Lucia',
+      'United States Virgin Islands',
+      'Trinidad and Tobago',
+    ],
+  )
 })
 
 test('names sort the same by UTF-16 unit, as geo sorts them, and by code point, as D-25 says', () => {

@@ -6,7 +6,7 @@ import { readQueryString } from '../../src/api/query-string.ts'
 import { ApiError } from '../../src/errors.ts'
 import { countryNames } from '../../src/traffic/country.ts'
 
-const read = (query: string, zone = 'UTC') => readParameters(readQueryString(`/?${query}`), zone)
+const read = (query: string) => readParameters(readQueryString(`/?${query}`))
 
 /** The code a query is refused with, or `ok`. */
 function codeOf(query: string): string {
@@ -101,12 +101,138 @@ test('start and end are dates the calendar has, whatever the range (D-54)', () =
   )
 })
 
-test('a date-time means the date it is in the zone of the site (D-54)', () => {
-  const startOf = (text: string, zone: string) => String(read(`start=${encodeURIComponent(text)}`, zone).start)
-  assert.equal(startOf('2026-03-14T23:30:00Z', 'UTC'), '2026-03-14')
-  assert.equal(startOf('2026-03-14T23:30:00Z', 'Europe/Berlin'), '2026-03-15')
-  assert.equal(startOf('2026-03-14T23:30:00+02:00', 'America/New_York'), '2026-03-14')
-  assert.equal(startOf('2026-03-14t00:30:00.123456789z', 'America/New_York'), '2026-03-13')
+test('a date without separators is a date, and a date-time means its date as written (D-54)', () => {
+  const startOf = (text: string) => String(read(`start=${encodeURIComponent(text)}`).start)
+  const written = [
+    '2026-03-14',
+    '20260314',
+    '2026-03-14T23:30:00Z',
+    '2026-03-14T00:30:00+14:00',
+    '2026-03-14t23:59:60.123456789z',
+    '2026-03-14T23:59:59,5-09:30',
+    '2026-03-14T12:00:00',
+    '2026-03-14T12:00',
+    '2026-03-14T12',
+    '20260314T120000Z',
+    '20260314T1200+0100',
+  ]
+  for (const text of written) assert.equal(startOf(text), '2026-03-14', text)
+  const wrong = [
+    '2026-3-14',
+    '202603-14',
+    '2026-0314',
+    '260314',
+    '20260230',
+    '2026-02-30T00:00:00Z',
+    '2026-03-14T24:00:00Z',
+    '2026-03-14T12:60Z',
+    '2026-03-14T1200',
+    '20260314T12:00',
+    '2026-03-14T',
+    '2026-03-14 12:00:00',
+    '2026-03-14T12:00:00+24:00',
+    '2026-03-14Z',
+    '2026-W11-6',
+    '2026-073',
+  ]
+  for (const text of wrong) assert.equal(codeOf(`start=${encodeURIComponent(text)}`), 'invalid_date', text)
+})
+
+test('a hostname is read as events have it: lower case, ASCII, without a dot at its end (D-52)', () => {
+  const hostOf = (text: string) => read(`hostname=${encodeURIComponent(text)}`).filters.hostname
+  for (const [text, host] of [
+    ['Shop.Example.com', 'shop.example.com'],
+    ['example.com.', 'example.com'],
+    ['bücher.example', 'xn--bcher-kva.example'],
+    ['BÜCHER.example', 'xn--bcher-kva.example'],
+    ['例え.テスト', 'xn--r8jz45g.xn--zckzah'],
+    ['a_b-c.1', 'a_b-c.1'],
+    ['127.0.0.1', '127.0.0.1'],
+    ['a'.repeat(253), 'a'.repeat(253)],
+  ] as const)
+    assert.equal(hostOf(text), host, text)
+})
+
+/** The message a query is refused with. */
+function messageOf(query: string): string {
+  try {
+    read(query)
+    return 'ok'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+test('what is more than a host name is refused, and the message has the host name (D-52)', () => {
+  for (const [text, host] of [
+    ['https://x.example', 'x.example'],
+    ['x.example:8443', 'x.example'],
+    ['x.example/', 'x.example'],
+    ['https://Anna@x.example:8443/path?query#part', 'x.example'],
+    ['//x.example', 'x.example'],
+    [' x.example', 'x.example'],
+    ['x.example y.example', 'x.example'],
+    ['https://bücher.example/', 'xn--bcher-kva.example'],
+  ] as const) {
+    const query = `hostname=${encodeURIComponent(text)}`
+    assert.equal(codeOf(query), 'invalid_parameter', text)
+    assert.ok(messageOf(query).endsWith(`: send hostname=${host}.`), messageOf(query))
+  }
+  for (const text of [
+    'a..b',
+    '.',
+    '.a',
+    '*.a',
+    '[::1]',
+    'a,b',
+    'a\u0000',
+    'a%62',
+    '<b>',
+    'a'.repeat(254),
+    '\u00ad',
+    'é'.repeat(253),
+  ]) {
+    const query = `hostname=${encodeURIComponent(text)}`
+    assert.equal(codeOf(query), 'invalid_parameter', text)
+    assert.match(messageOf(query), /such as shop\.example\.com/)
+  }
+})
+
+test('a parameter of ours in another case or with brackets is refused, naming the right one (D-56)', () => {
+  for (const name of parameterNames) {
+    for (const variant of [
+      name.toUpperCase(),
+      `${name}[]`,
+      `${name}[0]`,
+      `${name}[a][]`,
+      `${name.toUpperCase()}%5B%5D`,
+    ]) {
+      assert.equal(codeOf(`${variant}=7d`), 'invalid_parameter', variant)
+      assert.ok(messageOf(`${variant}=7d`).startsWith(`${name} must be written as ${name}=`), variant)
+    }
+  }
+  for (const name of ['Browser', 'OS[]', 'channel[eq]']) assert.equal(codeOf(`${name}=x`), 'unsupported_filter', name)
+  for (const name of [
+    'countries',
+    'range]',
+    'range[',
+    '[range]',
+    'filters[country]',
+    'utmsource',
+    'utm-source',
+    ' range',
+  ])
+    assert.equal(codeOf(`${encodeURIComponent(name)}=x`), 'ok', name)
+})
+
+test('escapes that are no text are told from a missing value', () => {
+  for (const name of ['range', 'limit', 'country', 'device', 'hostname', 'utm_source']) {
+    for (const value of ['%FF', '%', '%C3', 'a%zz']) {
+      assert.equal(codeOf(`${name}=${value}`), 'invalid_parameter')
+      assert.match(messageOf(`${name}=${value}`), new RegExp(`%-escapes of ${name} are not UTF-8`))
+    }
+    assert.equal(messageOf(`${name}=`), `${name} needs a value.`)
+  }
 })
 
 test('a custom range needs both dates, in order', () => {
@@ -139,10 +265,14 @@ test('a warning names what had no effect, in characters any header can carry (D-
     'end has no effect without range=custom',
   ])
   assert.deepEqual(warned('range=custom&start=2026-01-01&end=2026-01-02', true), [])
-  assert.deepEqual(warned('Range=7d&a%20b=1', true), [
-    'unknown parameter Range was ignored',
+  assert.deepEqual(warned('ranges=7d&a%20b=1', true), [
+    'unknown parameter ranges was ignored',
     'unknown parameter a%20b was ignored',
   ])
+  assert.deepEqual(warned('range=custom&start=20260101&end=2026-01-02T10:00:00Z', true), [
+    'the time in end has no effect, only its date as written counts',
+  ])
+  assert.deepEqual(warned('start=2026-01-02T10:00:00Z', true), ['start has no effect without range=custom'])
   fc.assert(
     fc.property(fc.string({ unit: 'binary', minLength: 1 }), (name) => {
       const query = readQueryString(`/?${encodeURIComponent(`x${name}`)}=1`)

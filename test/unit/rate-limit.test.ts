@@ -34,7 +34,9 @@ function replay(begin: number, past: readonly Request[]): Spending[] {
     const allowed = window.count < limit
     if (allowed) counted.set(key, { from: window.from, count: window.count + 1 })
     const used = window.count + (allowed ? 1 : 0)
-    return { allowed, limit, remaining: Math.max(0, limit - used), reset: Math.ceil((window.from + hour) / 1000) }
+    const end = window.from + hour
+    const remaining = Math.max(0, limit - used)
+    return { allowed, limit, remaining, reset: Math.ceil(end / 1000), secondsLeft: Math.ceil((end - now) / 1000) }
   })
 }
 
@@ -81,12 +83,16 @@ test('in memory: the window ends an hour after its first request to the millisec
   let now = 1_773_500_966_535
   const limiter = memoryLimiter(() => now)
   const reset = Math.ceil((now + hour) / 1000)
-  assert.deepEqual(await limiter.spend('key', 2), { allowed: true, limit: 2, remaining: 1, reset })
+  const spend = async () => {
+    const { allowed, remaining, reset, secondsLeft } = await limiter.spend('key', 2)
+    return [allowed, remaining, reset, secondsLeft]
+  }
+  assert.deepEqual(await spend(), [true, 1, reset, 3600])
   now += hour - 1
-  assert.deepEqual(await limiter.spend('key', 2), { allowed: true, limit: 2, remaining: 0, reset })
-  assert.deepEqual(await limiter.spend('key', 2), { allowed: false, limit: 2, remaining: 0, reset })
+  assert.deepEqual(await spend(), [true, 0, reset, 1])
+  assert.deepEqual(await spend(), [false, 0, reset, 1])
   now += 1
-  assert.deepEqual(await limiter.spend('key', 2), { allowed: true, limit: 2, remaining: 1, reset: reset + 3600 })
+  assert.deepEqual(await spend(), [true, 1, reset + 3600, 3600])
 })
 
 const forget = script("redis.call('DEL', KEYS[1]) return {}")

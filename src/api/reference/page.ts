@@ -1,6 +1,7 @@
 // The reference at /api/v1/docs: rendered once from the description of the API, without anything from elsewhere, so that it
 // works on a machine without internet. `reference.js` adds trying calls with a key.
 import type { describeApi } from '../openapi.ts'
+import { fieldsOf } from './fields.ts'
 
 type Api = ReturnType<typeof describeApi>
 type Operation = Api['paths'][string]['get']
@@ -21,6 +22,7 @@ export function referencePage(api: Api): string {
   <a class="brand" href="#top">Footfall</a>
   ${operations.map(({ operation }) => `<a href="#${operation.operationId}">${operation.operationId}</a>`).join('\n  ')}
   <hr>
+  <a href="#meta">meta</a>
   <a href="#parameters">Parameters</a>
   <a href="#headers">Headers</a>
   <a href="#errors">Errors</a>
@@ -40,6 +42,7 @@ export function referencePage(api: Api): string {
     <p class="quiet">It stays in this page and is sent only to this server. Calls made here count against its limit.</p>
   </header>
   ${operations.map(({ path, operation }) => section(path, operation, api)).join('\n')}
+  ${metaSection(api)}
   ${parametersSection(api)}
   ${headersSection(api)}
   ${errorsSection(api)}
@@ -51,7 +54,8 @@ export function referencePage(api: Api): string {
 }
 
 function section(path: string, operation: Operation, api: Api): string {
-  const { example } = operation.responses[200].content['application/json'] as { example?: unknown }
+  const { schema, examples } = operation.responses[200].content['application/json']
+  const { summary, value } = examples.demo
   return `<section id="${operation.operationId}">
     <h2><code>GET ${api.servers[0]?.url}${path}</code></h2>
     <p>${escapeHtml(operation.summary)}.</p>
@@ -60,9 +64,23 @@ function section(path: string, operation: Operation, api: Api): string {
       <button>Try it</button>
     </form>
     <pre class="answer" hidden></pre>
-    ${example === undefined ? '' : `<h3>Example</h3>\n    <pre>${escapeHtml(JSON.stringify(example, null, 2))}</pre>`}
+    <h3>Fields of <code>data</code></h3>
+    ${fieldTable(schema.properties.data)}
+    <h3>Example</h3>
+    <p class="quiet">${escapeHtml(summary)}</p>
+    <pre>${escapeHtml(JSON.stringify(value, null, 2))}</pre>
   </section>`
 }
+
+const fieldTable = (schema: unknown): string =>
+  `<table>${fieldsOf(schema)
+    .map(({ name, type, description }) =>
+      row(
+        `<code>${escapeHtml(name)}</code>`,
+        `${prose(description)}<br><span class="quiet">${escapeHtml(type)}</span>`,
+      ),
+    )
+    .join('')}</table>`
 
 function field(parameter: Api['components']['parameters'][string]): string {
   const { name, schema } = parameter
@@ -75,15 +93,27 @@ function field(parameter: Api['components']['parameters'][string]): string {
   return `<label>${name} ${control}</label>`
 }
 
+const metaSection = (api: Api): string => `<section id="meta">
+    <h2>Fields of <code>meta</code></h2>
+    ${fieldTable(api.paths['/stats/pages']?.get.responses[200].content['application/json'].schema.properties.meta)}
+    <p class="quiet"><code>limit</code> is there where it applies: on pages, referrers, devices, geo, events and utm.</p>
+  </section>`
+
 const parametersSection = (api: Api): string => `<section id="parameters">
     <h2>Parameters</h2>
     <p>Every endpoint takes all of them. A wrong value is refused, never changed; whatever had no effect is named in <code>Stats-Warning</code>.</p>
     <table>${Object.values(api.components.parameters)
       .map(({ name, description, example, schema }) => {
-        const shown = example ?? (schema as { default?: string }).default ?? (schema as { enum?: string[] }).enum?.[0]
+        const { default: standard, enum: words } = schema as { default?: string | number; enum?: readonly string[] }
+        const shown = example ?? standard ?? words?.[0]
+        const facts = [
+          ...(words ? [`values ${words.join(', ')}`] : []),
+          ...(standard === undefined ? [] : [`default ${standard}`]),
+          ...(shown === undefined ? [] : [`for example \`${name}=${shown}\``]),
+        ]
         return row(
           `<code>${name}</code>`,
-          `${prose(description)}${shown === undefined ? '' : `<br><span class="quiet">for example</span> <code>${escapeHtml(`${name}=${shown}`)}</code>`}`,
+          `${prose(description)}<br><span class="quiet">${prose(facts.join('; '))}</span>`,
         )
       })
       .join('')}</table>

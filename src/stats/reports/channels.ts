@@ -16,13 +16,13 @@ export const channels: Report = {
   limited: false,
   data: Type.Array(
     Type.Object({
-      channel: Type.String({ enum: [...labels] }),
+      channel: Type.String({ enum: [...labels], description: 'How visitors came, classified when the session began.' }),
       visitors,
       percentage: Type.Integer({
         minimum: 0,
         maximum: 100,
         description:
-          'Share of all visitors. A visitor may arrive by two channels in a day, so shares can exceed 100 together.',
+          'Share of all visitors in percent, a whole number rounded half up. A visitor may arrive by two channels in a day, so shares can exceed 100 together.',
       }),
     }),
   ),
@@ -37,8 +37,9 @@ export const channels: Report = {
       signal,
     )
     const total = rows.find(({ channel }) => channel === '')?.visitors ?? 0
-    return rows
+    const data = rows
       .filter(({ channel }) => channel !== '')
       .map(({ channel, visitors }) => ({ channel, visitors, percentage: halfUp(visitors * 100, total) }))
+    return { data }
   },
 }

@@ -2,17 +2,19 @@ import Type from 'typebox'
 import { sql, uint } from '../../stores/clickhouse-sql.ts'
 import { devices as labels } from '../../traffic/device.ts'
 import { hitFacts } from '../facts.ts'
+import { readList, totalRows } from '../lists.ts'
 import type { Report } from '../report.ts'
 import { visitors } from '../shapes.ts'
 
 export const devices: Report = {
   summary: 'Visitors by device type',
   limited: true,
-  data: Type.Array(Type.Object({ name: Type.String({ enum: [...labels] }), visitors })),
+  data: Type.Array(Type.Object({ name: Type.String({ enum: [...labels], description: 'Type of device.' }), visitors })),
   read: (clickhouse, query, signal) =>
-    clickhouse.rows(
+    readList(
+      clickhouse,
       sql`
-        SELECT value AS name, sum(visitors) AS visitors
+        SELECT value AS name, sum(visitors) AS visitors, ${totalRows}
         FROM ${hitFacts(query, 'device')}
         GROUP BY value
         HAVING visitors > 0

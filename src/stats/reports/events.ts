@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { sql, uint } from '../../stores/clickhouse-sql.ts'
 import { hitFacts } from '../facts.ts'
+import { readList, totalRows } from '../lists.ts'
 import type { Report } from '../report.ts'
 import { count, visitors } from '../shapes.ts'
 
@@ -15,9 +16,10 @@ export const events: Report = {
     }),
   ),
   read: (clickhouse, query, signal) =>
-    clickhouse.rows(
+    readList(
+      clickhouse,
       sql`
-        SELECT value AS name, sum(views) AS count, sum(visitors) AS visitors
+        SELECT value AS name, sum(views) AS count, sum(visitors) AS visitors, ${totalRows}
         FROM ${hitFacts(query, 'event')}
         GROUP BY value
         HAVING visitors > 0

@@ -14,7 +14,7 @@ export const geo: Report = {
   summary: 'Visitors by country',
   limited: true,
   data: Type.Array(
-    Type.Object({ name: Type.String({ description: 'English name of the country, or Unknown.' }), visitors }),
+    Type.Object({ name: Type.String({ description: 'English name of the country in full, or Unknown.' }), visitors }),
   ),
   async read(clickhouse, query, signal) {
     const rows = await clickhouse.rows<Row>(
@@ -26,9 +26,10 @@ export const geo: Report = {
       signal,
     )
     // Ordered here, because ties go by the printed name, which the engine does not know; there are at most 251 rows.
-    return rows
+    const data = rows
       .map(({ code, visitors }) => ({ name: countryNames[code], visitors }))
       .sort((one, other) => other.visitors - one.visitors || (one.name < other.name ? -1 : 1))
       .slice(0, query.limit)
+    return { data, totalRows: rows.length }
   },
 }

@@ -12,16 +12,19 @@ const metrics = Type.Object({
   bounce_rate: Type.Integer({
     minimum: 0,
     maximum: 100,
-    description: 'Percent of sessions with one pageview and no custom event.',
+    description:
+      'Sessions with exactly one pageview and no custom event, in percent of all sessions: a whole number from 0 to 100, rounded half up; 0 without sessions.',
   }),
-  avg_duration: count('Mean session duration in seconds; a session of one event counts as 0.'),
+  avg_duration: count(
+    'Mean duration of a session in whole seconds, rounded half up; a session of one event counts as 0 seconds; 0 without sessions.',
+  ),
 })
 
 type Metrics = Type.Static<typeof metrics>
 
 const percentage = Type.Union([Type.Number(), Type.Null()], {
   description:
-    'Percentage change, one decimal, computed from the two printed numbers; null when the previous one is 0.',
+    'Change in percent, computed from the two printed numbers: (current - previous) / previous * 100, with one decimal, rounded half away from zero; null when the previous number is 0.',
 })
 
 const metricNames = Object.keys(metrics.properties) as (keyof Metrics)[]
@@ -45,11 +48,8 @@ export const overview: Report = {
     )
     const current = metricsOf(rows.find(({ period }) => period === 'current'))
     const previous = metricsOf(rows.find(({ period }) => period === 'previous'))
-    return {
-      current,
-      previous,
-      change: Object.fromEntries(metricNames.map((name) => [name, percentChange(current[name], previous[name])])),
-    }
+    const change = Object.fromEntries(metricNames.map((name) => [name, percentChange(current[name], previous[name])]))
+    return { data: { current, previous, change } }
   },
 }
 

@@ -1,6 +1,8 @@
 import Type from 'typebox'
-import { sql, text, texts, uint } from '../../stores/clickhouse-sql.ts'
+import { type Sql, sql, text, texts, uint } from '../../stores/clickhouse-sql.ts'
 import { forLongLists, hitFacts } from '../facts.ts'
+import { readList, totalRows } from '../lists.ts'
+import type { StatsQuery } from '../query.ts'
 import type { Report } from '../report.ts'
 import { views, visitors } from '../shapes.ts'
 
@@ -16,15 +18,19 @@ export const pages: Report = {
   data: Type.Array(
     Type.Object({
       pathname: Type.String({ description: 'Path of the page, without query and fragment.' }),
-      title: Type.String({ description: 'The latest title seen for the path; empty if none was.' }),
+      title: Type.String({
+        description:
+          'The latest title seen for the path, over all time and whatever the filters; empty if there is none.',
+      }),
       views,
       visitors,
     }),
   ),
   async read(clickhouse, query, signal) {
-    const rows = await clickhouse.rows<Row>(
+    const found = await readList<Row>(
+      clickhouse,
       sql`
-        SELECT value AS pathname, sum(views) AS views, sum(visitors) AS visitors
+        SELECT value AS pathname, sum(views) AS views, sum(visitors) AS visitors, ${totalRows}
         FROM ${hitFacts(query, 'page')}
         GROUP BY value
         HAVING visitors > 0
@@ -33,17 +39,29 @@ export const pages: Report = {
         ${forLongLists}`,
       signal,
     )
-    if (rows.length === 0) return []
+    if (found.data.length === 0) return found
     // A second question for the rows that are returned: joined in the first, the titles of all pages would be read.
     const titles = await clickhouse.rows<{ pathname: string; title: string }>(
       sql`
-        SELECT pathname, max(latest).title AS title
+        SELECT pathname, (max((country != '', latest)).2).title AS title
         FROM titles
-        WHERE site_id = ${text(query.siteId)} AND pathname IN ${texts(rows.map(({ pathname }) => pathname))}
+        WHERE ${titleScope(query)} AND pathname IN ${texts(found.data.map(({ pathname }) => pathname))}
         GROUP BY pathname`,
       signal,
     )
     const titleOf = new Map(titles.map(({ pathname, title }) => [pathname, title]))
-    return rows.map((row) => ({ ...row, title: titleOf.get(row.pathname) ?? '' }))
+    return {
+      ...found,
+      data: found.data.map(({ pathname, ...counts }) => ({ pathname, title: titleOf.get(pathname) ?? '', ...counts })),
+    }
   },
 }
+
+/**
+ * A page has one title, whatever the filters; but visitors from an excluded country do not name it (decision D-18). A title without a
+ * country is older than the column, and comes last.
+ */
+const titleScope = ({ siteId, excludedCountries }: StatsQuery): Sql =>
+  excludedCountries.length > 0
+    ? sql`site_id = ${text(siteId)} AND NOT has(${texts(excludedCountries)}, country)`
+    : sql`site_id = ${text(siteId)}`

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { sql, uint } from '../../stores/clickhouse-sql.ts'
 import { forLongLists, hitFacts } from '../facts.ts'
+import { readList, totalRows } from '../lists.ts'
 import type { Report } from '../report.ts'
 import { views, visitors } from '../shapes.ts'
 
@@ -15,9 +16,10 @@ export const referrers: Report = {
     }),
   ),
   read: (clickhouse, query, signal) =>
-    clickhouse.rows(
+    readList(
+      clickhouse,
       sql`
-        SELECT value AS referrer, sum(views) AS views, sum(visitors) AS visitors
+        SELECT value AS referrer, sum(views) AS views, sum(visitors) AS visitors, ${totalRows}
         FROM ${hitFacts(query, 'referrer')}
         GROUP BY value
         HAVING visitors > 0

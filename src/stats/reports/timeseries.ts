@@ -30,6 +30,7 @@ export const timeseries: Report = {
       signal,
     )
     const byDate = new Map(rows.map((row) => [row.date, row]))
-    return Array.from(daysOf(query.current), (date) => byDate.get(date) ?? { date, visitors: 0, pageviews: 0 })
+    const data = Array.from(daysOf(query.current), (date) => byDate.get(date) ?? { date, visitors: 0, pageviews: 0 })
+    return { data }
   },
 }

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { sql, uint } from '../../stores/clickhouse-sql.ts'
 import { hitFacts } from '../facts.ts'
+import { readList, totalRows } from '../lists.ts'
 import type { Report } from '../report.ts'
 import { visitors } from '../shapes.ts'
 
@@ -9,9 +10,10 @@ export const utm: Report = {
   limited: true,
   data: Type.Array(Type.Object({ name: Type.String({ description: 'UTM source as written in the link.' }), visitors })),
   read: (clickhouse, query, signal) =>
-    clickhouse.rows(
+    readList(
+      clickhouse,
       sql`
-        SELECT value AS name, sum(visitors) AS visitors
+        SELECT value AS name, sum(visitors) AS visitors, ${totalRows}
         FROM ${hitFacts(query, 'utm')}
         GROUP BY value
         HAVING visitors > 0

@@ -1,5 +1,6 @@
 // Responses read from raw bytes by a reader stricter than any client: a bare line feed, a header sent twice or a body whose
 // length is not announced is a fault, not something to be lenient about.
+import zlib from 'node:zlib'
 
 export interface Answer {
   status: number
@@ -46,15 +47,25 @@ export class AnswerReader {
     const isBare = withBody === false || (withBody === 'perhaps' && this.#looksBare(from))
     const to = from + (isBare ? 0 : announced)
     if (this.#arrived.length < to) return undefined
-    const body = this.#arrived.toString('utf8', from, to)
+    const body = decoded(headers.get('content-encoding'), this.#arrived.subarray(from, to))
     this.#arrived = this.#arrived.subarray(to)
     return { status, headers, body }
   }
 
-  /** Our bodies begin with a brace, so what follows a head without one is the next answer or nothing. */
+  /** What follows a head without a body is the next answer or nothing; no body of ours begins like an answer. */
   #looksBare(from: number): boolean {
-    return this.#arrived[from] !== 0x7b
+    return ['', 'HTTP/'].includes(this.#arrived.toString('latin1', from, from + 5))
   }
+}
+
+/** Bodies are compressed only above 1 kB, and as they say. */
+function decoded(encoding: string | undefined, body: Buffer): string {
+  if (encoding === undefined || body.length === 0) return body.toString()
+  const decode = { br: zlib.brotliDecompressSync, zstd: zlib.zstdDecompressSync, gzip: zlib.gunzipSync }[encoding]
+  if (!decode) throw new Malformed(`content-encoding ${encoding}`)
+  const text = decode(body).toString()
+  if (Buffer.byteLength(text) <= 1000) throw new Malformed(`${encoding} of a small body`)
+  return text
 }
 
 function readHead(text: string): { status: number; headers: Map<string, string> } {

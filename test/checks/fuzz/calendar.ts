@@ -1,21 +1,25 @@
 // Dates and country codes as the oracle reads them: plain text and arithmetic, with no Temporal and no table of src.
 
-/** `YYYY-MM-DD` that exists, or the zone's date at an RFC 3339 date-time; undefined for anything else (decision D-54). */
-export function dateOf(text: string, zone: string): string | undefined {
-  const parts =
-    /^(\d{4})-(\d\d)-(\d\d)(?:[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:([Zz])|([+-])(\d\d):(\d\d)))?$/.exec(text)
+/** The date that a text names, `YYYY-MM-DD`, with hyphens or without, or before the time of an ISO 8601 date-time (decision D-54). */
+export function dateOf(text: string): string | undefined {
+  const parts = extended.exec(text) ?? basic.exec(text)
   if (!parts) return undefined
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts
-    .slice(1, 7)
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, offsetHours = 0, offsetMinutes = 0] = parts
+    .slice(1)
     .map((part) => Number(part ?? 0))
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
-  if (parts[4] === undefined) return text
-  const [sign, offsetHours, offsetMinutes] = [parts[9] === '-' ? -1 : 1, Number(parts[10] ?? 0), Number(parts[11] ?? 0)]
-  // A leap second is in RFC 3339; it belongs to the minute it ends.
+  // A leap second is in the standard.
   if (hour > 23 || minute > 59 || second > 60 || offsetHours > 23 || offsetMinutes > 59) return undefined
-  const utc = Date.UTC(year, month - 1, day, hour, minute, Math.min(second, 59))
-  return dateIn(zone, utc - sign * (offsetHours * 60 + offsetMinutes) * 60_000)
+  return `${parts[1]}-${parts[2]}-${parts[3]}`
 }
+
+const offset = '(?:[Zz]|[+-](\\d\\d)(?::?(\\d\\d))?)?'
+const written = (hyphen: string, colon: string) => {
+  const time = `(\\d\\d)(?:${colon}(\\d\\d)(?:${colon}(\\d\\d)(?:[.,]\\d{1,9})?)?)?`
+  return new RegExp(`^(\\d{4})${hyphen}(\\d\\d)${hyphen}(\\d\\d)(?:[Tt]${time}${offset})?$`)
+}
+const extended = written('-', ':')
+const basic = written('', '')
 
 export const todayIn = (zone: string): string => dateIn(zone, Date.now())
 

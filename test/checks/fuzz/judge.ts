@@ -24,7 +24,10 @@ const statusOf: Readonly<Record<string, number>> = {
 /** On every response (D-59). */
 const everywhere: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['access-control-allow-origin', /^\*$/],
-  ['access-control-expose-headers', /X-RateLimit-Reset.*Retry-After.*X-Request-Id.*ETag.*Stats-Warning/],
+  [
+    'access-control-expose-headers',
+    /X-RateLimit-Reset.*Retry-After.*X-Request-Id.*ETag.*Stats-Total-Rows.*Stats-Warning/,
+  ],
   ['x-content-type-options', /^nosniff$/],
   ['x-request-id', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/],
 ]
@@ -69,7 +72,8 @@ export function wrongsOf(answer: Answer, withBody: boolean, isOutside = false): 
   if (rates === 0 && (status === 429 || status === 304)) wrongs.push('no rate limit headers after the count')
   if (status === 401 && headers.get('www-authenticate') !== 'Bearer') wrongs.push('401 without WWW-Authenticate')
   if (status === 405 && headers.get('allow') !== 'GET, HEAD, OPTIONS') wrongs.push('405 without Allow')
-  if (status === 429 && !/^[1-9]\d*$/.test(headers.get('retry-after') ?? '')) wrongs.push('429 without Retry-After')
+  const wait = Number(/^[1-9]\d*$/.exec(headers.get('retry-after') ?? '')?.[0] ?? Number.NaN)
+  if (status === 429 && !(wait <= 3600)) wrongs.push('429 without a Retry-After of at most an hour')
   if (status === 204) return [...wrongs, ...wrongsOfPreflight(answer)]
   if (status === 304) return answer.body === '' ? wrongs : [...wrongs, '304 with a body']
   if (isOutside && status === 200) return rates === 0 ? wrongs : [...wrongs, 'rate limit headers outside the gate']
@@ -79,9 +83,10 @@ export function wrongsOf(answer: Answer, withBody: boolean, isOutside = false): 
 }
 
 const wrongsOfPreflight = ({ headers, body }: Answer): string[] => [
-  ...(headers.get('access-control-allow-headers')?.includes('Authorization')
+  ...(/^Authorization, If-None-Match(, [!#$%&'*+.^_`|~\w-]+)*$/.test(headers.get('access-control-allow-headers') ?? '')
     ? []
-    : ['preflight without Authorization']),
+    : ['preflight without Authorization and If-None-Match, or with something that is no name']),
+  ...(headers.get('access-control-max-age') === '86400' ? [] : ['preflight that is not for a day']),
   ...(body === '' && !headers.has('content-type') ? [] : ['204 with a body']),
 ]
 
@@ -160,6 +165,12 @@ function wrongsOfReport({ body, headers }: Answer, meta: NonNullable<Verdict['me
   if (!headers.has('stats-period') || !/^W\/"[\w-]+"$/.test(headers.get('etag') ?? ''))
     wrongs.push('Stats-Period or ETag')
   if (headers.get('cache-control') !== 'private, no-cache') wrongs.push('the cache control of a 200')
+  const total = headers.get('stats-total-rows')
+  if (
+    total !== undefined &&
+    !(limited && Array.isArray(json.data) && json.data.length === meta.limit && Number(total) > meta.limit)
+  )
+    wrongs.push('Stats-Total-Rows of a list that was not cut')
   const isSound =
     meta.report === 'overview'
       ? hasExactly(json.data, 'current', 'previous', 'change')

@@ -148,13 +148,24 @@ function judge(report: string, key: FuzzKey, query: Query, world: FuzzWorld): Ve
   const isSiteUnclear = asked.length > 1 || siteId === ''
   const isAllowed = key.siteId ? siteId === key.siteId : world.sites.get(siteId)?.accountId === key.accountId
   if (!isSiteUnclear && !isAllowed) return refuse(403, 'forbidden')
-  if (['browser', 'os', 'channel'].some((name) => query.has(name))) return refuse(400, 'unsupported_filter')
+  const meant = [...query.keys()].map(nameMeant)
+  if (['browser', 'os', 'channel'].some((name) => meant.includes(name))) return refuse(400, 'unsupported_filter')
   // The bound on parameters is in no document yet: 32 names.
-  if (isSiteUnclear || query.size > 32 || !areValid(query)) return refuse(400, 'invalid_parameter')
+  if (isSiteUnclear || query.size > 32 || hasVariants(query) || !areValid(query))
+    return refuse(400, 'invalid_parameter')
   const range = query.get('range')?.[0] ?? '30d'
   if (!areDatesValid(query, range, world.sites.get(siteId)?.zone ?? 'UTC')) return refuse(400, 'invalid_date')
   return { status: 200, meta: { report, site_id: siteId, range, limit: Number(query.get('limit')?.[0] ?? 10) } }
 }
+
+/** What a name says when case and brackets at its end do not count. */
+const nameMeant = (name: string): string => (/^([^[]*)\[.*\]$/s.exec(name)?.[1] ?? name).toLowerCase()
+
+const ours = ['range', 'start', 'end', 'limit', 'country', 'device', 'hostname', 'utm_source', 'site_id']
+
+/** Names of ours in another writing (D-56). */
+const hasVariants = (query: Query): boolean =>
+  [...query.keys()].some((name) => !ours.includes(name) && ours.includes(nameMeant(name)))
 
 /** Decisions D-49 to D-53 and D-55. */
 const validators: Readonly<Record<string, (value: string) => boolean>> = {
@@ -162,8 +173,17 @@ const validators: Readonly<Record<string, (value: string) => boolean>> = {
   limit: (value) => /^[1-9][0-9]{0,2}$/.test(value) && Number(value) <= 100,
   country: (value) => isCountry(value),
   device: (value) => /^[a-z]+$/i.test(value) && ['desktop', 'mobile', 'tablet'].includes(value.toLowerCase()),
-  hostname: (value) => value.length <= 253 && !hasControls(value),
+  hostname: (value) => isHostName(value),
   utm_source: (value) => value.length <= 255 && !hasControls(value),
+}
+
+/** Labels of letters, digits, hyphen and underscore; beyond ASCII, whatever a browser makes such labels of (D-52). */
+function isHostName(value: string): boolean {
+  const isAscii = [...value].every((character) => character < '\u0080')
+  if (!isAscii && /[^a-z0-9_.-]/i.test(value.replace(/[\u0080-\u{10ffff}]/gu, ''))) return false
+  const name = isAscii ? value : (URL.parse(`http://${value}`)?.hostname ?? '')
+  const labels = (name.endsWith('.') ? name.slice(0, -1) : name).split('.')
+  return labels.join('.').length <= 253 && labels.every((label) => /^[a-z0-9_-]+$/i.test(label))
 }
 
 const hasControls = (value: string): boolean =>
@@ -182,7 +202,7 @@ const areValid = (query: Query): boolean =>
 function areDatesValid(query: Query, range: string, zone: string): boolean {
   const [start, end] = ['start', 'end'].map((name) => {
     const values = query.get(name)
-    return values && (values.length === 1 ? dateOf(values[0] ?? '', zone) : undefined)
+    return values && (values.length === 1 ? dateOf(values[0] ?? '') : undefined)
   })
   if ((query.has('start') && !start) || (query.has('end') && !end)) return false
   if (range !== 'custom') return true

@@ -177,7 +177,22 @@ function oddHeader(random: Random, method: string): [string, string] {
     case 8:
       return ['Origin', random.pick(['null', 'https://evil.example', '*', 'file://'])]
     case 9:
-      return ['Access-Control-Request-Method', random.pick(['GET', 'POST', 'x'])]
+      return random.oneIn(2)
+        ? ['Access-Control-Request-Method', random.pick(['GET', 'POST', 'x'])]
+        : [
+            'Access-Control-Request-Headers',
+            random.pick([
+              'authorization',
+              'x-a,traceparent',
+              'a b',
+              ',',
+              'a,,b',
+              '*',
+              '"a"',
+              'a:b',
+              `${'x,'.repeat(400)}y`,
+            ]),
+          ]
     case 10:
       return ['Cookie', `key=${'c'.repeat(random.below(1000))}`]
     case 11:
@@ -187,7 +202,10 @@ function oddHeader(random: Random, method: string): [string, string] {
     case 13: // answered with 100 and then with the answer
       return ['Expect', random.pick(['100-continue', '100-Continue'])]
     case 14:
-      return ['Accept-Encoding', random.pick(['gzip', 'br;q=1', 'identity;q=0', '*'])]
+      return [
+        'Accept-Encoding',
+        random.pick(['gzip', 'br;q=1', 'zstd', 'gzip, br', 'identity;q=0', '*', 'gzip;q=', ';,;q=2']),
+      ]
     default:
       return ['X-Request-Id', random.pick(['mine', '\xff', 'x'.repeat(300)])]
   }

@@ -60,7 +60,15 @@ const good: Readonly<Record<string, (random: Random, world: FuzzWorld) => string
   country: (random) => anyCase(random, random.pick(countryCodes)),
   device: (random) => anyCase(random, random.pick(['desktop', 'mobile', 'tablet'])),
   hostname: (random) =>
-    random.pick(['example.com', 'EXAMPLE.com', 'bücher.example', 'a'.repeat(253), 'localhost:8080']),
+    random.pick([
+      'example.com',
+      'EXAMPLE.com',
+      'bücher.example',
+      'a'.repeat(253),
+      'a_b.example.',
+      '127.0.0.1',
+      '例え.テスト',
+    ]),
   utm_source: (random) => random.pick(['newsletter', 'News letter', 'a'.repeat(255), '🦊', "o'neill", '%']),
   site_id: (random, world) => random.pick([...world.sites.keys()]),
 }
@@ -90,7 +98,20 @@ const bad: Readonly<Record<string, (random: Random, world: FuzzWorld) => string>
     ]),
   country: (random) => random.pick(['UK', 'uk', 'EU', 'AA', 'D', 'DEU', 'D1', 'ſE', 'ıT', 'ß', '🇩🇪', 'DE ', 'de,fr']),
   device: (random) => random.pick(['phone', 'Unknown', 'desktop ', 'desKtop', 'mobıle', 'desktop,mobile', 'TV']),
-  hostname: (random) => random.pick(['a'.repeat(254), 'a\u0000', 'a\tb', 'a\u009fb', '\u007f']),
+  hostname: (random) =>
+    random.pick([
+      ...[
+        'a'.repeat(254),
+        'a\u0000',
+        'a\tb',
+        'a\u009fb',
+        '\u007f',
+        'localhost:8080',
+        'https://example.com',
+        'example.com/',
+      ],
+      ...['a..b', '.', 'a b', '[::1]', '*.example.com', 'a%62', 'é'.repeat(253), '\u00ad', 'xn--\u00fc', 'a@b', 'a,b'],
+    ]),
   utm_source: (random) => random.pick(['a'.repeat(256), '\u0000', 'a\nb', '\u0080', 'x'.repeat(4000)]),
   site_id: (random) =>
     random.pick([
@@ -110,6 +131,12 @@ const strangers = [
   '_',
   'Range',
   'limit[]',
+  'COUNTRY[0][]',
+  'site_id[',
+  'hostname]',
+  '[range]',
+  'Browser',
+  'os[]',
   'filters[country]',
   'api_key',
   'key',
@@ -201,7 +228,11 @@ function goodDate(random: Random): string {
     ? random.pick([0, 1, 1582, 1899, 1950, 1969, 1970, 2100, 2400, 9999])
     : 1990 + random.below(35)
   const date = `${String(year).padStart(4, '0')}-${two(random.below(12) + 1)}-${two(random.below(28) + 1)}`
-  if (year < 1990 || year > 2024 || random.oneIn(2)) return date
+  if (random.oneIn(6))
+    return date.replaceAll('-', '') + random.pick(['', '', 'T12', 'T1230', 'T123059.5Z', 't000000+0100'])
+  if (random.oneIn(2)) return date
+  if (random.oneIn(3))
+    return `${date}T${random.pick(['00', '23:59', '12:30:00', '12:30:00,123', '01:00+14', '23:59:60Z'])}`
   const time = `${random.pick(['T', 't'])}${two(random.below(24))}:${two(random.below(60))}:${two(random.below(61))}`
   const fraction = random.oneIn(2) ? '' : `.${random.below(1_000_000_000)}`
   return date + time + fraction + random.pick(['Z', 'z', '+00:00', '-00:00', '+14:00', '-09:30', '+23:59'])
@@ -215,16 +246,20 @@ function badDate(random: Random): string {
     '2024-13-01',
     '2024-00-10',
     '2024-1-1',
-    '20240101',
+    '20240230',
+    '2024-0101',
+    '202401-01',
+    '240101',
     '+002024-01-01',
     '-000001-01-01',
     '2024-W01-1',
-    '2024-01-01T00:00:00',
+    '2024-01-01T',
+    '2024-01-01T0000',
+    '20240101T00:00',
     '2024-01-01T24:00:00Z',
     '2024-01-01T00:60:00Z',
     '2024-01-01T00:00:00+24:00',
     '2024-01-01 00:00:00Z',
-    '2024-01-01T00:00Z',
     '2024-01-01[UTC]',
     '2024-01-01T00:00:00Z[UTC]',
     '1704067200',

@@ -143,8 +143,8 @@ function faultsOf({ limit }: Key, answers: Answer[], began: number): string[] {
     'a 429 whose X-RateLimit-Remaining is not 0',
   )
   expect(
-    refused.every(({ retryAfter }) => retryAfter >= 1 && retryAfter <= 3_601),
-    'a 429 without a Retry-After of 1 to 3601',
+    refused.every(({ retryAfter }) => retryAfter >= 1 && retryAfter <= 3_600),
+    'a 429 without a Retry-After of 1 to 3600',
   )
   return faults
 }

@@ -11,6 +11,7 @@ export interface Verdict {
   limit: number
   remaining: number
   reset: number
+  secondsLeft: number
 }
 
 interface View {
@@ -34,7 +35,8 @@ export class Model {
     const after = { used: allowed ? used + 1 : used, end }
     this.#known.set(own, after)
     if (redisIsThere) this.#shared.set(key, after)
-    return { allowed, limit, remaining: Math.max(limit - after.used, 0), reset: Math.floor((end + 999) / 1000) }
+    const [reset, secondsLeft] = [end, end - at].map((milliseconds) => Math.floor((milliseconds + 999) / 1000))
+    return { allowed, limit, remaining: Math.max(limit - after.used, 0), reset, secondsLeft } as Verdict
   }
 
   /** Redis is back without its data. */

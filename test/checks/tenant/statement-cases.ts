@@ -54,7 +54,7 @@ export async function runStatementCases(
       const guard = shapeOf(rendered.text).sources[0]?.conditions.find(({ form }) => form === 'site_id = ?')
       return String(rendered.parameters[guard?.names[0] ?? ''])
     })
-    const faults = answerFaults(await report.read(store, query), query.siteId)
+    const faults = answerFaults((await report.read(store, query)).data, query.siteId)
     if (asked === 0) faults.push('asked nothing')
     if (faults.length > 0) breach(name, query, faults)
     tally.cases++

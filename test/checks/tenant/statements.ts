@@ -23,9 +23,9 @@ export function faultsOf({ text, parameters }: Statement, query: StatsQuery): st
   for (const source of sources) {
     must(source, 'site_id = ?', query.siteId)
     guarded += valuesOf(source, 'site_id = ?').length
-    if (source.table === 'titles') continue // a page has one title, whatever the filters (decision D-18)
     if (isTallies(source.table)) continue
     must(source, 'NOT has(?, country)', query.excludedCountries.length > 0 ? query.excludedCountries : undefined)
+    if (source.table === 'titles') continue // a page has one title, whatever the filters (decision D-18)
     must(source, 'country = ?', country)
     must(source, 'device = ?', device)
     must(source, 'utm_source = ?', utmSource)

@@ -146,6 +146,32 @@ for (const [rule, { hits, title }] of Object.entries(titles)) {
   })
 }
 
+test('the title of a page is never one that only visitors of an excluded country sent, folded or not', async (t) => {
+  const world = await openWorld(t, { now: noon, excludedCountries: ['FR', 'US'] })
+  const page = { pathname: '/page' }
+  await world.record(
+    pageview({ ...page, at, title: 'Seite', visitor: 'a' }),
+    pageview({ ...page, at: '2026-11-14T11:00:00Z', title: 'Page', country: 'FR', visitor: 'b' }),
+    pageview({ ...page, at: '2026-11-14T12:00:00Z', title: 'Spam', country: 'US', visitor: 'c' }),
+    pageview({ at, pathname: '/other', visitor: 'a' }),
+    pageview({ at, pathname: '/other', title: 'Spam', country: 'US', visitor: 'c' }),
+  )
+  const titles = async (query = '') => {
+    const rows: { title: string }[] = await world.data('/stats/pages', `range=7d${query}`)
+    return rows.map(({ title }) => title).sort()
+  }
+  for (const last of [undefined, '2026-11-14']) {
+    if (last) await world.fold(last)
+    await world.excludeCountries(['FR', 'US'])
+    assert.deepEqual(await titles(), ['', 'Seite'])
+    await world.excludeCountries(['US'])
+    assert.deepEqual(await titles(), ['', 'Page'])
+    assert.deepEqual(await titles('&country=DE'), ['', 'Page'])
+    await world.excludeCountries([])
+    assert.deepEqual(await titles(), ['Spam', 'Spam'])
+  }
+})
+
 test('the title of a page is never that of the same path on another site', async (t) => {
   const [one, other] = [await openWorld(t, { now: noon }), await openWorld(t, { now: noon })]
   await other.record(pageview({ at, pathname: '/page', title: 'Theirs' }))

@@ -30,6 +30,28 @@ test('a preflight names Authorization in Allow-Headers, because * would not cove
   assert.ok(allowed?.includes('authorization'))
 })
 
+test('a preflight allows every header that is asked for, besides Authorization and If-None-Match, for a day', async (t) => {
+  const { api } = await openWorld(t)
+  const allowed = async (asked?: string) => {
+    const headers = { ...asBrowser.headers, 'Access-Control-Request-Headers': asked as string }
+    if (asked === undefined) delete (headers as Record<string, string>)['Access-Control-Request-Headers']
+    const answer = await api.fetch('/api/v1/stats/overview', { method: 'OPTIONS', headers })
+    assert.equal(answer.headers.get('access-control-max-age'), '86400')
+    return answer.headers.get('access-control-allow-headers')
+  }
+  const always = 'Authorization, If-None-Match'
+  assert.equal(await allowed(), always)
+  assert.equal(await allowed('authorization'), always)
+  assert.equal(
+    await allowed('authorization,cache-control,content-type,traceparent,x-requested-with'),
+    `${always}, cache-control, content-type, traceparent, x-requested-with`,
+  )
+  assert.equal(await allowed('x-a , IF-NONE-MATCH\t,x_b'), `${always}, x-a, x_b`)
+  // No list of names: nothing of it comes back.
+  for (const asked of ['a b', 'a,', ',a', 'a,,b', 'a:b', '"a"', '<script>', 'a;b', '*/*', 'é'])
+    assert.equal(await allowed(asked), always, asked)
+})
+
 test('OPTIONS answers 204 on any path, with any parameters and any key', async (t) => {
   const { api } = await openWorld(t)
   for (const path of ['/', '/api/v1', '/api/v1/stats/nope', '/api/v1/stats/pages?limit=0&browser=x']) {

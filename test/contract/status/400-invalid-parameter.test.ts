@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
-import { as, newAccountKey, refused } from '../vocabulary.ts'
+import { as, newAccountKey, refused, reportNames } from '../vocabulary.ts'
 
 const invalid = ['range=1d', 'limit=0', 'country=XX', 'device=phone', 'hostname=', 'utm_source=', 'site_id=']
 
@@ -30,6 +30,32 @@ test('UK is refused with a hint at GB', async (t) => {
     refused(answer, 400, 'invalid_parameter')
     assert.match(answer.json.error.message, /\bGB\b/)
   }
+})
+
+test('a hostname with more than a host name in it is refused on every endpoint, never answered with zeros', async (t) => {
+  const world = await openWorld(t)
+  for (const name of reportNames)
+    for (const value of ['https://x.example', 'x.example:8443', 'x.example/', 'x.example '])
+      refused(await world.get(`/stats/${name}`, { hostname: value }), 400, 'invalid_parameter')
+  const { json } = await world.get('/stats/pages', { hostname: 'https://x.example:8443/a' })
+  assert.match(json.error.message, /\bhostname=x\.example\.$/)
+})
+
+test('a parameter in another case or with brackets is refused, and the message names the right one', async (t) => {
+  const world = await openWorld(t)
+  for (const query of ['Country=DE', 'range[]=7d', 'RANGE=7d', 'utm_source[0]=x', 'Start=2026-01-01', 'site_id[]=x']) {
+    const answer = await world.get('/stats/overview', query)
+    refused(answer, 400, 'invalid_parameter')
+    const name = query.split(/[[=]/)[0]?.toLowerCase()
+    assert.ok(answer.json.error.message.includes(`${name}=`), answer.text)
+  }
+})
+
+test('a value that does not decode is told so, not that it is missing', async (t) => {
+  const world = await openWorld(t)
+  const answer = await world.get('/stats/overview', 'utm_source=%FF')
+  refused(answer, 400, 'invalid_parameter')
+  assert.match(answer.json.error.message, /utm_source are not UTF-8/)
 })
 
 test('what was sent is not repeated in the message', async (t) => {

@@ -48,6 +48,15 @@ for (const [fault, request] of Object.entries(requests)) {
   })
 }
 
+test('a raw character outside of ASCII in the address gets a hint to percent-encode it; other faults do not', async (t) => {
+  const { api, key } = await openWorld(t)
+  const message = async (name: string) =>
+    (await sendRaw(api.port, requests[name]?.(`Authorization: Bearer ${key.text}`) ?? '')).json.error.message
+  assert.match(await message('raw bytes in the query string'), /percent-encod.*%C3%BC/)
+  assert.doesNotMatch(await message('no request line'), /percent/)
+  assert.doesNotMatch(await message('oversize headers'), /percent/)
+})
+
 test('each refusal has a request id of its own', async (t) => {
   const { api } = await openWorld(t)
   const answers = await Promise.all([1, 2, 3].map(() => sendRaw(api.port, 'hello\r\n\r\n')))

@@ -9,10 +9,11 @@ test('a filter on browser, os or channel is refused on every endpoint, the one a
       refused(await world.get(`/stats/${name}`, query), 400, 'unsupported_filter')
 })
 
-test('it is refused in any form: empty, without a value, repeated, undecodable, with an escaped name', async (t) => {
+test('it is refused in any form: empty, without a value, repeated, undecodable, with an escaped name, in another case, with brackets', async (t) => {
   const world = await openWorld(t)
   for (const filter of ['browser', 'os', 'channel'])
     for (const query of [`${filter}=`, filter, `${filter}=a&${filter}=b`, `${filter}=%zz`, `${filter}=%00`])
       refused(await world.get('/stats/overview', query), 400, 'unsupported_filter')
-  refused(await world.get('/stats/overview', '%62rowser=Chrome'), 400, 'unsupported_filter')
+  for (const query of ['%62rowser=Chrome', 'Browser=Chrome', 'os[]=Linux', 'channel[is]=Direct'])
+    refused(await world.get('/stats/overview', query), 400, 'unsupported_filter')
 })

@@ -32,6 +32,14 @@ test('an unknown path is refused in the envelope, with a key and without', async
   }
 })
 
+test('the message names the documentation, which is there', async (t) => {
+  const { api } = await openWorld(t)
+  const [path] = /\/\S+[^.\s]/.exec((await api.fetch('/api/v1/stats/visitors')).json.error.message) ?? []
+  const page = await api.fetch(path as string)
+  assert.equal(page.status, 200)
+  assert.match(page.text, /\/api\/v1\/stats\/overview/)
+})
+
 test('an unknown path is not found by any method and with any body', async (t) => {
   const { api } = await openWorld(t)
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])

@@ -37,3 +37,20 @@ test('Retry-After is at least 1, to the last millisecond of the window', async (
     assert.equal((await world.get('/stats/overview')).headers.get('retry-after'), seconds)
   }
 })
+
+test('Retry-After is what the window has left, never more than an hour, also in a window that begins within a second', async (t) => {
+  let at = Date.parse('2026-11-15T12:00:00.900Z')
+  const limiter = memoryLimiter(() => at)
+  const world = await openWorld(t, { plan: 'Starter', now: noon, limiter })
+  await Promise.all(times(1000, () => limiter.spend(world.key.id, 1000)))
+  for (const [now, seconds] of [
+    ['2026-11-15T12:00:00.900Z', '3600'],
+    ['2026-11-15T12:00:01.899Z', '3600'],
+    ['2026-11-15T12:00:01.900Z', '3599'],
+    ['2026-11-15T13:00:00.899Z', '1'],
+  ] as const) {
+    at = Date.parse(now)
+    world.setNow(now)
+    assert.equal((await world.get('/stats/overview')).headers.get('retry-after'), seconds, now)
+  }
+})
