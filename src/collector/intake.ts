@@ -151,15 +151,17 @@ function findSite(hit: Hit, { siteOfDomain }: Sources): Verdict | Promise<Verdic
 
 const isDomain = /^[a-z0-9.-]{1,253}$/
 
-/** The site's host names and whatever is below them: ids are public, so anybody could send hits of pages of their own. */
-function allowHostname({ site, event: { hostname } }: Hit): Verdict {
-  const isAllowed = site.hostnames.some((allowed) => hostname === allowed || hostname.endsWith(`.${allowed}`))
+/** Ids are public, so anybody could send hits of pages and host names of their own (decision D-157). */
+function allowHostname({ site: { hostnames, allowSubdomains }, event: { hostname } }: Hit): Verdict {
+  const isAllowed = hostnames.some(
+    (own) => hostname === own || hostname === `www.${own}` || (allowSubdomains && hostname.endsWith(`.${own}`)),
+  )
   if (!isAllowed) return 'hostname_not_allowed'
 }
 
 function findReferrer(hit: Hit): undefined {
   const { sent, url, site } = hit
-  hit.referrer = readReferrer(url, textOf(sent.referrer ?? sent.r).slice(0, longestUrl), site.hostnames)
+  hit.referrer = readReferrer(url, textOf(sent.referrer ?? sent.r).slice(0, longestUrl), site)
 }
 
 function refuseSpam({ referrer }: Hit): Verdict {
