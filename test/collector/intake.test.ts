@@ -34,6 +34,7 @@ function openSources(now = '2026-11-15T12:00:00Z') {
     countries: { countryOf: (ip) => (ip === sender.ip ? 'NL' : 'ZZ') },
     salts: { of: (zone, day) => createSecretKey(Buffer.from(`${zone} ${day}`)) },
     sessions,
+    values: { ofEvent: () => undefined },
     now: () => clock.at,
   }
   return { sources, clock, close: () => sessions.close() }
