@@ -33,7 +33,7 @@ const dayMs = 86_400_000
  */
 const mostEvents = 250_000
 /** So few, or so few rows, are folded by one statement a table: two parts to merge instead of nine. */
-const fewEvents = 500_000
+export const fewEvents = 500_000
 /** Of days that are summed up to months: five million take some 500 MB. */
 const mostRows = 5_000_000
 /** Of leftovers that one statement deletes. */

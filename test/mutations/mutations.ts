@@ -12,6 +12,7 @@ import { scaleMutations } from './scale-mutations.ts'
 import { shipperMutations } from './shipper-mutations.ts'
 import { smallBoxMutations } from './small-box-mutations.ts'
 import { trackerMutations } from './tracker-mutations.ts'
+import { valuesMutations } from './values-mutations.ts'
 
 export interface Mutation {
   name: string
@@ -486,4 +487,5 @@ export const mutations: readonly Mutation[] = [
   ...checkMutations,
   ...scaleMutations,
   ...smallBoxMutations,
+  ...valuesMutations,
 ]
