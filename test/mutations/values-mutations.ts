@@ -125,4 +125,11 @@ export const valuesMutations: Mutation[] = [
     replace: 'max_memory_usage: `${1_000_000 * mostBytes}`',
     caughtBy: 'test/folding/open-days.test.ts',
   },
+  {
+    name: 'folding: a day that does not fit into memory at once is not folded',
+    file: 'src/folding/fold.ts',
+    find: 'if (atOnce && isOutOfMemory(error)) return fold(false)',
+    replace: 'if (atOnce && isOutOfMemory(error)) throw error',
+    caughtBy: 'test/folding/memory.test.ts',
+  },
 ]
