@@ -10,6 +10,7 @@ import {
   type ValueLimiterOptions,
   type ValueLimits,
 } from '../../src/collector/value-limits.ts'
+import { eventually } from '../support/eventually.ts'
 
 const one = { known: 10, fresh: 2 }
 const limits: ValueLimits = { path: one, referrer: one, source: one, hostname: one, event: one }
@@ -33,10 +34,11 @@ function open(t: TestContext, options: Partial<ValueLimiterOptions> = {}) {
 /** So many events that the site is limited, and a while to read what it had before. */
 async function limitSite(limiter: ReturnType<typeof openValueLimiter>, siteId: string, on = day) {
   for (let event = 0; event < 3; event++) assert.equal(limiter.ofEvent(siteId, on), undefined)
-  await sleep(50)
-  const limited = limiter.ofEvent(siteId, on)
-  assert.ok(limited)
-  return limited
+  return eventually(async () => {
+    const limited = limiter.ofEvent(siteId, on)
+    assert.ok(limited)
+    return limited
+  })
 }
 
 const earlier = (...values: string[]): EarlierValue[] => values.map((value) => ({ value, isNew: false }))
@@ -96,8 +98,10 @@ test('a long value counts as several, one for each 100 characters', async (t) =>
 test('while the earlier values cannot be read all pass, and they are asked for again half a minute later', async (t) => {
   const clock = { at: Date.parse(`${day}T12:00:00Z`) }
   let asked = 0
+  let unread = 0
   const { limiter } = open(t, {
     now: () => clock.at,
+    onUnread: () => unread++,
     readEarlier: async () => {
       asked++
       if (asked === 1) throw new Error('ClickHouse is away')
@@ -105,15 +109,13 @@ test('while the earlier values cannot be read all pass, and they are asked for a
     },
   })
   for (let event = 0; event < 3; event++) limiter.ofEvent('a', day)
-  await sleep(20)
+  await eventually(async () => assert.equal(unread, 1))
   clock.at += 29_999
   assert.equal(limiter.ofEvent('a', day), undefined)
-  await sleep(20)
+  await sleep(50)
   assert.equal(asked, 1)
   clock.at += 1
-  assert.equal(limiter.ofEvent('a', day), undefined)
-  await sleep(50)
-  assert.ok(limiter.ofEvent('a', day))
+  await eventually(async () => assert.ok(limiter.ofEvent('a', day)))
 })
 
 test('a new day begins anew, and an event that comes late for yesterday changes nothing', async (t) => {
@@ -124,6 +126,20 @@ test('a new day begins anew, and an event that comes late for yesterday changes 
   assert.equal(next.nameOf('path', '/3'), '/3')
   assert.equal(limiter.ofEvent('a', day), undefined)
   assert.equal(limiter.ofEvent('a', '2026-11-16'), next)
+})
+
+test('a day that is over in every zone is forgotten', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] })
+  const clock = { at: Date.parse(`${day}T12:00:00Z`) }
+  const { limiter } = open(t, { now: () => clock.at })
+  limiter.ofEvent('a', day)
+  const sitesAt = (time: string) => {
+    clock.at = Date.parse(time)
+    t.mock.timers.tick(600_000)
+    return limiter.size().sites
+  }
+  assert.equal(sitesAt('2026-11-16T11:59:59Z'), 1)
+  assert.equal(sitesAt('2026-11-16T12:00:00Z'), 0)
 })
 
 test('memory holds so many values and no more: the site without events for the longest time goes', async (t) => {

@@ -55,6 +55,13 @@ export const valuesMutations: Mutation[] = [
     caughtBy: collector('value-limits'),
   },
   {
+    name: 'values: sites of days that are over are remembered',
+    file: 'src/collector/value-limits.ts',
+    find: 'if (day < oldest) counted.delete(siteId)',
+    replace: "if (day < '1970') counted.delete(siteId)",
+    caughtBy: collector('value-limits'),
+  },
+  {
     name: 'values: a referrer that may not be recorded has no channel',
     file: 'src/collector/intake.ts',
     find: 'channel: classifyChannel({ referrer, utmSource, ...tags }),',
