@@ -17,7 +17,7 @@ const columns: Readonly<Record<LimitedColumn, Sql>> = {
 }
 
 // What takes longer is answered by what was read so far, which has the values of most events: nobody may keep ClickHouse busy with
-// this. 5 million events of 30 days took 0.5 s for paths.
+// this. 60,000 paths of 3 million events took 3 s on two cores at a load of 40, and 0.15 s of the collector's own processor time.
 const settings = {
   max_execution_time: 10,
   timeout_overflow_mode: 'break',

@@ -58,7 +58,7 @@ export async function startCollector(
     readEarlier: (...asked) => readEarlierValues(clickhouse, ...asked),
     onReplaced: metrics.replaced,
     onUnread: (error) =>
-      log.warn({ err: error }, 'Earlier values of a site could not be read: until they can, new ones are not limited'),
+      log.warn({ err: error }, 'Earlier values of a site could not be read: until they can, all count as new'),
   })
   const memory = openMemorySessions()
   const sessions = redis ? shareSessions(redis, memory) : memory

@@ -74,8 +74,6 @@ export interface ValueLimiterOptions {
 interface Counted {
   day: string
   events: number
-  /** When its earlier values are to be read; never again while they are. */
-  readAt: number
 }
 
 interface Column {
@@ -86,6 +84,8 @@ interface Column {
 interface Watched extends LimitedDay {
   day: string
   columns: Record<LimitedColumn, Column>
+  /** When its earlier values are to be read; never while they are, and after they were. */
+  readAt: number
 }
 
 export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
@@ -98,35 +98,49 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
   let values = 0
   let turn = Promise.resolve()
 
-  function countEvent(siteId: string, day: string): void {
+  /** True when the site has had so many events today that its values are limited. */
+  function countEvent(siteId: string, day: string): boolean {
     const before = counted.get(siteId)
-    const count = before && before.day >= day ? before : { day, events: 0, readAt: 0 }
+    const count = before && before.day >= day ? before : { day, events: 0 }
     if (counted.size > mostSites / 2) counted.delete(siteId)
     counted.set(siteId, count)
     if (counted.size > mostSites) counted.delete(counted.keys().next().value as string)
     count.events++
-    if (count.events < limitedFrom || now() < count.readAt) return
-    count.readAt = Number.POSITIVE_INFINITY
-    // One site at a time: an attack on many must not be one on ClickHouse.
-    turn = turn.then(() => watch(siteId, count.day, count))
+    return count.events >= limitedFrom
   }
 
-  /** Until then new values pass: without knowing the earlier ones, an attacker could use up the day for them. */
-  async function watch(siteId: string, day: string, count: Counted): Promise<void> {
-    if (counted.get(siteId) !== count) return
+  /**
+   * Until the earlier values are read, every value is a new one, and twice as many may come: more than an honest site has in a day, so
+   * that only an attack in that very while can crowd out a page.
+   */
+  function watch(siteId: string, day: string): Watched {
+    const columns = {} as Watched['columns']
+    for (const column of limitedColumns) columns[column] = { values: createHashSet(), left: 2 * limits[column].fresh }
+    const site: Watched = {
+      day,
+      columns,
+      readAt: 0,
+      nameOf: (column, value) => nameOf(site.columns[column], column, value),
+    }
+    counted.delete(siteId)
+    watched.set(siteId, site)
+    return site
+  }
+
+  async function read(siteId: string, site: Watched): Promise<void> {
+    if (watched.get(siteId) !== site) return
     try {
-      const columns = {} as Record<LimitedColumn, Column>
+      const columns = {} as Watched['columns']
       for (const column of limitedColumns) {
         const { known, fresh } = limits[column]
-        columns[column] = await columnOf(await readEarlier(siteId, day, column, known + fresh), fresh)
+        columns[column] = await columnOf(await readEarlier(siteId, site.day, column, known + fresh), fresh)
       }
-      if (counted.get(siteId) !== count) return
-      counted.delete(siteId)
-      watched.set(siteId, { day, columns, nameOf: (column, value) => nameOf(columns[column], column, value) })
-      for (const column of limitedColumns) values += columns[column].values.size()
+      if (watched.get(siteId) !== site) return
+      values += sizeOf(columns) - sizeOf(site.columns)
+      site.columns = columns
       makeRoom(siteId)
     } catch (error) {
-      count.readAt = now() + retryMs
+      site.readAt = now() + retryMs
       onUnread(error as Error)
     }
   }
@@ -152,7 +166,8 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
   }
 
   function forget(siteId: string): void {
-    for (const { values: set } of Object.values(watched.get(siteId)?.columns ?? {})) values -= set.size()
+    const site = watched.get(siteId)
+    if (site) values -= sizeOf(site.columns)
     watched.delete(siteId)
   }
 
@@ -166,20 +181,27 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
   const timer = setInterval(sweep, sweepMs).unref()
   return {
     ofEvent(siteId, day) {
-      const known = watched.get(siteId)
+      let site = watched.get(siteId)
       // One that waited for a salt over midnight must not begin yesterday again.
-      if (known && day < known.day) return undefined
-      if (known?.day === day) {
-        if (2 * values > most) {
-          watched.delete(siteId)
-          watched.set(siteId, known)
-          makeRoom(siteId)
-        }
-        return known
+      if (site && day < site.day) return undefined
+      if (site && site.day !== day) {
+        forget(siteId)
+        site = undefined
       }
-      if (known) forget(siteId)
-      countEvent(siteId, day)
-      return undefined
+      if (!site && !countEvent(siteId, day)) return undefined
+      site ??= watch(siteId, day)
+      if (2 * values > most) {
+        watched.delete(siteId)
+        watched.set(siteId, site)
+        makeRoom(siteId)
+      }
+      if (site.readAt <= now()) {
+        site.readAt = Number.POSITIVE_INFINITY
+        const due = site
+        // One site at a time: an attack on many must not be one on ClickHouse.
+        turn = turn.then(() => read(siteId, due))
+      }
+      return site
     },
     size: () => ({ sites: counted.size + watched.size, values }),
     close: () => clearInterval(timer),
@@ -197,5 +219,8 @@ async function columnOf(earlier: readonly EarlierValue[], fresh: number): Promis
   }
   return { values, left: Math.max(0, fresh - used) }
 }
+
+const sizeOf = (columns: Watched['columns']): number =>
+  limitedColumns.reduce((sum, column) => sum + columns[column].values.size(), 0)
 
 const costOf = (value: string): number => Math.ceil(value.length / charactersOfOne)

@@ -36,8 +36,15 @@ export const valuesMutations: Mutation[] = [
   {
     name: 'values: earlier ones that could not be read are never asked for again',
     file: 'src/collector/value-limits.ts',
-    find: 'count.readAt = now() + retryMs',
-    replace: 'count.readAt = Number.POSITIVE_INFINITY',
+    find: 'site.readAt = now() + retryMs',
+    replace: 'site.readAt = Number.POSITIVE_INFINITY',
+    caughtBy: collector('value-limits'),
+  },
+  {
+    name: 'values: until the earlier ones are read, any number may come',
+    file: 'src/collector/value-limits.ts',
+    find: 'left: 2 * limits[column].fresh',
+    replace: 'left: 1_000_000',
     caughtBy: collector('value-limits'),
   },
   {
@@ -50,8 +57,8 @@ export const valuesMutations: Mutation[] = [
   {
     name: 'values: those of yesterday are limited with those of today',
     file: 'src/collector/value-limits.ts',
-    find: 'if (known?.day === day) {',
-    replace: 'if (known) {',
+    find: 'if (site && site.day !== day) {',
+    replace: 'if (site && site.day > day) {',
     caughtBy: collector('value-limits'),
   },
   {
