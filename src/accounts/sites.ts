@@ -10,7 +10,10 @@ export interface Site {
   domain: string
   /** IANA name; decides the day of new events and the windows of questions (decision D-1). */
   timeZone: string
+  /** Hosts whose traffic belongs to it, each with its `www.` too. */
   hostnames: string[]
+  /** Whether everything below these hosts belongs to it as well (decision D-157). */
+  allowSubdomains: boolean
   /** Taken out of every answer, for the past too (docs/contract.md 1). */
   excludedCountries: CountryCode[]
   /** Which days are read from tallies; none for a site that is not folded. */
@@ -29,15 +32,16 @@ export interface NewSite {
   domain: string
   timeZone?: string
   hostnames?: string[]
+  allowSubdomains?: boolean
   excludedCountries?: CountryCode[]
 }
 
 export async function createSite(postgres: Postgres, site: NewSite): Promise<string> {
   const id = newId('site')
   await postgres`
-    INSERT INTO sites (id, account_id, domain, time_zone, hostnames, excluded_countries)
+    INSERT INTO sites (id, account_id, domain, time_zone, hostnames, allow_subdomains, excluded_countries)
     VALUES (${id}, ${site.accountId}, ${site.domain}, ${site.timeZone ?? 'UTC'},
-            ${site.hostnames ?? [site.domain]}, ${site.excludedCountries ?? []})`
+            ${site.hostnames ?? [site.domain]}, ${site.allowSubdomains ?? false}, ${site.excludedCountries ?? []})`
   return id
 }
 
@@ -47,6 +51,7 @@ interface SiteRow {
   domain: string
   time_zone: string
   hostnames: string[]
+  allow_subdomains: boolean
   excluded_countries: CountryCode[]
   /** JSON. */
   folds: string
@@ -58,7 +63,7 @@ interface SiteRow {
 }
 
 const columns = (postgres: Postgres) => postgres`
-  id, account_id, domain, time_zone, hostnames, excluded_countries,
+  id, account_id, domain, time_zone, hostnames, allow_subdomains, excluded_countries,
   (
     SELECT coalesce(json_agg(json_build_object(
       'version', version, 'days', day_ranges(days), 'months', day_ranges(months)) ORDER BY version), '[]')::text
@@ -86,6 +91,7 @@ export const siteOf = (row: SiteRow): Site => ({
   domain: row.domain,
   timeZone: row.time_zone,
   hostnames: row.hostnames,
+  allowSubdomains: row.allow_subdomains,
   excludedCountries: row.excluded_countries,
   folds: JSON.parse(row.folds) as Fold[],
   open: row.open === null ? null : (JSON.parse(row.open) as OpenFold),
@@ -108,6 +114,12 @@ export async function findSite(postgres: Postgres, reference: string): Promise<S
 
 export const setExcludedCountries = (postgres: Postgres, id: string, countries: readonly CountryCode[]) =>
   postgres`UPDATE sites SET excluded_countries = ${countries as CountryCode[]} WHERE id = ${id}`
+
+export const setHostnames = (
+  postgres: Postgres,
+  id: string,
+  { hostnames, allowSubdomains }: Pick<Site, 'hostnames' | 'allowSubdomains'>,
+) => postgres`UPDATE sites SET hostnames = ${hostnames}, allow_subdomains = ${allowSubdomains} WHERE id = ${id}`
 
 export const setTimeZone = (postgres: Postgres, id: string, timeZone: string) =>
   postgres`UPDATE sites SET time_zone = ${timeZone} WHERE id = ${id}`

@@ -203,7 +203,9 @@ async function readControlTable(postgres: Postgres, table: string, path: string)
   const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean)
   for (let from = 0; from < lines.length; from += 1000) {
     const rows = `[${lines.slice(from, from + 1000).join(',')}]`
-    await postgres`INSERT INTO ${postgres(table)} SELECT * FROM jsonb_populate_recordset(NULL::${postgres(table)}, ${rows}::text::jsonb)`
+    // A backup of an older version lacks the columns that came later: they get their defaults.
+    const columns = postgres(Object.keys(JSON.parse(lines[from] as string) as object))
+    await postgres`INSERT INTO ${postgres(table)} (${columns}) SELECT ${columns} FROM jsonb_populate_recordset(NULL::${postgres(table)}, ${rows}::text::jsonb)`
   }
   return lines.length
 }

@@ -7,6 +7,7 @@ import {
   listSites,
   type Site,
   setExcludedCountries,
+  setHostnames,
   setTimeZone,
 } from '../accounts/sites.ts'
 import { trackerPath } from '../collector/tracker/routes.ts'
@@ -19,19 +20,24 @@ import { type Command, CommandError, type Input, positionals, text } from './com
 import { dayOf, deletions, purge } from './deleted-sites.ts'
 import type { Terminal } from './terminal.ts'
 
+const subdomainsHelp = 'accept traffic of every host below these hosts too'
+
 const create: Command = {
   summary: 'Add a site',
-  usage: '<domain> [--account <id>] [--timezone <zone>] [--hostnames <host,host>] [--exclude-countries <DE,FR>]',
+  usage:
+    '<domain> [--account <id>] [--timezone <zone>] [--hostnames <host,host>] [--subdomains] [--exclude-countries <DE,FR>]',
   options: {
     account: { type: 'string' },
     timezone: { type: 'string' },
     hostnames: { type: 'string' },
+    subdomains: { type: 'boolean' },
     'exclude-countries': { type: 'string' },
   },
   optionHelp: {
     account: 'who owns it; may be left out while there is only one account',
     timezone: 'whose days count, such as Europe/Berlin; UTC unless told otherwise',
-    hostnames: 'hosts whose traffic belongs to it; the domain itself unless told otherwise',
+    hostnames: 'hosts whose traffic belongs to it, each with its www. too; the domain itself unless told otherwise',
+    subdomains: subdomainsHelp,
     'exclude-countries': 'countries to leave out of every answer',
   },
   examples: ['footfall site create example.com --timezone Europe/Berlin'],
@@ -40,14 +46,16 @@ const create: Command = {
     const domain = domainOf(given)
     const timeZone = zoneOf(text(input, 'timezone') ?? 'UTC')
     const hostnames = text(input, 'hostnames')?.split(',').map(domainOf) ?? [domain]
+    const allowSubdomains = input.options.subdomains === true
     const excludedCountries = countriesOf((text(input, 'exclude-countries') ?? '').split(',').filter(Boolean))
     if (await findSite(postgres, domain)) {
       throw new CommandError(`${domain} is there already.`, `See it with: footfall site show ${domain}`)
     }
     const accountId = await ownerOf(postgres, input)
-    const id = await createSite(postgres, { accountId, domain, timeZone, hostnames, excludedCountries })
+    const site = { accountId, domain, timeZone, hostnames, allowSubdomains, excludedCountries }
+    const id = await createSite(postgres, site)
     return {
-      data: { id, accountId, domain, timeZone, hostnames, excludedCountries },
+      data: { id, ...site },
       show: (terminal) =>
         `Added ${terminal.bold(domain)} as ${id} (${timeZone}).\nNext: footfall key create ${domain}, or footfall demo ${domain}`,
     }
@@ -121,6 +129,24 @@ const timezone: Command = {
   },
 }
 
+const hostnamesOfSite: Command = {
+  summary: 'Set the hosts whose traffic a site accepts; what is recorded stays',
+  usage: '<site> <host,host> [--subdomains]',
+  options: { subdomains: { type: 'boolean' } },
+  optionHelp: { subdomains: subdomainsHelp },
+  examples: [
+    'footfall site hostnames example.com example.com,example.shop',
+    'footfall site hostnames example.com example.com --subdomains',
+  ],
+  async run(input, { postgres }) {
+    const [reference, given] = positionals(input, ['site', 'hosts']) as [string, string]
+    const site = await siteOf(postgres, reference)
+    const own = { hostnames: given.split(',').map(domainOf), allowSubdomains: input.options.subdomains === true }
+    await setHostnames(postgres, site.id, own)
+    return { data: { id: site.id, ...own }, show: () => `${site.domain} accepts traffic of ${hostsOf(own)} now.` }
+  },
+}
+
 const snippet: Command = {
   summary: 'Print the tag that counts a site, for the head of its pages',
   usage: '<site> [--url <address>] [--latest]',
@@ -184,14 +210,17 @@ export async function siteOf(postgres: Postgres, reference: string): Promise<Sit
   return site
 }
 
-const describe = ({ domain, id, accountId, timeZone, hostnames, excludedCountries }: Site, terminal: Terminal) =>
+const hostsOf = ({ hostnames, allowSubdomains }: Pick<Site, 'hostnames' | 'allowSubdomains'>): string =>
+  hostnames.join(', ') + (allowSubdomains ? ' and every host below' : '')
+
+const describe = (site: Site, terminal: Terminal) =>
   terminal.facts([
-    ['Domain', terminal.bold(domain)],
-    ['Id', id],
-    ['Account', accountId],
-    ['Time zone', timeZone],
-    ['Hostnames', hostnames.join(', ')],
-    ['Excluded', excludedCountries.map((code) => countryNames[code]).join(', ') || 'no country'],
+    ['Domain', terminal.bold(site.domain)],
+    ['Id', site.id],
+    ['Account', site.accountId],
+    ['Time zone', site.timeZone],
+    ['Hostnames', hostsOf(site)],
+    ['Excluded', site.excludedCountries.map((code) => countryNames[code]).join(', ') || 'no country'],
   ])
 
 /** The account named, or the only one there is; the first site of an installation makes its account too. */
@@ -253,6 +282,7 @@ export const site = {
   show,
   'exclude-countries': excludeCountries,
   timezone,
+  hostnames: hostnamesOfSite,
   snippet,
   delete: remove,
   deletions,

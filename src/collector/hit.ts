@@ -1,5 +1,6 @@
 import type { Site } from '../accounts/sites.ts'
 import type { TrafficEvent } from '../traffic/event.ts'
+import type { LimitedDay } from './value-limits.ts'
 
 /** Who sent a request. Lives in memory only, and no longer than the request; a user agent alone, for up to a minute, to judge it once. */
 export interface Sender {
@@ -20,6 +21,8 @@ export interface Hit {
   /** Its host, or empty. */
   referrer: string
   event: TrafficEvent
+  /** Which values its site may still have today; undefined for any. */
+  limits: LimitedDay | undefined
 }
 
 const nowhere = new URL('http://nowhere.invalid/')
@@ -34,6 +37,7 @@ export const newHit = (sender: Sender, sent: Hit['sent'], time: number): Hit => 
   url: nowhere,
   site: noSite,
   referrer: '',
+  limits: undefined,
   event: {
     siteId: '',
     day: '',

@@ -2,7 +2,7 @@
 // Whatever is dropped is counted by that reason; nothing is dropped without one.
 import { type KeyObject, randomUUID } from 'node:crypto'
 import type { Site } from '../accounts/sites.ts'
-import type { TrafficEvent } from '../traffic/event.ts'
+import { pageview, type TrafficEvent } from '../traffic/event.ts'
 import { isBot } from './bots.ts'
 import { dayIn } from './calendar.ts'
 import { classifyChannel } from './channel.ts'
@@ -14,6 +14,7 @@ import type { Salts } from './salts.ts'
 import type { Origin, Session, Sessions } from './sessions.ts'
 import { readReferrer, readTags } from './source.ts'
 import { isSpam } from './spam.ts'
+import type { ValueLimiter } from './value-limits.ts'
 import { visitorIdOf } from './visitor.ts'
 
 /** Why an event is not counted. */
@@ -37,6 +38,7 @@ export interface Sources {
   countries: Pick<Countries, 'countryOf'>
   salts: Pick<Salts, 'of'>
   sessions: Pick<Sessions, 'join'>
+  values: Pick<ValueLimiter, 'ofEvent'>
   now(): number
 }
 
@@ -59,6 +61,7 @@ const steps: readonly ((hit: Hit, sources: Sources) => Verdict | Promise<Verdict
   refuseSpam,
   locate,
   identify,
+  limitValues,
   joinSession,
 ]
 
@@ -151,15 +154,17 @@ function findSite(hit: Hit, { siteOfDomain }: Sources): Verdict | Promise<Verdic
 
 const isDomain = /^[a-z0-9.-]{1,253}$/
 
-/** The site's host names and whatever is below them: ids are public, so anybody could send hits of pages of their own. */
-function allowHostname({ site, event: { hostname } }: Hit): Verdict {
-  const isAllowed = site.hostnames.some((allowed) => hostname === allowed || hostname.endsWith(`.${allowed}`))
+/** Ids are public, so anybody could send hits of pages and host names of their own (decision D-157). */
+function allowHostname({ site: { hostnames, allowSubdomains }, event: { hostname } }: Hit): Verdict {
+  const isAllowed = hostnames.some(
+    (own) => hostname === own || hostname === `www.${own}` || (allowSubdomains && hostname.endsWith(`.${own}`)),
+  )
   if (!isAllowed) return 'hostname_not_allowed'
 }
 
 function findReferrer(hit: Hit): undefined {
   const { sent, url, site } = hit
-  hit.referrer = readReferrer(url, textOf(sent.referrer ?? sent.r).slice(0, longestUrl), site.hostnames)
+  hit.referrer = readReferrer(url, textOf(sent.referrer ?? sent.r).slice(0, longestUrl), site)
 }
 
 function refuseSpam({ referrer }: Hit): Verdict {
@@ -178,6 +183,18 @@ function identify({ sender, site, event }: Hit, { salts }: Sources): Verdict | P
   })
 }
 
+/** Late, so that only what is counted takes part. A path without a name has no title: it is many pages (decision D-155). */
+function limitValues(hit: Hit, { values }: Sources): undefined {
+  const { event } = hit
+  hit.limits = values.ofEvent(event.siteId, event.day)
+  if (!hit.limits) return
+  if (event.name !== pageview) event.name = hit.limits.nameOf('event', event.name)
+  event.hostname = hit.limits.nameOf('hostname', event.hostname)
+  const pathname = hit.limits.nameOf('path', event.pathname)
+  if (pathname !== event.pathname) event.title = ''
+  event.pathname = pathname
+}
+
 /** Referrer, channel and UTM are those of the session's first hit, on every hit (decision D-5), so only of that are they found out. */
 function joinSession(hit: Hit, { sessions }: Sources): Verdict | Promise<Verdict> {
   const { event } = hit
@@ -191,9 +208,14 @@ function joinSession(hit: Hit, { sessions }: Sources): Verdict | Promise<Verdict
   })
 }
 
-function originOf({ referrer, url }: Hit): Origin {
-  const tags = readTags(url)
-  return { referrer, channel: classifyChannel({ referrer, ...tags }), utmSource: tags.utmSource }
+/** The channel is that of the real referrer and source; the session then carries what may be recorded of them. */
+function originOf({ referrer, url, limits }: Hit): Origin {
+  const { utmSource, ...tags } = readTags(url)
+  return {
+    referrer: limits ? limits.nameOf('referrer', referrer) : referrer,
+    channel: classifyChannel({ referrer, utmSource, ...tags }),
+    utmSource: limits ? limits.nameOf('source', utmSource) : utmSource,
+  }
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { showBuildInfo } from '../process/build-info.ts'
 import { type DropReason, dropReasons } from './intake.ts'
+import { type LimitedColumn, limitedColumns } from './value-limits.ts'
 
 /** What the collector's /metrics shows. Labels are names of our own, never anything a request could choose. */
 export function createCollectorMetrics() {
@@ -37,6 +38,22 @@ export function createCollectorMetrics() {
     registers,
   })
   for (const reason of [...dropReasons, 'deleted_site']) dropped.inc({ reason }, 0)
+  const replacedValues = new Map<LimitedColumn, number>(limitedColumns.map((column) => [column, 0]))
+  new Counter({
+    name: 'footfall_values_replaced_total',
+    help: 'Values recorded as (other): paths, host names and event names of events, referrers and sources of sessions.',
+    labelNames: ['value'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [value, count] of replacedValues) this.inc({ value }, count)
+    },
+  })
+  const remembered = new Gauge({
+    name: 'footfall_values_remembered',
+    help: 'Values remembered of sites with so many events today that new ones are limited.',
+    registers,
+  })
   const up = new Gauge({
     name: 'footfall_dependency_up',
     help: '1 while a dependency answers, 0 while it does not.',
@@ -90,6 +107,10 @@ export function createCollectorMetrics() {
       acceptedEvents += events
     },
     dropped: (reason: DropReason) => dropped.inc({ reason }),
+    replaced(column: LimitedColumn) {
+      replacedValues.set(column, (replacedValues.get(column) ?? 0) + 1)
+    },
+    remembered: (count: number) => remembered.set(count),
     dependency: (name: string, isUp: boolean) => up.set({ dependency: name }, isUp ? 1 : 0),
     stored(events: number, milliseconds: number) {
       group.observe(events)

@@ -12,6 +12,7 @@ import { type OnChange, watchNeighbours } from '../stores/watch.ts'
 import { buildCollector } from './app.ts'
 import { createClientAddress } from './client-address.ts'
 import { openCountries } from './country.ts'
+import { readEarlierValues } from './earlier-values.ts'
 import { createCollectorMetrics } from './metrics.ts'
 import { watchOverload } from './overload.ts'
 import { readRunningSessions, readSpooledSessions } from './recent-sessions.ts'
@@ -20,6 +21,7 @@ import { openMemorySessions } from './sessions.ts'
 import { shareSessions } from './shared-sessions.ts'
 import { startShipper } from './ship.ts'
 import { openSpool } from './spool.ts'
+import { openValueLimiter, type ValueLimiterOptions } from './value-limits.ts'
 
 /** A site that is known stays usable without PostgreSQL for so long: refusing its visitors helps nobody. */
 const siteUnconfirmedMs = 24 * 3_600_000
@@ -34,7 +36,11 @@ export interface RunningCollector {
   stop(): Promise<void>
 }
 
-export async function startCollector(config: CollectorConfig, log: Logger): Promise<RunningCollector> {
+export async function startCollector(
+  config: CollectorConfig,
+  log: Logger,
+  limits: Pick<ValueLimiterOptions, 'limits' | 'limitedFrom'> = {},
+): Promise<RunningCollector> {
   const metrics = createCollectorMetrics()
   const watch = watchNeighbours(log, metrics.dependency)
 
@@ -45,6 +51,14 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
   const salts = openSalts(postgres, bounded, (error) => log.warn({ err: error }, 'Salts could not be looked after'))
   const countries = await openCountries(config.COUNTRY_FILE, {
     onBroken: (error) => log.error({ err: error }, 'The new country file cannot be used; the old one stays'),
+  })
+  const clickhouse = openClickHouse(config.CLICKHOUSE_URL)
+  const values = openValueLimiter({
+    ...limits,
+    readEarlier: (...asked) => readEarlierValues(clickhouse, ...asked),
+    onReplaced: metrics.replaced,
+    onUnread: (error) =>
+      log.warn({ err: error }, 'Earlier values of a site could not be read: until they can, all count as new'),
   })
   const memory = openMemorySessions()
   const sessions = redis ? shareSessions(redis, memory) : memory
@@ -73,12 +87,9 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
 
   /** A restart must not split every session that is running. While the engine is slow or away it does: hits come first. */
   async function rememberSessions(): Promise<void> {
-    const clickhouse = openClickHouse(config.CLICKHOUSE_URL)
-    const reading = readRunningSessions(clickhouse, memory, Date.now())
-      .catch((error) =>
-        log.warn({ err: error }, 'Running sessions could not be read: those that are not in the spool begin anew'),
-      )
-      .finally(() => clickhouse.close())
+    const reading = readRunningSessions(clickhouse, memory, Date.now()).catch((error) =>
+      log.warn({ err: error }, 'Running sessions could not be read: those that are not in the spool begin anew'),
+    )
     await Promise.race([reading, pause(longestReadMs)])
     readSpooledSessions(config.SPOOL_FOLDER, memory, Date.now())
   }
@@ -90,6 +101,7 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
     countries,
     salts,
     sessions,
+    values,
     spool,
     now: Date.now,
     overload,
@@ -102,6 +114,7 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
   })
   server.maxConnections = mostConnections
   const metricsServer = createServer(async (_request, response) => {
+    metrics.remembered(values.size().values)
     response.setHeader('Content-Type', metrics.registry.contentType)
     response.end(await metrics.registry.metrics())
   })
@@ -127,9 +140,10 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
       overload.close()
       salts.close()
       sessions.close()
+      values.close()
       countries.close()
       bounded.close()
-      await Promise.all([directory.close(), redis?.close()])
+      await Promise.all([directory.close(), redis?.close(), clickhouse.close()])
       await postgres.close()
     },
   }

@@ -1,3 +1,5 @@
+import type { Site } from '../accounts/sites.ts'
+
 /** Where a visit came from, as the address of its first page and the browser's referrer tell it. */
 export interface Source {
   /** Lower-case host without `www.` and port; empty if there is none or it is the site's own (decision D-19). */
@@ -12,15 +14,16 @@ export interface Source {
 
 const longestTag = 255
 
-/** `ownHostnames` are the site's. */
-export const readSource = (url: URL, referrer: string, ownHostnames: readonly string[]): Source => ({
-  referrer: readReferrer(url, referrer, ownHostnames),
+export type OwnHosts = Pick<Site, 'hostnames' | 'allowSubdomains'>
+
+export const readSource = (url: URL, referrer: string, own: OwnHosts): Source => ({
+  referrer: readReferrer(url, referrer, own),
   ...readTags(url),
 })
 
 /** The host of the page itself is the site's own too, listed or not. */
-export const readReferrer = (url: URL, referrer: string, ownHostnames: readonly string[]): string =>
-  referrerHost(referrer, [url.hostname, ...ownHostnames])
+export const readReferrer = (url: URL, referrer: string, { hostnames, allowSubdomains }: OwnHosts): string =>
+  referrerHost(referrer, { hostnames: [url.hostname, ...hostnames], allowSubdomains })
 
 export function readTags(url: URL): Omit<Source, 'referrer'> {
   const tags = url.searchParams
@@ -59,12 +62,16 @@ function clickIdOf(tags: URLSearchParams): Source['clickId'] {
 /** Android apps name themselves as android-app://com.example.app/, which is a host like any other here. */
 const referrerSchemes = ['http:', 'https:', 'android-app:']
 
-function referrerHost(referrer: string, own: readonly string[]): string {
+function referrerHost(referrer: string, { hostnames, allowSubdomains }: OwnHosts): string {
   const address = URL.parse(referrer)
   if (!address || !referrerSchemes.includes(address.protocol)) return ''
   const host = bareHost(address.hostname)
   if (!/^[a-z0-9._:[\]-]{1,253}$/.test(host)) return ''
-  return own.some((hostname) => bareHost(hostname) === host) ? '' : host
+  const isOwn = hostnames.some((hostname) => {
+    const own = bareHost(hostname)
+    return host === own || (allowSubdomains && host.endsWith(`.${own}`))
+  })
+  return isOwn ? '' : host
 }
 
 function bareHost(hostname: string): string {

@@ -161,10 +161,13 @@ interface Log {
 export async function watchOpenDays(
   stores: Stores,
   signal: AbortSignal,
-  onError: (error: Error) => void,
+  onError: (error: Error, domain?: string) => void,
 ): Promise<void> {
+  const restUntil = new Map<string, number>()
   while (!signal.aborted) {
-    const counting = alone(stores.postgres, openLock, () => foldOpenDays(stores, { now: Date.now, signal }))
+    const counting = alone(stores.postgres, openLock, () =>
+      foldOpenDays(stores, { now: Date.now, signal, restUntil, onError }),
+    )
     await counting.catch(onError)
     await sleep(openRoundMs, undefined, { signal }).catch(() => {})
   }
@@ -196,7 +199,9 @@ export async function watchErasures(
 export function startFolding(stores: Stores, log: Log, retentionMonths: number | undefined): FoldingLoop {
   const ending = new AbortController()
   const { signal } = ending
-  const counting = watchOpenDays(stores, signal, (error) => log.error({ err: error }, 'open days could not be counted'))
+  const counting = watchOpenDays(stores, signal, (error, domain) =>
+    log.error({ err: error, domain }, 'open days could not be counted'),
+  )
   const erasing = watchErasures(stores, signal, (error) =>
     log.error({ err: error }, 'deleted sites could not be erased; it is tried again every minute'),
   )

@@ -214,6 +214,9 @@ const badData = new Set([
 
 export const isBadData = (error: unknown): boolean => error instanceof ClickHouseError && badData.has(error.code)
 
+/** The statement needed more memory than it may have. */
+export const isOutOfMemory = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '241'
+
 class Aborted extends Error {}
 
 const isFull = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '202'

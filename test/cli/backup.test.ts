@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -36,10 +36,15 @@ test(`backup, new databases, restore: every answer about ${events.toLocaleString
   assert.match((await old.footfall('backup', folder)).stderr, /is there already/)
   assert.match((await old.footfall('restore', folder)).stderr, /not empty/)
 
+  // As an older version would have written it: without a column that came later.
+  const sites = join(folder, 'sites.jsonl')
+  writeFileSync(sites, readFileSync(sites, 'utf8').replaceAll(/, "allow_subdomains": false/g, ''))
+
   const fresh = await install()
   t.after(() => fresh.remove())
   await fresh.json('restore', folder)
   assert.deepEqual(await answers(fresh, key, refused), before)
+  assert.equal((await fresh.json('site', 'show', 'kept.example')).allowSubdomains, false)
   // What was deleted stays deleted: its events may still come out of a spool.
   const postgres = openPostgres(fresh.addresses.postgres, 1)
   t.after(() => postgres.end())

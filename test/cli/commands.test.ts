@@ -37,11 +37,24 @@ test('settings of a site are changed by its domain, and a wrong value says what 
     id,
     timeZone: 'Asia/Kathmandu',
   })
+  assert.deepEqual(
+    await json('site', 'hostnames', 'settings.example', 'Settings.example,shop.example', '--subdomains'),
+    {
+      id,
+      hostnames: ['settings.example', 'shop.example'],
+      allowSubdomains: true,
+    },
+  )
+  assert.match((await footfall('site', 'show', id)).stdout, /settings\.example, shop\.example and every host below/)
+  await json('site', 'hostnames', 'settings.example', 'shop.example')
+  const { hostnames, allowSubdomains } = await json('site', 'show', id)
+  assert.deepEqual([hostnames, allowSubdomains], [['shop.example'], false])
   assert.deepEqual((await json('site', 'show', id)).excludedCountries, ['DE', 'FR'])
   assert.match((await footfall('site', 'exclude-countries', id)).stdout, /counts every country now/)
   for (const [words, hint] of [
     [['site', 'exclude-countries', id, 'XX'], /XX is not a country code/],
     [['site', 'timezone', id, 'Mars/Olympus'], /IANA name/],
+    [['site', 'hostnames', id, 'https://example.com/'], /without https/],
     [['site', 'create', 'https://example.com/'], /without https/],
     [['site', 'show', 'nowhere.example'], /footfall site list/],
     [['site', 'create', 'settings.example'], /is there already/],

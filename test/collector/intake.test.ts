@@ -13,6 +13,7 @@ const site: Site = {
   domain: 'example.com',
   timeZone: 'Asia/Kathmandu',
   hostnames: ['example.com', 'shop.example'],
+  allowSubdomains: false,
   excludedCountries: [],
   folds: [],
   open: null,
@@ -33,6 +34,7 @@ function openSources(now = '2026-11-15T12:00:00Z') {
     countries: { countryOf: (ip) => (ip === sender.ip ? 'NL' : 'ZZ') },
     salts: { of: (zone, day) => createSecretKey(Buffer.from(`${zone} ${day}`)) },
     sessions,
+    values: { ofEvent: () => undefined },
     now: () => clock.at,
   }
   return { sources, clock, close: () => sessions.close() }
@@ -72,6 +74,8 @@ const dropped: [what: string, sent: unknown, reason: string][] = [
   ['a domain with a NUL', { ...good, d: 'example.com\0' }, 'unknown_site'],
   ['a page of somebody else', { ...good, u: 'https://evil.example/' }, 'hostname_not_allowed'],
   ['a host that only ends like ours', { ...good, u: 'https://notexample.com/' }, 'hostname_not_allowed'],
+  ['a subdomain that is not listed', { ...good, u: 'https://blog.example.com/' }, 'hostname_not_allowed'],
+  ['www. of a subdomain', { ...good, u: 'https://www.blog.example.com/' }, 'hostname_not_allowed'],
   ['a spam referrer', { ...good, r: 'https://a.semalt.com/x' }, 'spam_referrer'],
 ]
 
@@ -83,6 +87,20 @@ test('dropped: bots, and senders that do not say what they are', async () => {
   for (const userAgent of ['', 'Googlebot/2.1 (+http://www.google.com/bot.html)', 'curl/8.5.0']) {
     assert.equal(await take(good, { ...sender, userAgent }), 'bot')
   }
+})
+
+test('hosts below those of the site count where its owner allows them, and no others', async () => {
+  const { sources, close } = openSources()
+  const open: Sources = { ...sources, siteOfDomain: () => ({ ...site, allowSubdomains: true }) }
+  const at = async (host: string, from: Sources, referrer = '') => {
+    const taken = await takeIn({ ...good, u: `https://${host}/`, r: referrer }, sender, from)
+    return typeof taken === 'string' ? taken : `${taken.event.hostname} ${taken.event.referrer}`
+  }
+  assert.equal(await at('www.example.com', sources, 'https://blog.example.com/'), 'www.example.com blog.example.com')
+  assert.equal(await at('a.blog.example.com', open), 'a.blog.example.com blog.example.com') // the same session
+  assert.equal(await at('notexample.com', open), 'hostname_not_allowed')
+  assert.equal(await at('example.com.evil.example', open), 'hostname_not_allowed')
+  close()
 })
 
 test('the limits themselves are allowed', async () => {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { readSource } from '../../src/collector/source.ts'
 
 const at = (query: string, referrer = '') =>
-  readSource(new URL(`https://site.example/${query}`), referrer, ['own.example'])
+  readSource(new URL(`https://site.example/${query}`), referrer, { hostnames: ['own.example'], allowSubdomains: false })
 
 test('the referrer is a lower-case host without www. and port', () => {
   const hosts: [string, string][] = [
@@ -33,8 +33,12 @@ test('the site and the page itself are no referrer, with www. or without', () =>
     assert.equal(at('', own).referrer, '', own)
   }
   assert.equal(at('', 'https://blog.own.example/').referrer, 'blog.own.example')
-  const listed = readSource(new URL('https://site.example/'), 'https://own.example/', ['www.own.example'])
-  assert.equal(listed.referrer, '')
+  const listed = (referrer: string, allowSubdomains: boolean) =>
+    readSource(new URL('https://site.example/'), referrer, { hostnames: ['www.own.example'], allowSubdomains }).referrer
+  assert.equal(listed('https://own.example/', false), '')
+  assert.equal(listed('https://shop.own.example/', false), 'shop.own.example')
+  assert.equal(listed('https://shop.own.example/', true), '')
+  assert.equal(listed('https://notown.example/', true), 'notown.example')
 })
 
 test('utm_source is kept as written; ref and source stand in for it, in this order', () => {

@@ -162,9 +162,42 @@ test('sites whose last closed day was busy are counted when their count is due',
   )
   const at = (iso: string) => Date.parse(iso)
   await foldRound(stores, { now: at(noon), least: 1 })
-  const count = (iso: string, least: number) => foldOpenDays(stores, { now: () => at(iso), least })
+  const restUntil = new Map<string, number>()
+  const onError = (error: Error) => assert.fail(error)
+  const quick = { restUntil, onError, clock: () => 0 } // however slow this machine is
+  const count = (iso: string, least: number) => foldOpenDays(stores, { now: () => at(iso), least, ...quick })
   assert.equal(await count(noon, 4), 0)
   assert.equal(await count(noon, 3), 1)
   assert.equal(await count('2026-03-15T12:00:39Z', 3), 0)
   assert.equal(await count('2026-03-15T12:00:40Z', 3), 1)
+
+  // A count of five seconds on two threads: a tenth of a core allows the next one a hundred seconds later.
+  const times = [0, 5_000]
+  const slowly = (iso: string) =>
+    foldOpenDays(stores, { now: () => at(iso), least: 3, restUntil, onError, clock: () => times.shift() ?? 0 })
+  assert.equal(await slowly('2026-03-15T12:02:00Z'), 1)
+  assert.equal(await count('2026-03-15T12:03:39Z', 3), 0)
+  assert.equal(await count('2026-03-15T12:03:40Z', 3), 1)
+
+  // A count that takes more memory than it may is given up, told, and not tried again at once; the next site is counted all the same.
+  const told: string[] = []
+  const narrowly = (iso: string) =>
+    foldOpenDays(stores, {
+      now: () => at(iso),
+      least: 3,
+      restUntil,
+      mostBytes: 1000,
+      clock: () => 0,
+      onError: (error, domain) => told.push(`${domain} ${(error as Error & { code?: string }).code}`),
+    })
+  const other = await makeWorld(stores, { now: noon })
+  t.after(() => other.close())
+  await other.record(...[1, 2, 3].map((hour) => pageview({ at: `2026-03-14T0${hour}:00:00Z` })))
+  await foldRound(stores, { now: at(noon), least: 1, siteId: other.siteId })
+  assert.equal(await narrowly('2026-03-15T12:05:00Z'), 0)
+  assert.deepEqual(told.sort(), [`${world.domain} 241`, `${other.domain} 241`].sort())
+  assert.equal(await count('2026-03-15T12:05:39Z', 3), 0)
+  assert.equal(await count('2026-03-15T12:05:40Z', 3), 2)
+  world.setNow('2026-03-15T12:05:39Z')
+  assert.equal((await world.data('/stats/overview', { range: '7d' })).current.pageviews, 4)
 })

@@ -92,8 +92,8 @@ export const collectorMutations: Mutation[] = [
   {
     name: 'intake: a host that only ends like ours is ours',
     file: 'src/collector/intake.ts',
-    find: 'hostname.endsWith(`.${allowed}`)',
-    replace: 'hostname.endsWith(allowed)',
+    find: 'hostname.endsWith(`.${own}`)',
+    replace: 'hostname.endsWith(own)',
     caughtBy: collector('intake'),
   },
   {

@@ -14,6 +14,7 @@ import { scaleMutations } from './scale-mutations.ts'
 import { shipperMutations } from './shipper-mutations.ts'
 import { smallBoxMutations } from './small-box-mutations.ts'
 import { trackerMutations } from './tracker-mutations.ts'
+import { valuesMutations } from './values-mutations.ts'
 
 export interface Mutation {
   name: string
@@ -491,4 +492,5 @@ export const mutations: readonly Mutation[] = [
   ...contractMutations,
   ...scaleMutations,
   ...smallBoxMutations,
+  ...valuesMutations,
 ]

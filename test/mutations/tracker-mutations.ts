@@ -30,8 +30,8 @@ export const trackerMutations: Mutation[] = [
   {
     name: 'source: the site is its own referrer when it is spelled with www.',
     file: 'src/collector/source.ts',
-    find: 'bareHost(hostname) === host',
-    replace: 'hostname === host',
+    find: 'const own = bareHost(hostname)',
+    replace: 'const own = hostname',
     caughtBy: collector('source'),
   },
   {

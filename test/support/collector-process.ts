@@ -18,6 +18,8 @@ export interface CollectorProcessOptions {
   port?: number
   spoolFolder?: string
   environment?: Record<string, string>
+  /** What is run instead of the collector's own main. */
+  main?: URL
 }
 
 /** A browser that no rule takes for a program. */
@@ -33,7 +35,7 @@ export async function startCollectorProcess(
   const spoolFolder = options.spoolFolder ?? mkdtempSync(join(tmpdir(), 'footfall-spool-'))
   const started = await startProcess({
     name: 'collector',
-    command: [process.execPath, new URL('../../src/collector/main.ts', import.meta.url).pathname],
+    command: [process.execPath, (options.main ?? new URL('../../src/collector/main.ts', import.meta.url)).pathname],
     environment: {
       DATABASE_URL: addresses.postgres,
       CLICKHOUSE_URL: addresses.clickhouse,

@@ -7,7 +7,7 @@ import type { TrafficEvent } from '../../traffic/event.ts'
 import { dayIn } from '../calendar.ts'
 import { classifyChannel } from '../channel.ts'
 import { longestGapMs } from '../sessions.ts'
-import { readSource } from '../source.ts'
+import { type OwnHosts, readSource } from '../source.ts'
 import { visitorIdOf } from '../visitor.ts'
 import type { ImportedHit } from './hit.ts'
 
@@ -28,7 +28,7 @@ interface ImportedSession {
 /** Takes hits in the order of their times. */
 export function eventsOf(
   { id, salt, timeZone }: ImportIdentity,
-  site: Pick<Site, 'id' | 'hostnames'>,
+  site: Pick<Site, 'id'> & OwnHosts,
 ): (hit: ImportedHit) => TrafficEvent {
   let today = ''
   let dayKey: KeyObject
@@ -69,7 +69,7 @@ export function eventsOf(
   }
 
   function begin({ url, referrer, time }: ImportedHit, visitorId: string): ImportedSession {
-    const source = readSource(url, referrer, site.hostnames)
+    const source = readSource(url, referrer, site)
     return {
       sessionId: createHmac('sha256', dayKey).update(`${visitorId} ${time}`).digest().readBigUInt64BE().toString(),
       lastAt: time,

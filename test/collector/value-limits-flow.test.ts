@@ -1,0 +1,198 @@
+// Attacks with values that nobody has seen, over the whole path: POST /api/event -> spool -> shipper -> ClickHouse -> the statistics
+// API. What becomes (other) counts like any other value, and pages of before keep their names (decision D-155).
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import { setHostnames } from '../../src/accounts/sites.ts'
+import { reports } from '../../src/stats/reports.ts'
+import { sql, text } from '../../src/stores/clickhouse-sql.ts'
+import { type CollectorProcess, startCollectorProcess } from '../support/collector-process.ts'
+import { custom, pageview } from '../support/events.ts'
+import { eventually as eventuallyWithin } from '../support/eventually.ts'
+import { redisUrl } from '../support/stores.ts'
+import { openWorld, type World } from '../support/world.ts'
+
+const dayMs = 86_400_000
+const eventually = (attempt: () => Promise<void>) => eventuallyWithin(attempt, 60_000)
+const oldPages = ['/', '/a', '/b', '/c', '/d', '/e', '/f', '/g']
+
+/** A site with pages of three days ago, and subdomains that anybody can invent. */
+async function openOldWorld(t: TestContext): Promise<World> {
+  const world = await openWorld(t)
+  const { domain } = world
+  await setHostnames(world.stores.postgres, world.siteId, { hostnames: [domain], allowSubdomains: true })
+  const at = new Date(Date.now() - 3 * dayMs).toISOString()
+  const first = { at, hostname: domain, referrer: 'old.example', utmSource: 'letter' }
+  await world.record(
+    ...oldPages.map((pathname) => pageview({ ...first, pathname, title: `Old ${pathname}` })),
+    custom('Sign up', first),
+  )
+  return world
+}
+
+const startLimited = ({ stores }: World, redis?: string) =>
+  startCollectorProcess(
+    { postgres: stores.addresses.postgres, clickhouse: stores.addresses.clickhouse, ...(redis && { redis }) },
+    { main: new URL('limited-collector.ts', import.meta.url) },
+  )
+
+const send = async (collector: CollectorProcess, visitor: number, event: object) => {
+  const answer = await collector.post(event, { 'X-Forwarded-For': `10.0.${visitor >> 8}.${visitor & 255}` }, '?debug=1')
+  assert.deepEqual(await answer.json(), { accepted: 1, dropped: [] })
+}
+
+/** Ten views of the first old page make the site one that is limited. */
+async function makeBusy(collector: CollectorProcess, domain: string): Promise<void> {
+  for (let visitor = 200; visitor < 210; visitor++) {
+    await send(collector, visitor, { n: 'pageview', u: `https://${domain}/`, d: domain })
+  }
+  // Until the old values are read it knows two, the page and the host.
+  await eventually(async () => assert.ok((await collector.metric('footfall_values_remembered')) > 5))
+}
+
+const attackers = 30
+
+/** Every visitor brings a page, a host, a referrer, a source and an event of its own, in one session. */
+async function attack(collector: CollectorProcess, domain: string, from = 0): Promise<void> {
+  for (let number = from; number < from + attackers; number++) {
+    const u = `https://host-${number}.${domain}/attack-${number}?utm_source=source-${number}`
+    const common = { u, d: domain, t: 'Attack' }
+    await send(collector, number, { ...common, n: 'pageview', r: `https://referrer-${number}.example/` })
+    await send(collector, number, { ...common, n: `Event ${number}`, r: `https://again-${number}.example/` })
+  }
+}
+
+const eventsOf = async (world: World) => {
+  const [row] = await world.stores.clickhouse.rows<{ events: number }>(
+    sql`SELECT count() AS events FROM events WHERE site_id = ${text(world.siteId)} AND title NOT LIKE 'Old %'`,
+  )
+  return row?.events ?? 0
+}
+
+/** Sessions whose events do not agree on where they came from. */
+const tornSessions = async (world: World) =>
+  world.stores.clickhouse.rows(sql`
+    SELECT session_id FROM events WHERE site_id = ${text(world.siteId)}
+    GROUP BY session_id HAVING uniqExact(referrer, utm_source, channel) > 1`)
+
+test('values of an attack become (other), what the site had keeps its names, and everything adds up', async (t) => {
+  const world = await openOldWorld(t)
+  const { domain } = world
+  const collector = await startLimited(world)
+  t.after(() => collector.stop())
+  await makeBusy(collector, domain)
+  await attack(collector, domain)
+  // Honest visitors afterwards: one on pages of before, one from a search engine that is new here.
+  await send(collector, 220, {
+    n: 'pageview',
+    u: `https://${domain}/b?utm_source=letter`,
+    d: domain,
+    r: 'http://old.example',
+  })
+  await send(collector, 220, { n: 'Sign up', u: `https://${domain}/b`, d: domain })
+  await send(collector, 221, { n: 'pageview', u: `https://${domain}/c`, d: domain, r: 'https://www.google.com/' })
+  // 10 to be busy, 2 of each attacker, 3 honest ones; and the custom event of before, which had no title.
+  await eventually(async () => assert.equal(await eventsOf(world), 10 + 2 * attackers + 3 + 1))
+
+  const today = new Date().toISOString().slice(0, 10)
+  world.setNow(new Date(Date.now() + dayMs).toISOString())
+  const asked = { range: 'custom', start: today, end: today, limit: '100' }
+  const { limit: _, ...whole } = asked
+  const kept = (count: number, name: (number: number) => string) => Array.from({ length: count }, (_, n) => name(n))
+  assert.deepEqual(await world.data('/stats/pages', asked), [
+    { pathname: '(other)', title: '', views: attackers - 5, visitors: attackers - 5 },
+    { pathname: '/', title: 'Old /', views: 10, visitors: 10 },
+    ...kept(5, (n) => `/attack-${n}`).map((pathname) => ({ pathname, title: 'Attack', views: 1, visitors: 1 })),
+    { pathname: '/b', title: 'Old /b', views: 1, visitors: 1 },
+    { pathname: '/c', title: 'Old /c', views: 1, visitors: 1 },
+  ])
+  assert.deepEqual(await world.data('/stats/referrers', asked), [
+    { referrer: '(other)', views: attackers - 3 + 1, visitors: attackers - 3 + 1 },
+    { referrer: 'old.example', views: 1, visitors: 1 },
+    ...kept(3, (n) => `referrer-${n}.example`).map((referrer) => ({ referrer, views: 1, visitors: 1 })),
+  ])
+  assert.deepEqual(await world.data('/stats/utm', asked), [
+    { name: '(other)', visitors: attackers - 2 },
+    { name: 'letter', visitors: 1 },
+    { name: 'source-0', visitors: 1 },
+    { name: 'source-1', visitors: 1 },
+  ])
+  assert.deepEqual(await world.data('/stats/events', asked), [
+    { name: '(other)', count: attackers - 2, visitors: attackers - 2 },
+    { name: 'Event 0', count: 1, visitors: 1 },
+    { name: 'Event 1', count: 1, visitors: 1 },
+    { name: 'Sign up', count: 1, visitors: 1 },
+  ])
+  // The search engine has no name any more, and is one all the same.
+  const channels = await world.data('/stats/channels', whole)
+  assert.deepEqual(
+    channels.map(({ channel, visitors }: { channel: string; visitors: number }) => [channel, visitors]),
+    [
+      ['Referral', attackers + 1],
+      ['Direct', 10],
+      ['Organic Search', 1],
+    ],
+  )
+  const { current } = await world.data('/stats/overview', whole)
+  const people = attackers + 10 + 2
+  assert.deepEqual([current.visitors, current.pageviews, current.sessions], [people, people, people])
+  for (const list of ['geo', 'devices']) {
+    const rows = (await world.data(`/stats/${list}`, asked)) as { visitors: number }[]
+    assert.equal(
+      rows.reduce((sum, { visitors }) => sum + visitors, 0),
+      people,
+    )
+  }
+  assert.equal((await world.data('/stats/overview', { ...whole, hostname: `host-0.${domain}` })).current.visitors, 1)
+  assert.equal((await world.data('/stats/overview', { ...whole, hostname: `host-1.${domain}` })).current.visitors, 0)
+  assert.deepEqual(await tornSessions(world), [])
+  for (const [value, count] of Object.entries({
+    path: 2 * (attackers - 5),
+    referrer: attackers - 3 + 1,
+    source: attackers - 2,
+  })) {
+    assert.equal(await collector.metric(`footfall_values_replaced_total{value="${value}"}`), count, value)
+  }
+
+  const answers = async () => {
+    const all = new Map<string, unknown>()
+    for (const filter of [{}, { utm_source: '(other)' }, { device: 'desktop' }, { hostname: domain }]) {
+      for (const name of Object.keys(reports)) {
+        all.set(`${name} ${JSON.stringify(filter)}`, await world.data(`/stats/${name}`, { ...whole, ...filter }))
+      }
+    }
+    return all
+  }
+  const raw = await answers()
+  await world.fold(today)
+  assert.deepEqual(await answers(), raw)
+})
+
+test('two collectors: a session carries what it began with, and each counts new values for itself', async (t) => {
+  const world = await openOldWorld(t)
+  const { domain } = world
+  const collectors = [await startLimited(world, redisUrl), await startLimited(world, redisUrl)] as const
+  t.after(() => Promise.all(collectors.map((collector) => collector.stop())))
+  const [one, two] = collectors
+  await makeBusy(one, domain)
+  await attack(one, domain)
+  // The same visitors at the other one, which limits nothing yet and would have kept their referrers.
+  const view = (number: number) => ({
+    n: 'pageview',
+    u: `https://${domain}/a`,
+    d: domain,
+    r: `https://late-${number}.example`,
+  })
+  for (let number = 0; number < 9; number++) await send(two, number, view(number))
+  await eventually(async () => assert.equal(await eventsOf(world), 10 + 2 * attackers + 9 + 1))
+  assert.deepEqual(await tornSessions(world), [])
+  await makeBusy(two, domain)
+  await attack(two, domain, 100)
+  await eventually(async () => assert.equal(await eventsOf(world), 20 + 4 * attackers + 9 + 1))
+  const referrers = (await world.data('/stats/referrers', { range: '24h', limit: '100' })) as { referrer: string }[]
+  // What the first had let through today counts at the second, which had read it: nothing new is left.
+  assert.deepEqual(
+    referrers.map(({ referrer }) => referrer),
+    ['(other)', 'referrer-0.example', 'referrer-1.example', 'referrer-2.example'],
+  )
+  assert.deepEqual(await tornSessions(world), [])
+})
