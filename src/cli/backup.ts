@@ -148,7 +148,7 @@ async function writeFoldedForGood({ postgres, clickhouse }: Context, folder: str
   for (const table of tallyTables)
     await writeTraffic(await clickhouse.download(table, kept.before), join(folder, `${table}.native.gz`))
   const ledger = postgres`(
-      SELECT site_id, version, days * gone AS days, months * gone AS months, '{}' AS pending_days, '{}' AS pending_months,
+      SELECT site_id, version, days * gone AS days, months * gone AS months,
         days * gone AS written_days, months * gone AS written_months, changed_at
       FROM site_folds, (SELECT datemultirange(daterange(NULL, ${kept.before}::text::date)) AS gone) AS dropped
       WHERE days && gone

@@ -115,7 +115,7 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
       api.directory.forget(siteId)
     },
     /** Deletes what no longer counts, at once. */
-    sweep: () => sweep(stores, '0 seconds'),
+    sweep: () => sweep(stores, { readers: '0 seconds' }),
     setNow: (iso: string) => {
       clock.at = Temporal.Instant.from(iso).epochMilliseconds
     },
