@@ -143,7 +143,7 @@ async function write(
 }
 
 /** Deletes rows that nobody can be reading any more, of many sites at once: a deletion goes through every part of its table. */
-export async function sweep(stores: Stores, patience?: { readers?: string; runs?: string }): Promise<number> {
+export async function sweep(stores: Stores, patience?: string): Promise<number> {
   const { postgres } = stores
   let swept = 0
   const sweepAll = async (find: () => Promise<Leftover[]>, end: (one: Leftover) => Promise<void>) => {
@@ -154,11 +154,11 @@ export async function sweep(stores: Stores, patience?: { readers?: string; runs?
     }
   }
   await sweepAll(
-    () => givenUp(postgres, mostSwept, patience?.runs),
+    () => givenUp(postgres, mostSwept),
     (one) => noteSwept(postgres, one),
   )
   await sweepAll(
-    () => claimLeftovers(postgres, mostSwept, patience?.readers),
+    () => claimLeftovers(postgres, mostSwept, patience),
     (one) => releaseRun(postgres, one),
   )
   return swept

@@ -89,10 +89,10 @@ export const claimLeftovers = (postgres: Postgres, most: number, patience = stal
     FROM claim_leftovers(${patience}::text::interval, ${most})`
 
 /** So many of what runs have left behind that are given up. They can no longer commit, and nothing else is written there. */
-export async function givenUp(postgres: Postgres, most: number, patience = givenUpAfter): Promise<Leftover[]> {
+export async function givenUp(postgres: Postgres, most: number): Promise<Leftover[]> {
   await postgres`
     UPDATE fold_runs SET state = 'given up', publishes = '{}'
-    WHERE state IN ('folding', 'sweeping') AND alive_at < now() - ${patience}::text::interval`
+    WHERE state IN ('folding', 'sweeping') AND alive_at < now() - ${givenUpAfter}::text::interval`
   return postgres<Leftover[]>`
     SELECT id::text, site_id AS "siteId", version, span, day_ranges(writes) AS ranges
     FROM fold_runs WHERE state = 'given up' ORDER BY id LIMIT ${most}`

@@ -9,7 +9,7 @@ import { openDirectory } from '../../src/accounts/directory.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { recordLastUse } from '../../src/accounts/last-use.ts'
 import type { Plan } from '../../src/accounts/plans.ts'
-import { createSite, setExcludedCountries } from '../../src/accounts/sites.ts'
+import { createSite, setExcludedCountries, setTimeZone } from '../../src/accounts/sites.ts'
 import { buildApp } from '../../src/api/app.ts'
 import { createMetrics } from '../../src/api/metrics.ts'
 import { type Limiter, redisLimiter } from '../../src/api/rate-limit.ts'
@@ -51,7 +51,7 @@ export async function openWorld(test: TestContext, options: WorldOptions = {}): 
 
 export async function makeWorld(stores: Stores, options: WorldOptions) {
   const { postgres, clickhouse, addresses } = stores
-  const zone = options.zone ?? 'UTC'
+  let zone = options.zone ?? 'UTC'
   const clock = { at: options.now ? Temporal.Instant.from(options.now).epochMilliseconds : undefined }
   const now = () => clock.at ?? Date.now()
 
@@ -85,7 +85,6 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
     accountId,
     siteId,
     domain,
-    zone,
     key,
     get,
     /** The `data` of a report, for tests about numbers. */
@@ -115,12 +114,18 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
       api.directory.forget(siteId)
     },
     /** Deletes what no longer counts, at once. */
-    sweep: () => sweep(stores, { readers: '0 seconds' }),
+    sweep: () => sweep(stores, '0 seconds'),
     setNow: (iso: string) => {
       clock.at = Temporal.Instant.from(iso).epochMilliseconds
     },
     excludeCountries: async (countries: CountryCode[]) => {
       await setExcludedCountries(postgres, siteId, countries)
+      api.directory.forget(siteId)
+    },
+    /** From now on events are stamped, and windows cut, in this zone. */
+    moveTo: async (timeZone: string) => {
+      zone = timeZone
+      await setTimeZone(postgres, siteId, timeZone)
       api.directory.forget(siteId)
     },
     changePlan: async (plan: Plan) => {
