@@ -43,7 +43,7 @@ function report(kind: keyof typeof kinds, world: World, lines: string[]): void {
   kinds[kind] += 1
   if (kinds[kind] > 3) return
   say(`\n${kind}: --seed ${seed} --world ${world.number} --requests ${requestsPerWorld}`)
-  say(`  zone ${world.zone}, now ${new Date(world.now).toISOString()}, ${world.events.length} events`)
+  say(`  zone ${world.zone}, until ${new Date(world.before.until).toISOString()} ${world.before.zone}, now ${new Date(world.now).toISOString()}, ${world.events.length} events`)
   for (const line of lines) say(`  ${line}`)
 }
 
@@ -139,22 +139,41 @@ async function checkInvariants(opened: Opened): Promise<void> {
   report('broken', world, [`${JSON.stringify(params)}, ${country} excluded and not`, ...breaches])
 }
 
-/** Some days folded and some not, some again, some with late events; today counted or not. None of it must ever show. */
+/**
+ * Some days folded and some not, some again, by several at once, some with late events; today counted or not; the site moved in between.
+ * None of it must ever show.
+ */
 async function recordAndFold(random: Random, world: World, api: OpenSite, events: TrafficEvent[]): Promise<void> {
-  const today = zoned(world.now, world.zone).toPlainDate()
-  const anyDay = () =>
-    today.subtract({ days: random.below(random.pick([3, 10, 40, 400])) - random.below(2) }).toString()
-  const isLate = events.map(() => random.oneIn(5))
-  await api.record(events.filter((_, index) => !isLate[index]))
-  const steps = [
-    () => api.fold(anyDay()),
-    () => api.fold(today.subtract({ days: 1 }).toString()),
-    () => api.unfold(Array.from({ length: 1 + random.below(4) }, anyDay)),
-    () => (events.length > 0 ? api.unfold([random.pick(events).day]) : undefined),
-    () => api.sweep(),
-  ]
+  const stepsOn = (today: Temporal.PlainDate) => {
+    const anyDay = () =>
+      today.subtract({ days: random.below(random.pick([3, 10, 40, 400])) - random.below(2) }).toString()
+    const yesterday = today.subtract({ days: 1 }).toString()
+    return [
+      () => api.fold(anyDay()),
+      () => api.fold(yesterday),
+      () => Promise.all([api.fold(yesterday), api.refold(anyDay()), api.fold(anyDay())]),
+      () => api.unfold(Array.from({ length: 1 + random.below(4) }, anyDay)),
+      () => (events.length > 0 ? api.unfold([random.pick(events).day]) : undefined),
+      () => api.sweep(),
+    ]
+  }
+  const isLate = new Set(events.filter(() => random.oneIn(5)))
+  const hasMoved = world.before.zone !== world.zone
+  const isBefore = ({ eventId }: TrafficEvent) => hasMoved && world.recordedBefore.has(eventId)
+  if (hasMoved) {
+    const { zone, until } = world.before
+    await api.record(events.filter((event) => isBefore(event) && !isLate.has(event)))
+    const today = zoned(until, zone).toPlainDate()
+    await api.fold(today.subtract({ days: 1 }).toString())
+    const steps = stepsOn(today)
+    for (let count = random.below(3); count > 0; count -= 1) await random.pick(steps)()
+    if (random.oneIn(2)) await api.count()
+    await api.moveTo(world.zone)
+  }
+  await api.record(events.filter((event) => !isBefore(event) && !isLate.has(event)))
+  const steps = stepsOn(zoned(world.now, world.zone).toPlainDate())
   for (let count = random.below(6); count > 0; count -= 1) await random.pick(steps)()
-  await api.record(events.filter((_, index) => isLate[index]))
+  await api.record(events.filter((event) => isLate.has(event)))
   const counted = random.below(3)
   if (counted === 1) await api.count()
   for (let count = random.below(4); count > 0; count -= 1) await random.pick(steps)()
@@ -163,12 +182,12 @@ async function recordAndFold(random: Random, world: World, api: OpenSite, events
 
 async function checkWorld(number: number): Promise<void> {
   const world = makeWorld(seed, number)
-  const api = await runningApi.openSite(world)
+  const { excludedCountries, now, before } = world
+  const api = await runningApi.openSite({ zone: before.zone, now, excludedCountries })
   try {
     const events = world.events.map((event) => ({ ...event, siteId: api.siteId }))
     await recordAndFold(seeded(`${seed}/${number}/folds`), world, api, events)
-    const { zone, excludedCountries } = world
-    const opened = { world, api, site: { siteId: api.siteId, zone, excludedCountries, events } }
+    const opened = { world, api, site: { siteId: api.siteId, zone: world.zone, excludedCountries, events } }
     const random = seeded(`${seed}/${number}/requests`)
     for (let count = 0; count < requestsPerWorld; count += 1) {
       const request = pickRequest(random, world)

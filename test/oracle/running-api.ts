@@ -16,6 +16,10 @@ export interface OpenSite {
   siteId: string
   record(events: readonly TrafficEvent[]): Promise<void>
   fold(last: string): Promise<void>
+  /** Folds all days again. */
+  refold(last: string): Promise<void>
+  /** From now on windows are cut in another zone. */
+  moveTo(zone: string): Promise<void>
   unfold(days: readonly string[]): Promise<void>
   sweep(): Promise<unknown>
   /** Counts its open days, as of now. */
@@ -49,6 +53,8 @@ export async function startRunningApi(): Promise<RunningApi> {
           if (events.length > 0) await world.recordEvents(events)
         },
         fold: world.fold,
+        refold: world.refold,
+        moveTo: world.moveTo,
         unfold: (days) => world.unfold(...days),
         sweep: world.sweep,
         count: world.foldOpenDays,

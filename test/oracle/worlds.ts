@@ -3,17 +3,22 @@ import { type Channel, channels } from '../../src/traffic/channel.ts'
 import type { CountryCode } from '../../src/traffic/country.ts'
 import { type Device, devices } from '../../src/traffic/device.ts'
 import { pageview, type TrafficEvent } from '../../src/traffic/event.ts'
-import { day as dayMs, pickEventTime, pickNow, zones } from './moments.ts'
+import { day as dayMs, hour as hourMs, pickEventTime, pickNow, zones } from './moments.ts'
 import { type Random, seeded } from './random.ts'
 import { zoned } from './windows.ts'
 
 export interface World {
   number: number
+  /** The zone of the site now. */
   zone: string
+  /** Where it was before it moved, and when it did; the same zone if it never has. */
+  before: { zone: string; until: number }
   now: number
   excludedCountries: CountryCode[]
   /** By time, and without a site id: the site is made when the world is opened. */
   events: TrafficEvent[]
+  /** Ids of those that were recorded before the move, whenever they happened. */
+  recordedBefore: ReadonlySet<string>
 }
 
 // U+FF5E comes before U+1F98A as a code point and after it in UTF-16: a sort by either is told from the other.
@@ -67,7 +72,8 @@ export function makeWorld(seed: string, number: number): World {
   const random = seeded(`${seed}/${number}`)
   const zone = random.pick(zones)
   const now = pickNow(random, zone)
-  const stamp = stamper(random, zone, now)
+  const before = pickMove(random, zone, now)
+  const recordedBefore = new Set<string>()
   const here = random.sample(countries, 1 + random.below(4))
   const vocabulary = {
     pathnames: random.sample(pathnames, 1 + random.below(pathnames.length)),
@@ -81,25 +87,36 @@ export function makeWorld(seed: string, number: number): World {
     const hits: Hit[] = []
     const visits = 1 + random.below(6)
     for (let visit = 0; visit < visits; visit += 1) hits.push(...makeVisit(random, zone, now, vocabulary))
-    events.push(...personsEvents(random, hits.slice(0, size - events.length), stamp, here))
+    // Now and then a collector's clock was behind: what it recorded is stamped with an earlier time, in the zone of the moment.
+    const behind = random.oneIn(4) ? random.below(40 * hourMs) : 0
+    const isBefore = (time: number) => time + behind < before.until
+    const stamp = (time: number) =>
+      zoned(time, isBefore(time) ? before.zone : zone)
+        .toPlainDate()
+        .toString()
+    const some = personsEvents(random, hits.slice(0, size - events.length), stamp, here)
+    for (const { eventId, time } of some) if (isBefore(time)) recordedBefore.add(eventId)
+    events.push(...some)
   }
   return {
     number,
     zone,
+    before,
     now,
     excludedCountries: random.sample(random.oneIn(4) ? countries : here, random.pick([0, 0, 1, 2, 3])),
     events: events.toSorted((a, b) => a.time - b.time),
+    recordedBefore,
   }
 }
 
-/** The site may have moved: what was recorded before keeps the day the earlier zone gave it. */
-function stamper(random: Random, zone: string, now: number): (time: number) => string {
-  const earlierZone = random.oneIn(3) ? random.pick(zones) : zone
-  const movedAt = now - random.below(random.pick([1, 3, 12, 100]) * dayMs)
-  return (time) =>
-    zoned(time, time < movedAt ? earlierZone : zone)
-      .toPlainDate()
-      .toString()
+/**
+ * The site may have moved: what was recorded before keeps the day the earlier zone gave it. Best from far in the east and lately: days
+ * that were over there are not over here.
+ */
+function pickMove(random: Random, zone: string, now: number): World['before'] {
+  if (random.oneIn(4)) return { zone: 'Pacific/Kiritimati', until: now - random.below(dayMs) }
+  const earlier = random.oneIn(3) ? random.pick(zones) : zone
+  return { zone: earlier, until: now - random.below(random.pick([1, 3, 12, 100]) * dayMs) }
 }
 
 interface Vocabulary {

@@ -13,7 +13,7 @@ import { createSite, setExcludedCountries, setTimeZone } from '../../src/account
 import { buildApp } from '../../src/api/app.ts'
 import { createMetrics } from '../../src/api/metrics.ts'
 import { type Limiter, redisLimiter } from '../../src/api/rate-limit.ts'
-import { foldSite, sweep } from '../../src/folding/fold.ts'
+import { foldSite, refoldSite, sweep } from '../../src/folding/fold.ts'
 import { foldOpenDay } from '../../src/folding/open-days.ts'
 import { openRedis } from '../../src/stores/redis.ts'
 import type { CountryCode } from '../../src/traffic/country.ts'
@@ -98,6 +98,11 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
     /** Folds what is recorded up to a day. */
     fold: async (last: string) => {
       await foldSite(stores, siteId, last)
+      api.directory.forget(siteId)
+    },
+    /** Folds it all again. */
+    refold: async (last: string) => {
+      await refoldSite(stores, siteId, last)
       api.directory.forget(siteId)
     },
     /** Counts the days that are not closed, as of now. */
