@@ -141,7 +141,9 @@ export async function watchOpenDays(
   onError: (error: Error) => void,
 ): Promise<void> {
   while (!signal.aborted) {
-    const counting = withLease(stores.postgres, 'count open days', () => foldOpenDays(stores, { now: Date.now, signal }))
+    const counting = withLease(stores.postgres, 'count open days', () =>
+      foldOpenDays(stores, { now: Date.now, signal }),
+    )
     await counting.catch(onError)
     await sleep(openRoundMs, undefined, { signal }).catch(() => {})
   }

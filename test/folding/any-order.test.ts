@@ -67,7 +67,11 @@ async function walk(steps: readonly Step[], t: { after(work: () => unknown): voi
   const stores = await openStores()
   const { postgres, clickhouse } = stores
   let [zone, clock, countedAt] = ['UTC', start, 0]
-  const world = await makeWorld(stores, { zone, now: new Date(clock).toISOString(), limiter: memoryLimiter(() => clock) })
+  const world = await makeWorld(stores, {
+    zone,
+    now: new Date(clock).toISOString(),
+    limiter: memoryLimiter(() => clock),
+  })
   t.after(() => world.close())
   const { siteId } = world
   const events: TrafficEvent[] = []
@@ -182,7 +186,9 @@ async function walk(steps: readonly Step[], t: { after(work: () => unknown): voi
   )
   const series = (raw[2] as [string, object, { date: string; pageviews: number }[]])[2]
   assert.deepEqual(
-    series.filter(({ date, pageviews }) => date < today && pageviews > 0).map(({ date, pageviews }) => [date, pageviews]),
+    series
+      .filter(({ date, pageviews }) => date < today && pageviews > 0)
+      .map(({ date, pageviews }) => [date, pageviews]),
     [...over].map(([day, some]) => [day, some.length]).sort(),
   )
 }

@@ -18,7 +18,8 @@ const round = ({ stores, siteId }: World, at: string) =>
   eventually(async () => assert.ok(await foldRound(stores, { now: Date.parse(at), siteId })), 60_000)
 const views = (world: World, parameters: Record<string, string>) =>
   world.data('/stats/overview', parameters).then(({ current }) => current.pageviews)
-const visits = (at: string, count: number) => Array.from({ length: count }, (_, i) => pageview({ at, visitor: `${at}${i}` }))
+const visits = (at: string, count: number) =>
+  Array.from({ length: count }, (_, i) => pageview({ at, visitor: `${at}${i}` }))
 const march = { range: 'custom', start: '2026-03-01', end: '2026-03-15' }
 
 test('Auckland to Los Angeles: events for days that were folded before the move count, today and when it is over', async (t) => {

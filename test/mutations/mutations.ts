@@ -5,6 +5,7 @@ import { checkMutations } from './check-mutations.ts'
 import { collectorMutations } from './collector-mutations.ts'
 import { faultMutations } from './fault-mutations.ts'
 import { foldingMutations } from './folding-mutations.ts'
+import { ledgerMutations } from './ledger-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
 import { openDaysMutations } from './open-days-mutations.ts'
 import { retentionMutations } from './retention-mutations.ts'
@@ -481,6 +482,7 @@ export const mutations: readonly Mutation[] = [
   ...shipperMutations,
   ...faultMutations,
   ...foldingMutations,
+  ...ledgerMutations,
   ...openDaysMutations,
   ...retentionMutations,
   ...checkMutations,

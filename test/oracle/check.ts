@@ -43,7 +43,9 @@ function report(kind: keyof typeof kinds, world: World, lines: string[]): void {
   kinds[kind] += 1
   if (kinds[kind] > 3) return
   say(`\n${kind}: --seed ${seed} --world ${world.number} --requests ${requestsPerWorld}`)
-  say(`  zone ${world.zone}, until ${new Date(world.before.until).toISOString()} ${world.before.zone}, now ${new Date(world.now).toISOString()}, ${world.events.length} events`)
+  say(
+    `  zone ${world.zone}, until ${new Date(world.before.until).toISOString()} ${world.before.zone}, now ${new Date(world.now).toISOString()}, ${world.events.length} events`,
+  )
   for (const line of lines) say(`  ${line}`)
 }
 
