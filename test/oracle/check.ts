@@ -10,7 +10,7 @@ import type { Params } from './params.ts'
 import { type Random, seeded } from './random.ts'
 import { pickFilters, pickRange, pickRequest } from './requests.ts'
 import { type OpenSite, type Response, startRunningApi } from './running-api.ts'
-import { zoned } from './windows.ts'
+import { startOfDay, zoned } from './windows.ts'
 import { makeWorld, type World } from './worlds.ts'
 
 const { values } = parseArgs({
@@ -159,20 +159,32 @@ async function recordAndFold(random: Random, world: World, api: OpenSite, events
       () => api.sweep(),
     ]
   }
-  const isLate = new Set(events.filter(() => random.oneIn(5)))
-  const hasMoved = world.before.zone !== world.zone
-  const isBefore = ({ eventId }: TrafficEvent) => hasMoved && world.recordedBefore.has(eventId)
-  if (hasMoved) {
-    const { zone, until } = world.before
-    await api.record(events.filter((event) => isBefore(event) && !isLate.has(event)))
+  const isLateAtAll = random.oneIn(2)
+  const isLate = new Set(events.filter(() => isLateAtAll && random.oneIn(5)))
+  const { zone, until } = world.before
+  const recorded = (from: number, to: number) =>
+    events.filter((event) => {
+      const at = world.recordedAt.get(event.eventId) ?? 0
+      return at >= from && at < to && !isLate.has(event)
+    })
+  let since = 0
+  if (zone !== world.zone) {
+    api.setNow(until)
+    await api.record(recorded(0, until))
     const today = zoned(until, zone).toPlainDate()
     await api.fold(today.subtract({ days: 1 }).toString())
     const steps = stepsOn(today)
     for (let count = random.below(3); count > 0; count -= 1) await random.pick(steps)()
     if (random.oneIn(2)) await api.count()
     await api.moveTo(world.zone)
+    // The rest of that day may be of one that was over before the move.
+    const midnight = startOfDay(zoned(until, world.zone).toPlainDate().add({ days: 1 }), world.zone).epochMilliseconds
+    since = Math.min(midnight, world.now)
+    api.setNow(since - 1)
+    await api.record(recorded(until, since))
+    api.setNow(world.now)
   }
-  await api.record(events.filter((event) => !isBefore(event) && !isLate.has(event)))
+  await api.record(recorded(since, Number.POSITIVE_INFINITY))
   const steps = stepsOn(zoned(world.now, world.zone).toPlainDate())
   for (let count = random.below(6); count > 0; count -= 1) await random.pick(steps)()
   await api.record(events.filter((event) => isLate.has(event)))

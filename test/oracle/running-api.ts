@@ -18,6 +18,7 @@ export interface OpenSite {
   fold(last: string): Promise<void>
   /** Folds all days again. */
   refold(last: string): Promise<void>
+  setNow(now: number): void
   /** From now on windows are cut in another zone. */
   moveTo(zone: string): Promise<void>
   unfold(days: readonly string[]): Promise<void>
@@ -54,6 +55,7 @@ export async function startRunningApi(): Promise<RunningApi> {
         },
         fold: world.fold,
         refold: world.refold,
+        setNow: (at) => world.setNow(new Date(at).toISOString()),
         moveTo: world.moveTo,
         unfold: (days) => world.unfold(...days),
         sweep: world.sweep,
