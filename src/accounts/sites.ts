@@ -73,7 +73,7 @@ const columns = (postgres: Postgres) => postgres`
   (
     SELECT json_build_object('version', version, 'days', json_build_array(first_day::text, last_day::text),
       'asOf', floor(extract(epoch FROM as_of) * 1000), 'parts', parts)::text
-    FROM open_folds WHERE site_id = sites.id
+    FROM open_folds WHERE site_id = sites.id AND open_folds.time_zone = sites.time_zone
   ) AS open,
   (SELECT considered_through::text FROM site_folding WHERE site_id = sites.id) AS settled_through,
   coalesce((SELECT late FROM site_folding WHERE site_id = sites.id), 0) AS late,

@@ -100,8 +100,12 @@ async function answer(
       generatedAt: generatedAt.epochMilliseconds,
       askedAt,
       state,
-      // A title may change with any event, whatever the period (decision D-18).
-      settled: name !== 'pages' && !readsOpenDays(query, asked, site.settledThrough),
+      // A title may change with any event, whatever the period (decision D-18). A window that ends now moves on, also where the site
+      // has moved west and today was settled already under its earlier zone.
+      settled:
+        name !== 'pages' &&
+        periods.current.end.epochMilliseconds < generatedAt.epochMilliseconds &&
+        !readsOpenDays(query, asked, site.settledThrough),
     }
     answers.keep(question, fresh)
     return fresh

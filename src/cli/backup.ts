@@ -145,7 +145,7 @@ async function writeFoldedForGood(
     SELECT to_jsonb(retention)::text AS row, folded_before::text AS before FROM retention`
   writeFileSync(join(folder, 'retention.jsonl'), `${kept.row}\n`, { flag: 'wx', mode: 0o600 })
   const ledger = postgres`(
-      SELECT site_id, version, days * gone AS days, months * gone AS months, '{}' AS pending_days, '{}' AS pending_months,
+      SELECT site_id, version, days * gone AS days, months * gone AS months,
         days * gone AS written_days, months * gone AS written_months, changed_at
       FROM site_folds, (SELECT datemultirange(daterange(NULL, ${kept.before}::text::date)) AS gone) AS dropped
       WHERE days && gone

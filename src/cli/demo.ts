@@ -45,9 +45,8 @@ export const demo: Command = {
       seed,
       until: began,
       onProgress: progress.update,
-    })
+    }).finally(() => forgetFolds(postgres, siteId)) // also of traffic that was made in part
     progress.end()
-    await forgetFolds(postgres, siteId)
     const seconds = Math.round((Date.now() - began) / 100) / 10
     const weeks = await weeklyViews(context, siteId)
     return {

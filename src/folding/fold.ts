@@ -10,10 +10,13 @@ import type { DayRange } from '../traffic/folds.ts'
 import { eventsKeptFrom } from '../traffic/kept.ts'
 import {
   beginFold,
-  clearLeftover,
+  claimLeftovers,
   commitFold,
+  givenUp,
+  isAlive,
   type Leftover,
-  leftovers,
+  noteSwept,
+  releaseRun,
   type Span,
   unfoldedDays,
   unfoldedMonths,
@@ -39,7 +42,7 @@ const mostRows = 5_000_000
 /** Of leftovers that one statement deletes. */
 const mostSwept = 50
 
-// A statement that outlives its process ends long before its rows could be taken for left over (ledger.ts).
+// A statement that outlives its process ends before its run is given up and its rows are deleted (ledger.ts).
 export const settings = {
   max_execution_time: 600,
   wait_end_of_query: 1,
@@ -132,24 +135,47 @@ async function write(
   days: readonly DayRange[],
   statements: (version: number) => Promise<Sql[] | undefined>,
 ): Promise<void> {
-  const version = await beginFold(postgres, siteId, span, days)
-  const writing = await statements(version)
-  if (!writing) return // a day was taken out just before: the next round begins again
-  for (const statement of writing) await clickhouse.run(statement, settings)
-  if (!(await commitFold(postgres, siteId, span, version))) await eraseAgain(postgres, [siteId]) // it was deleted meanwhile
+  const run = await beginFold(postgres, siteId, span, days)
+  if (!run) return // the site was deleted
+  const writing = await statements(run.version)
+  // A day was taken out just before: the next round begins again.
+  if (!writing) return releaseRun(postgres, run)
+  for (const statement of writing) {
+    if (!(await isAlive(postgres, run))) break
+    await clickhouse.run(statement, settings)
+  }
+  if (await commitFold(postgres, run)) return
+  const [row] = await selectSite(postgres, siteId)
+  if (row) throw new Error(`Folding ${row.domain} took so long that it was given up; it is folded again later.`)
+  await eraseAgain(postgres, [siteId]) // it was deleted meanwhile
 }
 
 /** Deletes rows that nobody can be reading any more, of many sites at once: a deletion goes through every part of its table. */
-export async function sweep({ postgres, clickhouse }: Stores, patience?: string): Promise<number> {
-  const found = await leftovers(postgres, patience)
-  for (let from = 0; from < found.length; from += mostSwept) {
-    const some = found.slice(from, from + mostSwept)
-    const days = some.filter(({ span }) => span === 'day') // months are of long lists alone
-    if (days.length > 0) await clickhouse.run(sql`DELETE FROM short_tallies WHERE ${rowsOf(days)}`)
-    await clickhouse.run(sql`DELETE FROM long_tallies WHERE ${rowsOf(some)}`)
-    for (const leftover of some) await clearLeftover(postgres, leftover)
+export async function sweep(stores: Stores, patience?: string): Promise<number> {
+  const { postgres } = stores
+  let swept = 0
+  const sweepAll = async (find: () => Promise<Leftover[]>, end: (one: Leftover) => Promise<void>) => {
+    for (let found = await find(); found.length > 0; found = await find()) {
+      await deleteRows(stores, found)
+      for (const one of found) await end(one)
+      swept += found.length
+    }
   }
-  return found.length
+  await sweepAll(
+    () => givenUp(postgres, mostSwept),
+    (one) => noteSwept(postgres, one),
+  )
+  await sweepAll(
+    () => claimLeftovers(postgres, mostSwept, patience),
+    (one) => releaseRun(postgres, one),
+  )
+  return swept
+}
+
+async function deleteRows({ clickhouse }: Stores, some: readonly Leftover[]): Promise<void> {
+  const days = some.filter(({ span }) => span === 'day') // months are of long lists alone
+  if (days.length > 0) await clickhouse.run(sql`DELETE FROM short_tallies WHERE ${rowsOf(days)}`)
+  await clickhouse.run(sql`DELETE FROM long_tallies WHERE ${rowsOf(some)}`)
 }
 
 const rowsOf = (some: readonly Leftover[]): Sql =>

@@ -1,6 +1,7 @@
-// What of a site is folded, in PostgreSQL (migrations/postgres/0003_folds.sql). Rows of a (version, day) are written at most once
-// and become readable with one update, so a reader sees a day before a fold or after it, never half of it (decision D-73).
-import type { TransactionSql } from 'postgres'
+// What of a site is folded, in PostgreSQL (migrations/postgres/0003_folds.sql and 0012_fold_runs.sql). Rows of a (version, day) are
+// written by at most one run and become readable with one statement, so a reader sees a day before a fold or after it, never half of
+// it, and any number of folds may be under way (decision D-73). One statement each: postgres.js 3.4 ends the process when a connection
+// is lost within begin() or reserve().
 import type { Postgres } from '../stores/postgres.ts'
 import type { DayRange } from '../traffic/folds.ts'
 
@@ -9,88 +10,43 @@ export type Span = 'day' | 'month'
 /** How long a reader may go on reading what is no longer readable: 15 minutes without PostgreSQL (decision D-69), and a request. */
 export const stalestReader = '20 minutes'
 
-const columnsOf = {
-  day: { readable: 'days', pending: 'pending_days', written: 'written_days' },
-  month: { readable: 'months', pending: 'pending_months', written: 'written_months' },
-} as const
+/** A run shows that it is alive before each statement, which takes ten minutes at most (fold.ts). */
+const givenUpAfter = '15 minutes'
 
-/**
- * Begins to fold these days, or months, and says under which version: the lowest that no row of them was ever written under, so
- * that what a fold that did not finish has left behind is never read.
- */
-export function beginFold(
+export interface Run {
+  id: string
+  version: number
+}
+
+/** Begins to fold these days, or months; undefined when the site is gone. */
+export async function beginFold(
   postgres: Postgres,
   siteId: string,
   span: Span,
   ranges: readonly DayRange[],
-): Promise<number> {
-  const { pending, written } = columnsOf[span]
-  const asked = multirangeOf(ranges)
-  return postgres.begin(async (transaction) => {
-    await transaction`INSERT INTO site_folding (site_id) VALUES (${siteId}) ON CONFLICT DO NOTHING`
-    await transaction`SELECT FROM site_folding WHERE site_id = ${siteId} FOR UPDATE`
-    await transaction`
-      UPDATE site_folds SET pending_days = '{}', pending_months = '{}'
-      WHERE site_id = ${siteId} AND (pending_days <> '{}' OR pending_months <> '{}')`
-    const [row] = await transaction<[{ version: number }]>`
-      SELECT coalesce(
-        (SELECT min(version) FROM site_folds
-         WHERE site_id = ${siteId} AND NOT ${transaction(written)} && ${asked}::text::datemultirange),
-        (SELECT max(version) + 1 FROM site_folds WHERE site_id = ${siteId}),
-        1) AS version`
-    await transaction`
-      INSERT INTO site_folds (site_id, version, ${transaction(pending)}, ${transaction(written)})
-      VALUES (${siteId}, ${row.version}, ${asked}::text::datemultirange, ${asked}::text::datemultirange)
-      ON CONFLICT (site_id, version) DO UPDATE
-      SET ${transaction(pending)} = excluded.${transaction(pending)},
-          ${transaction(written)} = site_folds.${transaction(written)} + excluded.${transaction(written)}`
-    return row.version
-  }) as Promise<number>
+): Promise<Run | undefined> {
+  const [run] = await postgres<Run[]>`
+    SELECT run::text AS id, chosen AS version
+    FROM begin_fold(${siteId}, ${span}, ${multirangeOf(ranges)}::text::datemultirange)`
+  return run
 }
 
-/**
- * Makes what was written readable, less the days that events came late for meanwhile; a month that such a day was part of is no
- * longer the sum of its days. A readable day whose events are no longer kept stays as it is: they may have been gone already when
- * they were read (decision D-79). False when the site is gone.
- */
-export function commitFold(postgres: Postgres, siteId: string, span: Span, version: number): Promise<boolean> {
-  const { readable, pending } = columnsOf[span]
-  return postgres.begin(async (transaction) => {
-    await transaction`SELECT FROM site_folding WHERE site_id = ${siteId} FOR UPDATE`
-    // Before it is looked at: what a note has just taken out of it must be seen.
-    await transaction`SELECT FROM site_folds WHERE site_id = ${siteId} AND version = ${version} FOR UPDATE`
-    const [row] = await transaction<{ finished: string; months: string }[]>`
-      SELECT
-        finished::text,
-        coalesce((
-          SELECT range_agg(daterange(
-            date_trunc('month', lower(range))::date, (date_trunc('month', upper(range) - 1) + interval '1 month')::date))
-          FROM unnest(finished) AS range), '{}')::text AS months
-      FROM site_folds,
-        LATERAL (SELECT ${transaction(pending)} - ${span === 'day' ? finalDays(transaction, siteId) : transaction`'{}'`} AS finished) AS what
-      WHERE site_id = ${siteId} AND version = ${version}`
-    if (!row) return false
-    const { finished, months } = row
-    if (span === 'day') {
-      await transaction`
-        UPDATE site_folds SET months = months - ${months}::text::datemultirange
-        WHERE site_id = ${siteId} AND months && ${months}::text::datemultirange`
-    }
-    await transaction`
-      UPDATE site_folds SET ${transaction(readable)} = ${transaction(readable)} - ${finished}::text::datemultirange
-      WHERE site_id = ${siteId} AND version <> ${version} AND ${transaction(readable)} && ${finished}::text::datemultirange`
-    await transaction`
-      UPDATE site_folds
-      SET ${transaction(readable)} = ${transaction(readable)} + ${finished}::text::datemultirange, ${transaction(pending)} = '{}'
-      WHERE site_id = ${siteId} AND version = ${version}`
-    return true
-  }) as Promise<boolean>
+/** Before each of its statements. False when it was given up: what it writes is not going to be read. */
+export async function isAlive(postgres: Postgres, { id }: Run): Promise<boolean> {
+  const { count } = await postgres`UPDATE fold_runs SET alive_at = now() WHERE id = ${id} AND state = 'folding'`
+  return count === 1
 }
 
-const finalDays = (transaction: TransactionSql, siteId: string) => transaction`
-  coalesce(
-    (SELECT range_agg(days) FROM site_folds WHERE site_id = ${siteId})
-    * (SELECT datemultirange(daterange(NULL, kept_from)) FROM retention), '{}')`
+/** Makes readable what the run wrote, less what events came late for meanwhile. False when it was given up. */
+export async function commitFold(postgres: Postgres, { id }: Run): Promise<boolean> {
+  const [row] = await postgres<[{ published: boolean }]>`SELECT commit_fold(${id}) AS published`
+  return row.published
+}
+
+/** Ends a run that has no rows: they were never written, or are deleted. Its days may be written under its version again. */
+export async function releaseRun(postgres: Postgres, { id }: Pick<Run, 'id'>): Promise<void> {
+  await postgres`SELECT release_run(${id})`
+}
 
 /** The days from the first to the last that are not readable yet. */
 export async function unfoldedDays(postgres: Postgres, siteId: string, [first, last]: DayRange): Promise<DayRange[]> {
@@ -117,30 +73,34 @@ export async function unfoldedMonths(postgres: Postgres, siteId: string): Promis
   return rows.map(({ first, last }) => [first, last])
 }
 
+/** Rows to delete. */
 export interface Leftover {
+  id: string
   siteId: string
   version: number
   span: Span
   ranges: DayRange[]
 }
 
-/** What was written and is not readable any more, for so long that nobody can still be reading it. */
-export async function leftovers(postgres: Postgres, patience = stalestReader): Promise<Leftover[]> {
+/** So many of what was written and is not readable any more, for so long that nobody can still be reading it. */
+export const claimLeftovers = (postgres: Postgres, most: number, patience = stalestReader): Promise<Leftover[]> =>
+  postgres<Leftover[]>`
+    SELECT id::text, site_id AS "siteId", version, span, day_ranges(writes) AS ranges
+    FROM claim_leftovers(${patience}::text::interval, ${most})`
+
+/** So many of what runs have left behind that are given up. They can no longer commit, and nothing else is written there. */
+export async function givenUp(postgres: Postgres, most: number): Promise<Leftover[]> {
+  await postgres`
+    UPDATE fold_runs SET state = 'given up', publishes = '{}'
+    WHERE state IN ('folding', 'sweeping') AND alive_at < now() - ${givenUpAfter}::text::interval`
   return postgres<Leftover[]>`
-    SELECT site_id AS "siteId", version, span, day_ranges(ranges) AS ranges
-    FROM site_folds,
-      LATERAL (VALUES ('day', written_days - days - pending_days), ('month', written_months - months - pending_months))
-        AS rest (span, ranges)
-    WHERE ranges <> '{}' AND changed_at < now() - ${patience}::text::interval
-    ORDER BY site_id, version`
+    SELECT id::text, site_id AS "siteId", version, span, day_ranges(writes) AS ranges
+    FROM fold_runs WHERE state = 'given up' ORDER BY id LIMIT ${most}`
 }
 
-/** After its rows are deleted: they may be written again. */
-export async function clearLeftover(postgres: Postgres, { siteId, version, span, ranges }: Leftover): Promise<void> {
-  const { written } = columnsOf[span]
-  await postgres`
-    UPDATE site_folds SET ${postgres(written)} = ${postgres(written)} - ${multirangeOf(ranges)}::text::datemultirange
-    WHERE site_id = ${siteId} AND version = ${version}`
+/** After its rows are deleted. */
+export async function noteSwept(postgres: Postgres, { id }: Leftover): Promise<void> {
+  await postgres`UPDATE fold_runs SET state = 'swept' WHERE id = ${id} AND state = 'given up'`
 }
 
 const multirangeOf = (ranges: readonly DayRange[]): string => `{${ranges.map(([a, b]) => `[${a},${b}]`).join(',')}}`

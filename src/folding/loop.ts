@@ -1,5 +1,5 @@
-// Finds days that have closed and folds them: in `footfall serve`, or as a process of its own. Any number may run; an advisory lock of
-// PostgreSQL lets one work at a time. It only saves work: two at once would still be right (ledger.ts).
+// Finds days that have closed and folds them: in `footfall serve`, or as a process of its own. Any number may run; a lease lets one
+// work at a time. It only saves work: two at once would still be right (ledger.ts).
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouse } from '../stores/clickhouse.ts'
@@ -9,6 +9,7 @@ import type { Postgres } from '../stores/postgres.ts'
 import { lastClosedDay } from './calendar.ts'
 import { eraseDeletedSites } from './erasures.ts'
 import { foldSite, type Progress, type Stores, sweep } from './fold.ts'
+import { withLease } from './lease.ts'
 import { foldOpenDays } from './open-days.ts'
 import { dropOldEvents } from './retention.ts'
 
@@ -16,10 +17,6 @@ const roundMs = 60_000
 const openRoundMs = 5_000
 /** Late events come in bursts: a site's days are folded again once in five minutes. */
 const pause = '5 minutes'
-// Any constants: the names of the locks.
-const closedLock = 4_669_202
-const openLock = 4_669_203
-const erasureLock = 4_669_205
 
 /** Events in a year from which on a site is folded: below, a year is read from the events in no time (decision D-75). */
 const leastEvents = 50_000
@@ -49,32 +46,14 @@ export interface Round {
 
 /** Folds what is due, if nobody else is at it; undefined if somebody is. */
 export const foldRound = (stores: Stores, options: RoundOptions): Promise<Round | undefined> =>
-  alone(stores.postgres, closedLock, () => foldDue(stores, options))
-
-async function alone<Result>(
-  postgres: Postgres,
-  lock: number,
-  work: () => Promise<Result>,
-): Promise<Result | undefined> {
-  const connection = await postgres.reserve()
-  try {
-    const [row] = await connection<[{ locked: boolean }]>`SELECT pg_try_advisory_lock(${lock}) AS locked`
-    if (!row.locked) return undefined
-    try {
-      return await work()
-    } finally {
-      await connection`SELECT pg_advisory_unlock(${lock})`
-    }
-  } finally {
-    connection.release()
-  }
-}
+  withLease(stores.postgres, 'fold closed days', () => foldDue(stores, options))
 
 interface Candidate {
   id: string
   domain: string
   time_zone: string
   considered_through: string | null
+  is_unfinished: boolean
   /** Other than what a small site was folded for before its old events were dropped. */
   has_folds: boolean
 }
@@ -87,14 +66,14 @@ async function foldDue(stores: Stores, options: RoundOptions): Promise<Round> {
     const zone = site.time_zone
     const closed = closedIn.get(zone) ?? lastClosedDay(zone, options.now)
     closedIn.set(zone, closed)
-    if (options.siteId === undefined && (site.considered_through ?? '') >= closed) continue
+    const isDone = (site.considered_through ?? '') >= closed && !site.is_unfinished
+    if (options.siteId === undefined && isDone) continue
     try {
       const days = await considerSite(stores, site, closed, options)
       round.days += days
       if (days > 0) round.sites++
     } catch (error) {
-      round.failed++
-      await consider(stores.postgres, site.id, null)
+      round.failed++ // it stays unfinished, and its turn comes again
       options.onError?.(error as Error, site.domain)
     }
   }
@@ -115,7 +94,7 @@ async function foldDue(stores: Stores, options: RoundOptions): Promise<Round> {
 }
 
 const candidates = (postgres: Postgres, siteId: string | undefined): Promise<Candidate[]> => postgres<Candidate[]>`
-  SELECT id, domain, time_zone, considered_through::text,
+  SELECT id, domain, time_zone, considered_through::text, coalesce(is_unfinished, false) AS is_unfinished,
     EXISTS (
       SELECT FROM site_folds WHERE site_id = id AND (upper(days) > (SELECT kept_from FROM retention)) IS NOT FALSE
     ) AS has_folds
@@ -132,13 +111,18 @@ async function considerSite(
   // Before the days are looked at: an event that comes late while they are sets it back again.
   await consider(stores.postgres, id, closed)
   const isWanted = siteId !== undefined || has_folds || (await eventsOfAYear(stores.clickhouse, id, closed)) >= least
-  return isWanted ? foldSite(stores, id, closed, onSite?.(domain)) : 0
+  const days = isWanted ? await foldSite(stores, id, closed, onSite?.(domain)) : 0
+  await stores.postgres`UPDATE site_folding SET is_unfinished = false WHERE site_id = ${id}`
+  return days
 }
 
-const consider = (postgres: Postgres, siteId: string, through: string | null) => postgres`
-  INSERT INTO site_folding (site_id, considered_through, considered_at)
-  SELECT id, ${through}::text::date, now() FROM sites WHERE id = ${siteId}
-  ON CONFLICT (site_id) DO UPDATE SET considered_through = excluded.considered_through, considered_at = now()`
+/** A site that has moved west may be looked at less far than before: answers about days that are no longer settled end with it. */
+const consider = (postgres: Postgres, siteId: string, through: string) => postgres`
+  INSERT INTO site_folding AS known (site_id, considered_through, considered_at, is_unfinished)
+  SELECT id, ${through}::text::date, now(), true FROM sites WHERE id = ${siteId}
+  ON CONFLICT (site_id) DO UPDATE
+  SET considered_through = excluded.considered_through, considered_at = now(), is_unfinished = true,
+      late = known.late + CASE WHEN excluded.considered_through < known.considered_through THEN 1 ELSE 0 END`
 
 async function eventsOfAYear(clickhouse: ClickHouse, siteId: string, closed: string): Promise<number> {
   const [row] = await clickhouse.rowsPatiently<{ events: number }>(sql`
@@ -165,7 +149,7 @@ export async function watchOpenDays(
 ): Promise<void> {
   const restUntil = new Map<string, number>()
   while (!signal.aborted) {
-    const counting = alone(stores.postgres, openLock, () =>
+    const counting = withLease(stores.postgres, 'count open days', () =>
       foldOpenDays(stores, { now: Date.now, signal, restUntil, onError }),
     )
     await counting.catch(onError)
@@ -174,7 +158,8 @@ export async function watchOpenDays(
 }
 
 /** Erases what is left of deleted sites, if nobody else is at it; beside folding, because rewriting parts may take hours. */
-export const eraseRound = (stores: Stores) => alone(stores.postgres, erasureLock, () => eraseDeletedSites(stores))
+export const eraseRound = (stores: Stores) =>
+  withLease(stores.postgres, 'erase deleted sites', () => eraseDeletedSites(stores))
 
 /** The same until the signal aborts, which it does not wait for. What fails is tried again with every round, and told once. */
 export async function watchErasures(
@@ -196,7 +181,12 @@ export async function watchErasures(
   }
 }
 
-export function startFolding(stores: Stores, log: Log, retentionMonths: number | undefined): FoldingLoop {
+export function startFolding(
+  stores: Stores,
+  log: Log,
+  retentionMonths: number | undefined,
+  everyMs = roundMs,
+): FoldingLoop {
   const ending = new AbortController()
   const { signal } = ending
   const counting = watchOpenDays(stores, signal, (error, domain) =>
@@ -222,7 +212,7 @@ export function startFolding(stores: Stores, log: Log, retentionMonths: number |
       } catch (error) {
         log.error({ err: error }, 'folding failed')
       }
-      await sleep(roundMs, undefined, { signal }).catch(() => {})
+      await sleep(everyMs, undefined, { signal }).catch(() => {})
     }
   })()
   return {

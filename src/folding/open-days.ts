@@ -67,8 +67,7 @@ export async function foldOpenDay(
     max_execution_time: Math.max(1, Math.ceil((deadline - performance.now()) / 1000)),
   })
   const days: DayRange = [dayAfter(lastClosedDay(zone, asOf)), dayOf(zone, asOf)]
-  // No two counts of a site have the same: an instant is in at most one of them.
-  const version = asOf
+  const [{ version }] = await postgres<[{ version: number }]>`SELECT nextval('open_fold_versions')::int AS version`
   // Known before the events are read: a day that events come for from now on is then readable under another version, or not at all.
   const [row] = await selectSite(postgres, siteId)
   const parts = row ? partsOf(zone, asOf, siteOf(row).folds) : []
@@ -76,13 +75,13 @@ export async function foldOpenDay(
   if (parts.length > 0) statements.push(foldParts({ siteId, version }, parts))
   for (const statement of statements) await clickhouse.run(statement, bounds())
   await postgres`
-    INSERT INTO open_folds (site_id, first_day, last_day, version, as_of, parts)
-    SELECT id, ${days[0]}::text::date, ${days[1]}::text::date, ${version}, to_timestamp(${asOf} / 1000.0),
+    INSERT INTO open_folds (site_id, time_zone, first_day, last_day, version, as_of, parts)
+    SELECT id, ${zone}, ${days[0]}::text::date, ${days[1]}::text::date, ${version}, to_timestamp(${asOf} / 1000.0),
       ${JSON.stringify(parts)}::text::jsonb
     FROM sites WHERE id = ${siteId}
     ON CONFLICT (site_id) DO UPDATE
-    SET first_day = excluded.first_day, last_day = excluded.last_day, version = excluded.version, as_of = excluded.as_of,
-        parts = excluded.parts`
+    SET time_zone = excluded.time_zone, first_day = excluded.first_day, last_day = excluded.last_day,
+        version = excluded.version, as_of = excluded.as_of, parts = excluded.parts`
 }
 
 /** Where the windows before those that end at this moment end, of days that are folded. */
@@ -101,7 +100,7 @@ const busySites = (
   now: number,
   least: number,
 ): Promise<{ id: string; domain: string; time_zone: string; last_day_events: number }[]> => postgres`
-  SELECT id, domain, time_zone, last_day_events
+  SELECT id, domain, sites.time_zone, last_day_events
   FROM sites JOIN site_folding folding ON folding.site_id = id LEFT JOIN open_folds ON open_folds.site_id = id
-  WHERE last_day_events >= ${least} AND (as_of IS NULL OR as_of <= to_timestamp(${now - everyMs} / 1000.0))
+  WHERE last_day_events >= ${least} AND (as_of IS NULL OR as_of <= to_timestamp(${now - everyMs} / 1000.0) OR open_folds.time_zone <> sites.time_zone)
   ORDER BY as_of NULLS FIRST`

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { findSite } from '../../src/accounts/sites.ts'
 import { foldSite } from '../../src/folding/fold.ts'
-import { beginFold, commitFold } from '../../src/folding/ledger.ts'
+import { commitFold } from '../../src/folding/ledger.ts'
 import { foldStatements } from '../../src/folding/statements.ts'
 import type { DayRange } from '../../src/traffic/folds.ts'
 import { forgetFolds, noteLateDays } from '../../src/traffic/late-days.ts'
 import { pageview } from '../support/events.ts'
+import { begunFold } from '../support/folds.ts'
 import { openWorld, type World } from '../support/world.ts'
 
 const now = '2026-03-15T12:00:00Z'
@@ -16,18 +17,18 @@ const foldsOf = async ({ stores, siteId }: World) => (await findSite(stores.post
 test('a day is readable after its fold is committed, not before', async (t) => {
   const world = await openWorld(t, { now })
   const { postgres } = world.stores
-  const version = await beginFold(postgres, world.siteId, 'day', [week])
+  const run = await begunFold(postgres, world.siteId, 'day', [week])
   assert.deepEqual(await foldsOf(world), [])
-  assert.equal(await commitFold(postgres, world.siteId, 'day', version), true)
+  assert.equal(await commitFold(postgres, run), true)
   assert.deepEqual(await foldsOf(world), [{ version: 1, days: [week], months: [] }])
 })
 
 test('an event that comes while its day is being folded keeps that day, and no other, from being readable', async (t) => {
   const world = await openWorld(t, { now })
   const { postgres } = world.stores
-  const version = await beginFold(postgres, world.siteId, 'day', [week])
+  const run = await begunFold(postgres, world.siteId, 'day', [week])
   await noteLateDays(postgres, [{ siteId: world.siteId, day: '2026-03-04' }])
-  await commitFold(postgres, world.siteId, 'day', version)
+  await commitFold(postgres, run)
   const days = [
     ['2026-03-01', '2026-03-03'],
     ['2026-03-05', '2026-03-07'],
@@ -40,7 +41,7 @@ test('rows of a fold that did not finish are never read', async (t) => {
   const { postgres, clickhouse } = world.stores
   await world.record(pageview({ at: '2026-03-04T10:00:00Z' }))
   const days: DayRange[] = [['2026-03-04', '2026-03-04']]
-  const version = await beginFold(postgres, world.siteId, 'day', days)
+  const { version } = await begunFold(postgres, world.siteId, 'day', days)
   for (const statement of foldStatements({ siteId: world.siteId, version, days }, { atOnce: true }))
     await clickhouse.run(statement)
   // The process dies here. The next fold begins again, under another version.
@@ -75,19 +76,20 @@ test('a day that is taken out just before its month is folded keeps the month fr
   const world = await openWorld(t, { now })
   await world.record(pageview({ at: '2026-01-31T10:00:00Z' }), pageview({ at: '2026-03-01T10:00:00Z' }))
   const { postgres, clickhouse } = world.stores
-  let transactions = 0
-  // The days are begun and committed, then the months are begun: the event comes right before that.
-  const interrupted = new Proxy(postgres, {
-    get: (sql, name) => {
-      if (name !== 'begin') return Reflect.get(sql, name)
-      return async (...given: Parameters<typeof postgres.begin>) => {
-        if (++transactions === 3) await noteLateDays(postgres, [{ siteId: world.siteId, day: '2026-02-10' }])
-        return postgres.begin(...given)
+  let reads = 0
+  // The first event is looked for, then events are counted by day, then rows by month: right before the months are begun.
+  const interrupted = new Proxy(clickhouse, {
+    get: (engine, name) => {
+      if (name !== 'rowsPatiently') return Reflect.get(engine, name)
+      return async (...given: Parameters<typeof clickhouse.rowsPatiently>) => {
+        const rows = await engine.rowsPatiently(...given)
+        if (++reads === 3) await noteLateDays(postgres, [{ siteId: world.siteId, day: '2026-02-10' }])
+        return rows
       }
     },
   })
-  await foldSite({ postgres: interrupted, clickhouse }, world.siteId, '2026-03-14')
-  assert.equal(transactions, 3)
+  await foldSite({ postgres, clickhouse: interrupted }, world.siteId, '2026-03-14')
+  assert.equal(reads, 3)
   assert.deepEqual((await foldsOf(world))?.[0]?.months, [])
   await world.fold('2026-03-14')
   assert.deepEqual(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { findSite } from '../../src/accounts/sites.ts'
 import { lastClosedDay } from '../../src/folding/calendar.ts'
+import { withLease } from '../../src/folding/lease.ts'
 import { foldRound } from '../../src/folding/loop.ts'
 import { pageview } from '../support/events.ts'
 import { connect, createStores, disconnect } from '../support/stores.ts'
@@ -51,9 +52,14 @@ test('a round folds what has closed of large sites, once, and leaves small ones 
   assert.deepEqual(await round('2026-03-16T00:30:00Z'), { sites: 1, days: 2, failed: 0 })
 
   // While somebody else folds, nobody does it twice.
-  const other = await stores.postgres.reserve()
-  await other`SELECT pg_advisory_lock(4669202)`
+  await withLease(stores.postgres, 'fold closed days', async () => assert.equal(await round(now), undefined))
+  assert.deepEqual(await round(now), { sites: 0, days: 0, failed: 0 })
+  // One that ended without a word is not waited for longer than its lease lasts.
+  const held = (expires: string) => stores.postgres`
+    INSERT INTO leases VALUES ('fold closed days', gen_random_uuid(), now() + ${expires}::text::interval)
+    ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at`
+  await held('1 minute')
   assert.equal(await round(now), undefined)
-  await other`SELECT pg_advisory_unlock(4669202)`
-  other.release()
+  await held('-1 second')
+  assert.deepEqual(await round(now), { sites: 0, days: 0, failed: 0 })
 })

@@ -7,10 +7,9 @@ import test, { type TestContext } from 'node:test'
 import { findSite, type Site } from '../../src/accounts/sites.ts'
 import { importFile } from '../../src/collector/import/job.ts'
 import { foldSite, refoldSite } from '../../src/folding/fold.ts'
-import { beginFold, commitFold } from '../../src/folding/ledger.ts'
+import { commitFold } from '../../src/folding/ledger.ts'
 import { foldRound } from '../../src/folding/loop.ts'
 import { declareKept, dropFolded, dropOldEvents, firstKeptDay, foldWhatGoes } from '../../src/folding/retention.ts'
-import { foldStatements } from '../../src/folding/statements.ts'
 import { verifySite } from '../../src/folding/verify.ts'
 import { reports } from '../../src/stats/reports.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
@@ -18,6 +17,7 @@ import { sql } from '../../src/stores/clickhouse-sql.ts'
 import { readClocks } from '../../src/stores/clocks.ts'
 import { noteLateDays } from '../../src/traffic/late-days.ts'
 import { pageview } from '../support/events.ts'
+import { begunFold, writeDays } from '../support/folds.ts'
 import { connect, createStores, disconnect, type Stores } from '../support/stores.ts'
 import { makeWorld, type World } from '../support/world.ts'
 
@@ -288,33 +288,31 @@ test('a note under way while the month is declared takes no day out of it', asyn
   const { large, stores } = await openOldWorlds(t)
   const { postgres } = stores
   const folds = await foldsOf(large)
-  // It has found the day folded; before it takes it out, the month is declared.
+  let statements = 0
+  // The first one has found the day folded; before the second takes it out, the month is declared.
   const interrupted = new Proxy(postgres, {
-    get: (target, name) =>
-      name === 'begin'
-        ? async (...given: Parameters<typeof postgres.begin>) => {
-            await declareKept(postgres, keptFrom)
-            return postgres.begin(...given)
-          }
-        : Reflect.get(target, name),
+    async apply(target, self, given) {
+      if (++statements === 2) await declareKept(postgres, keptFrom)
+      return Reflect.apply(target, self, given)
+    },
   })
   await noteLateDays(interrupted, [{ siteId: large.siteId, day: '2024-01-10' }])
+  assert.equal(statements, 2)
   assert.deepEqual(await foldsOf(large), folds)
 })
 
 test('a fold that read the events while they were dropped replaces nothing', async (t) => {
   const { large, small, stores } = await openOldWorlds(t)
-  const { postgres, clickhouse } = stores
+  const { postgres } = stores
   const before = await answers(large, small)
   const january = [['2024-01-01', '2024-02-03']] as const
-  const version = await beginFold(postgres, large.siteId, 'day', january)
+  const run = await begunFold(postgres, large.siteId, 'day', january)
   await dropConfirmed(stores)
-  for (const statement of foldStatements({ siteId: large.siteId, version, days: january }, { atOnce: true }))
-    await clickhouse.run(statement)
-  assert.equal(await commitFold(postgres, large.siteId, 'day', version), true)
+  await writeDays(stores, large.siteId, run, january)
+  assert.equal(await commitFold(postgres, run), true)
   assert.deepEqual(await answers(large, small), before)
   assert.deepEqual(
-    (await foldsOf(large))?.find((fold) => fold.version === version)?.days,
+    (await foldsOf(large))?.find((fold) => fold.version === run.version)?.days,
     [['2024-02-01', '2024-02-03']],
     'what is kept is folded again',
   )

@@ -105,7 +105,7 @@ export const foldingMutations: Mutation[] = [
   {
     name: 'sweep: pages and referrers stay',
     file: 'src/folding/fold.ts',
-    find: '    await clickhouse.run(sql`DELETE FROM long_tallies WHERE ${rowsOf(some)}`)\n',
+    find: '  await clickhouse.run(sql`DELETE FROM long_tallies WHERE ${rowsOf(some)}`)\n',
     replace: '',
     caughtBy: folding('ledger'),
   },
@@ -138,30 +138,9 @@ export const foldingMutations: Mutation[] = [
     caughtBy: folding('answers'),
   },
   {
-    name: 'ledger: a fold is written under a version that its days had before',
-    file: 'src/folding/ledger.ts',
-    find: 'AND NOT ${transaction(written)} && ${asked}::text::datemultirange),',
-    replace: '),',
-    caughtBy: folding('ledger'),
-  },
-  {
     name: 'fold: a month is summed up although one of its days is not there',
     file: 'src/folding/fold.ts',
     find: 'if (lengthOf(readable.flatMap(({ days }) => days)) < lengthOf(months)) return undefined',
-    replace: '',
-    caughtBy: folding('ledger'),
-  },
-  {
-    name: 'late days: a fold under way is not told',
-    file: 'src/traffic/late-days.ts',
-    find: 'pending_days = pending_days - ${kept.days}::text::datemultirange,',
-    replace: 'pending_days = pending_days,',
-    caughtBy: folding('ledger'),
-  },
-  {
-    name: 'late days: the month stays',
-    file: 'src/traffic/late-days.ts',
-    find: '            months = months - ${kept.months}::text::datemultirange,\n',
     replace: '',
     caughtBy: folding('ledger'),
   },
@@ -170,13 +149,6 @@ export const foldingMutations: Mutation[] = [
     file: 'src/folding/calendar.ts',
     find: 'const graceMs = 30 * 60_000',
     replace: 'const graceMs = 0',
-    caughtBy: folding('loop'),
-  },
-  {
-    name: 'loop: nobody asks for the lock',
-    file: 'src/folding/loop.ts',
-    find: 'if (!row.locked) return undefined',
-    replace: '',
     caughtBy: folding('loop'),
   },
   {
@@ -194,17 +166,10 @@ export const foldingMutations: Mutation[] = [
     caughtBy: again,
   },
   {
-    name: 'answers: an event for a settled day that is looked at again is not noticed',
-    file: 'src/traffic/late-days.ts',
-    find: '::text::date - 1, late = late + 1',
-    replace: '::text::date - 1',
-    caughtBy: again,
-  },
-  {
     name: 'answers: titles are kept with a closed window',
     file: 'src/api/stats-routes.ts',
-    find: "name !== 'pages' && !readsOpenDays",
-    replace: '!readsOpenDays',
+    find: "        name !== 'pages' &&\n",
+    replace: '',
     caughtBy: again,
   },
   {

@@ -3,10 +3,11 @@
 // by one in a copy of the tree. Add one with every new rule.
 import { checkMutations } from './check-mutations.ts'
 import { collectorMutations } from './collector-mutations.ts'
-import { erasureMutations } from './erasure-mutations.ts'
 import { contractMutations } from './contract-mutations.ts'
+import { erasureMutations } from './erasure-mutations.ts'
 import { faultMutations } from './fault-mutations.ts'
 import { foldingMutations } from './folding-mutations.ts'
+import { ledgerMutations } from './ledger-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
 import { openDaysMutations } from './open-days-mutations.ts'
 import { retentionMutations } from './retention-mutations.ts'
@@ -486,6 +487,7 @@ export const mutations: readonly Mutation[] = [
   ...erasureMutations,
   ...faultMutations,
   ...foldingMutations,
+  ...ledgerMutations,
   ...openDaysMutations,
   ...retentionMutations,
   ...checkMutations,

@@ -58,9 +58,9 @@ export const retentionMutations: Mutation[] = [
   },
   {
     name: 'retention: a fold of events that are gone replaces the one there is',
-    file: 'src/folding/ledger.ts',
-    find: "span === 'day' ? finalDays(transaction, siteId) : transaction`'{}'`",
-    replace: "span !== 'day' ? finalDays(transaction, siteId) : transaction`'{}'`",
+    file: 'migrations/postgres/0012_fold_runs.sql',
+    find: '* (SELECT datemultirange(daterange(NULL, kept_from)) FROM retention)',
+    replace: "* '{}'::datemultirange",
     caughtBy: dropping,
   },
   {
@@ -72,9 +72,9 @@ export const retentionMutations: Mutation[] = [
   },
   {
     name: 'retention: a late event takes out a day that cannot be folded again',
-    file: 'src/traffic/late-days.ts',
-    find: 'SELECT datemultirange(daterange(kept_from, NULL)) AS still',
-    replace: 'SELECT datemultirange(daterange(NULL, NULL)) AS still',
+    file: 'migrations/postgres/0012_fold_runs.sql',
+    find: 'SELECT given * datemultirange(daterange(kept_from, NULL)) INTO noted',
+    replace: 'SELECT given INTO noted',
     caughtBy: dropping,
   },
   {

@@ -17,7 +17,7 @@ export const zones = [
 ] as const
 
 const minute = 60_000
-const hour = 60 * minute
+export const hour = 60 * minute
 export const day = 24 * hour
 
 const calendarEdges = [

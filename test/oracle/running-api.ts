@@ -16,6 +16,11 @@ export interface OpenSite {
   siteId: string
   record(events: readonly TrafficEvent[]): Promise<void>
   fold(last: string): Promise<void>
+  /** Folds all days again. */
+  refold(last: string): Promise<void>
+  setNow(now: number): void
+  /** From now on windows are cut in another zone. */
+  moveTo(zone: string): Promise<void>
   unfold(days: readonly string[]): Promise<void>
   sweep(): Promise<unknown>
   /** Counts its open days, as of now. */
@@ -49,6 +54,9 @@ export async function startRunningApi(): Promise<RunningApi> {
           if (events.length > 0) await world.recordEvents(events)
         },
         fold: world.fold,
+        refold: world.refold,
+        setNow: (at) => world.setNow(new Date(at).toISOString()),
+        moveTo: world.moveTo,
         unfold: (days) => world.unfold(...days),
         sweep: world.sweep,
         count: world.foldOpenDays,

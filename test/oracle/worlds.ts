@@ -3,17 +3,22 @@ import { type Channel, channels } from '../../src/traffic/channel.ts'
 import type { CountryCode } from '../../src/traffic/country.ts'
 import { type Device, devices } from '../../src/traffic/device.ts'
 import { pageview, type TrafficEvent } from '../../src/traffic/event.ts'
-import { day as dayMs, pickEventTime, pickNow, zones } from './moments.ts'
+import { day as dayMs, hour as hourMs, pickEventTime, pickNow, zones } from './moments.ts'
 import { type Random, seeded } from './random.ts'
-import { zoned } from './windows.ts'
+import { startOfDay, zoned } from './windows.ts'
 
 export interface World {
   number: number
+  /** The zone of the site now. */
   zone: string
+  /** Where it was before it moved, and when it did; the same zone if it never has. */
+  before: { zone: string; until: number }
   now: number
   excludedCountries: CountryCode[]
   /** By time, and without a site id: the site is made when the world is opened. */
   events: TrafficEvent[]
+  /** When each was recorded, by its id: later than it says where a collector's clock was behind. */
+  recordedAt: ReadonlyMap<string, number>
 }
 
 // U+FF5E comes before U+1F98A as a code point and after it in UTF-16: a sort by either is told from the other.
@@ -67,7 +72,8 @@ export function makeWorld(seed: string, number: number): World {
   const random = seeded(`${seed}/${number}`)
   const zone = random.pick(zones)
   const now = pickNow(random, zone)
-  const stamp = stamper(random, zone, now)
+  const before = pickMove(random, zone, now)
+  const recordedAt = new Map<string, number>()
   const here = random.sample(countries, 1 + random.below(4))
   const vocabulary = {
     pathnames: random.sample(pathnames, 1 + random.below(pathnames.length)),
@@ -75,31 +81,49 @@ export function makeWorld(seed: string, number: number): World {
     names: random.sample(eventNames, 1 + random.below(5)),
   }
 
+  const hasMoved = before.zone !== zone
+  const pickTime = () =>
+    hasMoved && random.oneIn(5) ? before.until + random.below(6 * hourMs) : pickEventTime(random, zone, now)
+
   const size = random.oneIn(15) ? 0 : 1 + random.below(random.pick([15, 70, 150]))
   const events: TrafficEvent[] = []
   while (events.length < size) {
     const hits: Hit[] = []
     const visits = 1 + random.below(6)
-    for (let visit = 0; visit < visits; visit += 1) hits.push(...makeVisit(random, zone, now, vocabulary))
-    events.push(...personsEvents(random, hits.slice(0, size - events.length), stamp, here))
+    for (let visit = 0; visit < visits; visit += 1) hits.push(...makeVisit(random, pickTime, now, vocabulary))
+    // Now and then a collector's clock was behind: what it recorded is stamped with an earlier time, in the zone of the moment.
+    const behind = random.oneIn(4) ? random.below(40 * hourMs) : 0
+    const stamp = (time: number) =>
+      zoned(time, time + behind < before.until ? before.zone : zone)
+        .toPlainDate()
+        .toString()
+    const some = personsEvents(random, hits.slice(0, size - events.length), stamp, here)
+    for (const { eventId, time } of some) recordedAt.set(eventId, time + behind)
+    events.push(...some)
   }
   return {
     number,
     zone,
+    before,
     now,
     excludedCountries: random.sample(random.oneIn(4) ? countries : here, random.pick([0, 0, 1, 2, 3])),
     events: events.toSorted((a, b) => a.time - b.time),
+    recordedAt,
   }
 }
 
-/** The site may have moved: what was recorded before keeps the day the earlier zone gave it. */
-function stamper(random: Random, zone: string, now: number): (time: number) => string {
-  const earlierZone = random.oneIn(3) ? random.pick(zones) : zone
-  const movedAt = now - random.below(random.pick([1, 3, 12, 100]) * dayMs)
-  return (time) =>
-    zoned(time, time < movedAt ? earlierZone : zone)
-      .toPlainDate()
-      .toString()
+/**
+ * The site may have moved: what was recorded before keeps the day the earlier zone gave it. Best from far in the east, yesterday
+ * afternoon: there yesterday was over, and here it goes on.
+ */
+function pickMove(random: Random, zone: string, now: number): World['before'] {
+  if (random.oneIn(3)) {
+    const yesterday = zoned(now, zone).toPlainDate().subtract({ days: 1 })
+    const afternoon = startOfDay(yesterday, zone).epochMilliseconds + 16 * hourMs + random.below(2 * hourMs)
+    return { zone: 'Pacific/Kiritimati', until: afternoon }
+  }
+  const earlier = random.oneIn(3) ? random.pick(zones) : zone
+  return { zone: earlier, until: now - random.below(random.pick([1, 3, 12, 100]) * dayMs) }
 }
 
 interface Vocabulary {
@@ -108,14 +132,14 @@ interface Vocabulary {
   names: string[]
 }
 
-function makeVisit(random: Random, zone: string, now: number, vocabulary: Vocabulary): Hit[] {
+function makeVisit(random: Random, pickTime: () => number, now: number, vocabulary: Vocabulary): Hit[] {
   const length = random.pick([1, 1, 1, 2, 2, 3, 4, 6])
   const onlyCustom = random.oneIn(6)
   const referrer = random.pick(referrers)
   const utmSource = random.pick(utmSources)
   const channel = referrer === '' && utmSource === '' ? 'Direct' : random.pick(channels)
   const hostname = random.pick(vocabulary.hostnames)
-  let time = pickEventTime(random, zone, now)
+  let time = pickTime()
   // Nothing is recorded before it happens, but a collector's clock may run ahead: rarely, so that windows are tried.
   if (time >= now && !random.oneIn(3)) time = now - 1 - random.below(1000)
 

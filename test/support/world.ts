@@ -9,11 +9,11 @@ import { openDirectory } from '../../src/accounts/directory.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { recordLastUse } from '../../src/accounts/last-use.ts'
 import type { Plan } from '../../src/accounts/plans.ts'
-import { createSite, setExcludedCountries } from '../../src/accounts/sites.ts'
+import { createSite, setExcludedCountries, setTimeZone } from '../../src/accounts/sites.ts'
 import { buildApp } from '../../src/api/app.ts'
 import { createMetrics } from '../../src/api/metrics.ts'
 import { type Limiter, redisLimiter } from '../../src/api/rate-limit.ts'
-import { foldSite, sweep } from '../../src/folding/fold.ts'
+import { foldSite, refoldSite, sweep } from '../../src/folding/fold.ts'
 import { foldOpenDay } from '../../src/folding/open-days.ts'
 import { openRedis } from '../../src/stores/redis.ts'
 import type { CountryCode } from '../../src/traffic/country.ts'
@@ -51,7 +51,7 @@ export async function openWorld(test: TestContext, options: WorldOptions = {}): 
 
 export async function makeWorld(stores: Stores, options: WorldOptions) {
   const { postgres, clickhouse, addresses } = stores
-  const zone = options.zone ?? 'UTC'
+  let zone = options.zone ?? 'UTC'
   const clock = { at: options.now ? Temporal.Instant.from(options.now).epochMilliseconds : undefined }
   const now = () => clock.at ?? Date.now()
 
@@ -85,7 +85,6 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
     accountId,
     siteId,
     domain,
-    zone,
     key,
     get,
     /** The `data` of a report, for tests about numbers. */
@@ -99,6 +98,11 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
     /** Folds what is recorded up to a day. */
     fold: async (last: string) => {
       await foldSite(stores, siteId, last)
+      api.directory.forget(siteId)
+    },
+    /** Folds it all again. */
+    refold: async (last: string) => {
+      await refoldSite(stores, siteId, last)
       api.directory.forget(siteId)
     },
     /** Counts the days that are not closed, as of now. */
@@ -121,6 +125,12 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
     },
     excludeCountries: async (countries: CountryCode[]) => {
       await setExcludedCountries(postgres, siteId, countries)
+      api.directory.forget(siteId)
+    },
+    /** From now on events are stamped, and windows cut, in this zone. */
+    moveTo: async (timeZone: string) => {
+      zone = timeZone
+      await setTimeZone(postgres, siteId, timeZone)
       api.directory.forget(siteId)
     },
     changePlan: async (plan: Plan) => {
