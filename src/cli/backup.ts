@@ -42,7 +42,7 @@ export const backup: Command = {
         context.postgres`${context.postgres(table)}`,
         join(folder, `${table}.jsonl`),
       )
-    const progress = showProgress(context.progressTo, 'Backing up')
+    const progress = showProgress(context.progressTo, 'Backing up', 'tables')
     for (const [index, table] of siteTables.entries()) {
       progress.update(index, siteTables.length)
       rows[table] = await countRows(context, table)
@@ -75,7 +75,7 @@ export const restore: Command = {
     const manifest = readManifest(folder)
     await refuseUnlessReady(context, manifest)
     const rows: Record<string, number> = {}
-    const progress = showProgress(context.progressTo, 'Restoring')
+    const progress = showProgress(context.progressTo, 'Restoring', 'tables')
     const tables = [...siteTables, ...tallyTables]
     for (const [index, table] of tables.entries()) {
       if (!(table in manifest.rows)) continue

@@ -87,7 +87,7 @@ const run: Command = {
           retentionMonths: context.config.RETENTION_MONTHS,
           ...(siteId !== undefined && { siteId }),
           signal,
-          onSite: (domain) => showProgress(context.progressTo, `Folding ${domain}`).update,
+          onSite: (domain) => showProgress(context.progressTo, `Folding ${domain}`, 'days').update,
           onError: (error, domain) => context.progressTo.write(`${domain} could not be folded: ${error.message}\n`),
         })
         if (!round && !input.options.watch) {
@@ -127,7 +127,7 @@ const rebuild: Command = {
     const keptFrom = await eventsKeptFrom(context.postgres)
     let days = 0
     for (const { id, domain, timeZone } of sites) {
-      const progress = showProgress(context.progressTo, `Folding ${domain}`)
+      const progress = showProgress(context.progressTo, `Folding ${domain}`, 'days')
       days += await refoldSite(context, id, lastClosedDay(timeZone, Date.now()), progress.update)
       progress.end()
     }
@@ -148,7 +148,7 @@ const verify: Command = {
     positionals(input, [])
     const results: (Pick<Site, 'id' | 'domain'> & Verdict)[] = []
     for (const { id, domain } of await sitesOf(context, input)) {
-      const progress = showProgress(context.progressTo, `Verifying ${domain}`)
+      const progress = showProgress(context.progressTo, `Verifying ${domain}`, 'days')
       results.push({ id, domain, ...(await verifySite(context, id, progress.update)) })
       progress.end()
     }
