@@ -25,7 +25,8 @@ export function superviseProcesses({ API_PROCESSES, METRICS_PORT }: Config, log:
     // Each has metrics of its own, on the ports from METRICS_PORT on.
     const worker = cluster.fork({ METRICS_PORT: String(METRICS_PORT + place) })
     // Only who has begun to listen is asked: starting may take its time.
-    worker.once('listening', () => {
+    worker.on('listening', ({ port }) => {
+      if (port === METRICS_PORT + place) return
       lastSigns.set(worker, performance.now())
       if (!hasStarted) for (let other = 1; other < API_PROCESSES; other++) start(other)
       hasStarted = true

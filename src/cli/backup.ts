@@ -1,7 +1,14 @@
 // A backup is a folder: `manifest.json`, one JSON Lines file a PostgreSQL table, and the traffic as ClickHouse's own Native
 // format, compressed, one file a table. Portable: any version that has the migrations named in it can restore it.
-import { once } from 'node:events'
-import { createReadStream, createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -35,36 +42,44 @@ export const backup: Command = {
     if (existsSync(folder))
       throw new CommandError(`${folder} is there already.`, 'Name a folder that does not exist yet.')
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    const rows: Record<string, number> = {}
-    for (const table of controlTables)
-      rows[table] = await writeControlTable(
-        context.postgres,
-        context.postgres`${context.postgres(table)}`,
-        join(folder, `${table}.jsonl`),
-      )
-    const progress = showProgress(context.progressTo, 'Backing up', 'tables')
-    for (const [index, table] of siteTables.entries()) {
-      progress.update(index, siteTables.length)
-      rows[table] = await countRows(context, table)
-      await writeTraffic(await context.clickhouse.download(table), join(folder, `${table}.native.gz`))
-    }
-    Object.assign(rows, await writeFoldedForGood(context, folder))
-    progress.update(siteTables.length, siteTables.length)
-    progress.end()
-    const manifest: Manifest = {
-      format: 1,
-      takenAt: new Date().toISOString(),
-      migrations: await appliedMigrations(context.postgres),
-      rows,
-    }
-    // Last: a folder without it is no backup.
-    writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2))
+    const manifest = await writeBackup(context, folder).catch((error) => {
+      rmSync(folder, { recursive: true, force: true }) // half a backup is none, and would be in the way of the next attempt
+      throw error
+    })
     return {
       data: { folder, ...manifest },
       show: (terminal) =>
-        `${terminal.facts(Object.entries(rows).map(([table, count]) => [table, count.toLocaleString('en')]))}\n\nWritten to ${folder}. Key hashes are in it, key secrets are not: keep KEY_SECRETS too.`,
+        `${terminal.facts(Object.entries(manifest.rows).map(([table, count]) => [table, count.toLocaleString('en')]))}\n\nWritten to ${folder}. Key hashes are in it, key secrets are not: keep KEY_SECRETS too.`,
     }
   },
+}
+
+async function writeBackup(context: Context, folder: string): Promise<Manifest> {
+  const rows: Record<string, number> = {}
+  for (const table of controlTables)
+    rows[table] = await writeControlTable(
+      context.postgres,
+      context.postgres`${context.postgres(table)}`,
+      join(folder, `${table}.jsonl`),
+    )
+  const progress = showProgress(context.progressTo, 'Backing up', 'tables')
+  for (const [index, table] of siteTables.entries()) {
+    progress.update(index, siteTables.length)
+    rows[table] = await countRows(context, table)
+    await writeTraffic(await context.clickhouse.download(table), join(folder, `${table}.native.gz`))
+  }
+  Object.assign(rows, await writeFoldedForGood(context, folder))
+  progress.update(siteTables.length, siteTables.length)
+  progress.end()
+  const manifest: Manifest = {
+    format: 1,
+    takenAt: new Date().toISOString(),
+    migrations: await appliedMigrations(context.postgres),
+    rows,
+  }
+  // Last: a folder without it is no backup.
+  writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2))
+  return manifest
 }
 
 export const restore: Command = {
@@ -80,8 +95,7 @@ export const restore: Command = {
     for (const [index, table] of tables.entries()) {
       if (!(table in manifest.rows)) continue
       progress.update(index, tables.length)
-      const stream = createReadStream(join(folder, `${table}.native.gz`)).pipe(createGunzip())
-      await context.clickhouse.upload(table, stream)
+      await readTraffic(context, table, join(folder, `${table}.native.gz`))
       rows[table] = await countRows(context, table)
     }
     progress.update(tables.length, tables.length)
@@ -89,7 +103,8 @@ export const restore: Command = {
     for (const table of restoredTables) {
       if (!(table in manifest.rows)) continue // a backup of before there was such a table
       if (table === 'retention') await context.postgres`DELETE FROM retention` // the row of a new database
-      rows[table] = await readControlTable(context.postgres, table, join(folder, `${table}.jsonl`))
+      const path = join(folder, `${table}.jsonl`)
+      rows[table] = await readControlTable(context.postgres, table, path).catch(damaged(path))
     }
     const wrong = Object.entries(manifest.rows).filter(([table, count]) => table !== 'titles' && rows[table] !== count)
     if (wrong.length > 0) {
@@ -110,7 +125,35 @@ function readManifest(folder: string): Manifest {
   const path = join(folder, 'manifest.json')
   if (!existsSync(path))
     throw new CommandError(`${folder} is not a finished backup.`, 'It needs a manifest.json, which is written last.')
-  return JSON.parse(readFileSync(path, 'utf8')) as Manifest
+  try {
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest
+    if (manifest.format === 1 && Array.isArray(manifest.migrations) && manifest.rows) return manifest
+  } catch {
+    // said below
+  }
+  throw new CommandError(`${path} is not the manifest of a backup.`, 'Take another backup.')
+}
+
+/** What is wrong with a file of the backup, rather than with a database. */
+const damaged =
+  (path: string) =>
+  (error: NodeJS.ErrnoException): never => {
+    const { code = '' } = error
+    if (!/^(Z_|ENOENT|22P02|23|22)/.test(code)) throw error
+    throw new CommandError(
+      `The backup is damaged: ${path} ${code === 'ENOENT' ? 'is missing' : `cannot be read (${error.message})`}.`,
+      'Empty both databases, and restore another backup.',
+    )
+  }
+
+async function readTraffic({ clickhouse }: Context, table: string, path: string): Promise<void> {
+  const file = createReadStream(path)
+  const content = createGunzip()
+  const failed = new Promise<never>((_resolve, reject) => {
+    file.on('error', (error) => content.destroy(error))
+    content.on('error', reject)
+  })
+  await Promise.race([clickhouse.upload(table, file.pipe(content)), failed]).catch(damaged(path))
 }
 
 async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<void> {
@@ -175,15 +218,16 @@ async function countRows(
 }
 
 async function writeControlTable(postgres: Postgres, table: Fragment, path: string): Promise<number> {
-  const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
   let rows = 0
   // PostgreSQL writes and reads the rows itself, so that no type is lost on the way.
-  await postgres<{ row: string }[]>`SELECT to_jsonb(t)::text AS row FROM ${table} AS t`.cursor(1000, async (page) => {
-    for (const { row } of page) if (!file.write(`${row}\n`)) await once(file, 'drain')
-    rows += page.length
-  })
-  file.end()
-  await once(file, 'finish')
+  const pages = postgres<{ row: string }[]>`SELECT to_jsonb(t)::text AS row FROM ${table} AS t`.cursor(1000)
+  async function* lines(): AsyncGenerator<string> {
+    for await (const page of pages) {
+      rows += page.length
+      yield page.map(({ row }) => `${row}\n`).join('')
+    }
+  }
+  await pipeline(lines, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
   return rows
 }
 

@@ -1,5 +1,5 @@
 import { readConfig } from '../config.ts'
-import { explain } from '../process/error-hints.ts'
+import { causeOf, explain } from '../process/error-hints.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import { pendingMigrations } from '../stores/migrate.ts'
 import { openRedis } from '../stores/redis.ts'
@@ -69,8 +69,8 @@ const skipped: Examination = { state: 'skipped', found: 'not checked, because of
 const addresses: Readonly<Record<string, string>> = { PostgreSQL: 'DATABASE_URL', ClickHouse: 'CLICKHOUSE_URL' }
 
 function failure(error: Error, check: string): Examination {
-  const cause = error instanceof AggregateError ? (error.errors[0] as NodeJS.ErrnoException) : error
-  if (addresses[check] && unreachable.has((cause as NodeJS.ErrnoException).code ?? '')) {
+  const cause = causeOf(error)
+  if (addresses[check] && unreachable.has(cause.code ?? '')) {
     const advice = `Check that it runs, and its address: ${addresses[check]}.`
     return { state: 'failed', found: `does not answer (${cause.message})`, advice }
   }
@@ -78,7 +78,16 @@ function failure(error: Error, check: string): Examination {
   return { state: 'failed', found: message, advice: hint }
 }
 
-const unreachable = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'EHOSTUNREACH', 'CONNECT_TIMEOUT'])
+const unreachable = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'CONNECT_TIMEOUT',
+])
 
 const checks: Record<string, (context: Context) => Promise<Examination>> = {
   async Configuration() {
@@ -135,7 +144,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
     const pending = await pendingMigrations(postgres)
     return pending.length === 0
       ? ok('both databases are up to date')
-      : { state: 'failed', found: `${pending.length} to apply: ${pending.join(', ')}`, advice: 'Run: footfall migrate' }
+      : { state: 'failed', found: `${pending.length} to apply, from ${pending[0]} on`, advice: 'Run: footfall migrate' }
   },
 
   async Clocks({ postgres, clickhouse }) {

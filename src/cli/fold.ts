@@ -4,6 +4,7 @@ import { lastClosedDay } from '../folding/calendar.ts'
 import { lengthOf, refoldSite } from '../folding/fold.ts'
 import { foldRound, type Round, watchOpenDays } from '../folding/loop.ts'
 import { type Verdict, verifySite } from '../folding/verify.ts'
+import { explain } from '../process/error-hints.ts'
 import type { DayRange } from '../traffic/folds.ts'
 import { eventsKeptFrom } from '../traffic/kept.ts'
 import { type Command, CommandError, type Context, type Input, positionals, text } from './command.ts'
@@ -77,7 +78,7 @@ const run: Command = {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => ending.abort())
     const { signal } = ending
     const onError = (error: Error) =>
-      void context.progressTo.write(`Open days could not be counted: ${error.message}\n`)
+      void context.progressTo.write(`Open days could not be counted: ${sentence(error)}\n`)
     const counting = input.options.watch ? watchOpenDays(context, signal, onError) : undefined
     const total: Required<Round> = { sites: 0, days: 0, failed: 0, dropped: [] }
     try {
@@ -88,7 +89,8 @@ const run: Command = {
           ...(siteId !== undefined && { siteId }),
           signal,
           onSite: (domain) => showProgress(context.progressTo, `Folding ${domain}`, 'days').update,
-          onError: (error, domain) => context.progressTo.write(`${domain} could not be folded: ${error.message}\n`),
+          onError: (error, domain) =>
+            void context.progressTo.write(`${domain} could not be folded: ${sentence(error)}\n`),
         })
         if (!round && !input.options.watch) {
           throw new CommandError(
@@ -173,6 +175,12 @@ const verify: Command = {
         ].join('\n'),
     }
   },
+}
+
+/** What went wrong and what to do, on one line of many. */
+function sentence(error: Error): string {
+  const { message, hint } = explain(error)
+  return `${message} ${hint}`
 }
 
 const notVerified =

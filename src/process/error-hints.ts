@@ -10,14 +10,21 @@ export class HintedError extends Error {
   }
 }
 
-export function explain(error: Error): { message: string; hint: string } {
+/** What is behind an error: of a host with several addresses, the first that was tried; of a dependency that is given up for now, why. */
+export function causeOf(error: Error): NodeJS.ErrnoException {
   if (error instanceof HintedError) return error
-  // A host with several addresses, each of which was tried.
-  if (error instanceof AggregateError && error.errors.length > 0) return explain(error.errors[0])
-  const { code = '', path } = error as NodeJS.ErrnoException
+  if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors[0])
+  return error.cause instanceof Error && !('code' in error) ? causeOf(error.cause) : error
+}
+
+export function explain(failure: Error): { message: string; hint: string } {
+  const error = causeOf(failure)
+  if (error instanceof HintedError) return error
+  const { code = '', path } = error
   if (path !== undefined && files[code]) return { message: `${path} ${files[code][0]}`, hint: files[code][1] }
   const known = databases[code]
-  if (known) return { message: `${known[0]} (${oneLine(error.message)})`, hint: known[1] }
+  if (known)
+    return { message: `${known[0].slice(0, -1)} (${oneLine(error.message).replace(/\.$/, '')}).`, hint: known[1] }
   if (error.message.startsWith('The configuration is not usable')) {
     return {
       message: error.message,
