@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { openCountries } from '../collector/country.ts'
 import { FileFaults, type ImportFile, importFile } from '../collector/import/job.ts'
@@ -15,7 +15,10 @@ export const importCommand: Command = {
   async run(input, { postgres, clickhouse, config, progressTo }) {
     const [reference, path] = positionals(input, ['site', 'file']) as [string, string]
     const site = await siteOf(postgres, reference)
-    if (!existsSync(path)) throw new CommandError(`There is no file ${path}.`, 'Name one that this machine can read.')
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (!found) throw new CommandError(`There is no file ${path}.`, 'Name one that this machine can read.')
+    // It is read twice, which a pipe cannot be.
+    if (!found.isFile()) throw new CommandError(`${path} is not a file.`, 'Name a file of CSV or JSON Lines.')
     const countries = await openCountries(config.COUNTRY_FILE)
     // The file is read twice: all of it is checked before anything is written.
     const progress = {

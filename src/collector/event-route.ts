@@ -42,15 +42,16 @@ export async function postEvent(
   const sent = parse(body)
   const outcome = await takeAll(sent, senderOf(request, services), services)
   const isDebug = /[?&]debug=1(&|$)/.test(request.url ?? '')
-  const answer = isDebug ? JSON.stringify({ ...outcome, ignored: ignoredOf(sent) }) : `{"accepted":${outcome.accepted}}`
+  const answer = isDebug ? JSON.stringify({ ...outcome, ...ignoredOf(sent) }) : `{"accepted":${outcome.accepted}}`
   answerJson(response, 202, answer)
 }
 
 /** What events carry and Footfall does not keep, such as `props` and `revenue` of other trackers. */
-function ignoredOf(sent: readonly unknown[]): { index: number; fields: string[] }[] {
-  return sent
+function ignoredOf(sent: readonly unknown[]): { ignored?: { index: number; fields: string[] }[] } {
+  const ignored = sent
     .map((one, index) => ({ index, fields: Object.keys(Object(one)).filter((field) => !eventFields.has(field)) }))
     .filter(({ fields }) => fields.length > 0)
+  return ignored.length > 0 ? { ignored } : {}
 }
 
 async function takeAll(sent: readonly unknown[], sender: Sender, services: EventServices): Promise<Outcome> {
