@@ -36,7 +36,9 @@ test('fields that are not kept are named in the debug answer, those that are kep
     [status, body],
     [202, { accepted: 2, dropped: [], ignored: [{ index: 1, fields: ['props', 'revenue'] }] }],
   )
-  const short = { n: 'pageview', u: page.url, d: page.domain, r: 'https://t.co/', t: 'Title' }
+  const long = { name: 'pageview', url: page.u, domain, referrer: 'https://t.co/', title: 'Title' }
+  const short = { ...page, r: 'https://t.co/', t: 'Title' }
+  assert.deepEqual(await outcome(long), [202, { accepted: 1, dropped: [] }])
   assert.deepEqual(await outcome({ ...short, id: randomUUID() }), [202, { accepted: 1, dropped: [] }])
   assert.deepEqual(await (await collector.post({ ...page, props: {} })).json(), { accepted: 1 })
 })
