@@ -7,6 +7,7 @@ import { faultMutations } from './fault-mutations.ts'
 import { foldingMutations } from './folding-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
 import { openDaysMutations } from './open-days-mutations.ts'
+import { operationsMutations } from './operations-mutations.ts'
 import { retentionMutations } from './retention-mutations.ts'
 import { scaleMutations } from './scale-mutations.ts'
 import { shipperMutations } from './shipper-mutations.ts'
@@ -480,6 +481,7 @@ export const mutations: readonly Mutation[] = [
   ...collectorMutations,
   ...shipperMutations,
   ...faultMutations,
+  ...operationsMutations,
   ...foldingMutations,
   ...openDaysMutations,
   ...retentionMutations,

@@ -129,7 +129,7 @@ export const retentionMutations: Mutation[] = [
   {
     name: 'retention: a backup leaves out what cannot be folded again',
     file: 'src/cli/backup.ts',
-    find: '    Object.assign(rows, await writeFoldedForGood(context, folder))\n',
+    find: '  Object.assign(rows, await writeFoldedForGood(context, folder))\n',
     replace: '',
     caughtBy: commands,
   },

@@ -50,7 +50,7 @@ export function walkWhileTried(clone: string, environment: Environment): number 
   for (const shell of shells) {
     const found = spawnSync(shell, ['-c', '. .ci/node && node --version'], {
       cwd: clone,
-      env: { ...environment, PATH: `${path}:${environment.PATH}` },
+      env: environment,
       encoding: 'utf8',
     })
     assert.equal(found.stdout, `v${version}\n`, `${shell}: ${found.stderr}`)
@@ -71,7 +71,7 @@ export function walkWhileTried(clone: string, environment: Environment): number 
     },
     { command: 'npm run --silent try', said: /Port 8080 on 127\.0\.0\.1 is in use\.\n.*--port/ },
     { command: 'npm run --silent try -- --prot 1', said: /--prot.*\n.*--help/ },
-    { command: './footfall migrate', said: /KEY_SECRETS is required[^]*secret create/, in: shells },
+    { command: './footfall migrate', said: /KEY_SECRETS is required.*\n.*secret create/, in: shells },
   ])
 }
 
