@@ -1,11 +1,12 @@
 # Footfall in a container: no root, nothing to write but the spool. Built and run by operators; CI has no Docker engine and checks only that the
-# compose file is well formed.
-FROM node:26-bookworm-slim AS dependencies
+# compose file is well formed. Images are named by their exact version; to pin the bytes too, write the digest behind it, which
+# `docker buildx imagetools inspect node:26.10.0-bookworm-slim` prints: `node:26.10.0-bookworm-slim@sha256:…`.
+FROM node:26.10.0-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev
 
-FROM node:26-bookworm-slim
+FROM node:26.10.0-bookworm-slim
 WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0 COLLECTOR_HOST=0.0.0.0 SPOOL_FOLDER=/spool
 COPY --from=dependencies /app/node_modules node_modules

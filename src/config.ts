@@ -97,6 +97,12 @@ export const variables = {
     optional: true,
     parse: (text) => text,
   }),
+  DRAIN_SECONDS: variable({
+    description:
+      'Seconds for which a process that got SIGTERM goes on answering while /readyz says 503, so that load balancers notice before anybody is refused. Ctrl-C does not wait.',
+    default: '3',
+    parse: seconds,
+  }),
   LOG_LEVEL: variable({
     description: 'trace, debug, info, warn, error or silent.',
     default: 'info',
@@ -196,6 +202,11 @@ function retention(text: string): number {
 
 function megabytes(text: string): number {
   if (!/^\d{1,5}$/.test(text)) throw new Error('must be a whole number of megabytes, 0 to 99999')
+  return Number(text)
+}
+
+function seconds(text: string): number {
+  if (!/^\d{1,3}$/.test(text)) throw new Error('must be a whole number of seconds, 0 to 999')
   return Number(text)
 }
 

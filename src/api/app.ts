@@ -18,6 +18,8 @@ export interface ApiServices extends Gatekeepers {
   metrics: Metrics
   /** What answers that are given again may take; 0 for none. */
   answerBytes: number
+  /** It still answers, and says that nobody new should come. */
+  isEnding(): boolean
 }
 
 declare module 'fastify' {
@@ -37,7 +39,7 @@ const everywhere = {
 
 const allowedMethods = 'GET, HEAD, OPTIONS'
 
-export function buildApp({ log, metrics, answerBytes, ...services }: ApiServices): FastifyInstance {
+export function buildApp({ log, metrics, answerBytes, isEnding, ...services }: ApiServices): FastifyInstance {
   const queue = answersInOrder()
   const knownPaths = new Set<string>()
   const app = Fastify({
@@ -81,7 +83,7 @@ export function buildApp({ log, metrics, answerBytes, ...services }: ApiServices
     else done(null, compressed)
   })
   app.addHook('onSend', (request, reply, _payload, done) => {
-    if (ending) reply.header('connection', 'close')
+    if (isEnding()) reply.header('connection', 'close')
     const path = pathOf(request.url)
     const route = knownPaths.has(path) ? path : 'unknown' // request.routeOptions would copy twenty fields to tell
     metrics.answered(route, reply.statusCode, performance.now() - request.startedAt)
@@ -102,13 +104,9 @@ export function buildApp({ log, metrics, answerBytes, ...services }: ApiServices
 
   app.get('/livez', async () => ({ status: 'alive' }))
   // A process that is about to end says so: to whoever balances load, and to clients that would use their connection again.
-  let ending = false
-  app.addHook('preClose', async () => {
-    ending = true
-  })
   app.get('/readyz', async (_request, reply) => {
-    if (ending) reply.code(503)
-    return { status: ending ? 'ending' : 'ready' }
+    if (isEnding()) reply.code(503)
+    return { status: isEnding() ? 'ending' : 'ready' }
   })
   const stats = { ...services, turns: createTurns(), answers: createAnswers(answerBytes) }
   app.register(async (scope) => statsRoutes(scope, stats), { prefix: '/api/v1/stats' })

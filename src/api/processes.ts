@@ -11,24 +11,31 @@ const longestSilenceMs = 5_000
 const shortLifeMs = 1_000
 
 export interface Processes {
-  /** Lets every process finish what it is answering. */
-  stop(): Promise<void>
+  /** Lets every process finish what it is answering, after it has gone on for some seconds. */
+  stop(drainSeconds: number): Promise<void>
 }
 
 export function superviseProcesses({ API_PROCESSES, METRICS_PORT }: Config, log: Logger): Processes {
   const lastSigns = new Map<Worker, number>()
   let stopping = false
+  let hasStarted = false
 
   function start(place: number): void {
     const bornAt = performance.now()
     // Each has metrics of its own, on the ports from METRICS_PORT on.
     const worker = cluster.fork({ METRICS_PORT: String(METRICS_PORT + place) })
     // Only who has begun to listen is asked: starting may take its time.
-    worker.once('listening', () => lastSigns.set(worker, performance.now()))
+    worker.on('listening', ({ port }) => {
+      if (port === METRICS_PORT + place) return
+      lastSigns.set(worker, performance.now())
+      if (!hasStarted) for (let other = 1; other < API_PROCESSES; other++) start(other)
+      hasStarted = true
+    })
     worker.on('message', () => lastSigns.set(worker, performance.now()))
     worker.once('exit', async (code, signal) => {
       lastSigns.delete(worker)
       if (stopping) return
+      if (!hasStarted && code === 1) process.exit(1) // it has said why, and the next one would say the same
       log.error({ code, signal, pid: worker.process.pid }, 'an API process ended and is replaced')
       if (performance.now() - bornAt < shortLifeMs) await sleep(shortLifeMs)
       if (!stopping) start(place)
@@ -41,15 +48,15 @@ export function superviseProcesses({ API_PROCESSES, METRICS_PORT }: Config, log:
       else worker.send('alive?', () => {}) // what cannot be sent is not answered either
     }
   }, askEveryMs)
-  for (let place = 0; place < API_PROCESSES; place++) start(place)
+  start(0) // the others when it listens: what is wrong with the configuration is said once
 
   return {
-    async stop() {
+    async stop(drainSeconds) {
       stopping = true
       clearInterval(timer)
       const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
       const ended = workers.map((worker) => new Promise((resolve) => worker.once('exit', resolve)))
-      for (const worker of workers) worker.process.kill('SIGTERM')
+      for (const worker of workers) worker.process.kill(drainSeconds > 0 ? 'SIGTERM' : 'SIGINT')
       await Promise.all(ended)
     },
   }

@@ -1,10 +1,11 @@
 // One API process's worth, put together: stores, directory, limiter, routes, metrics. main.ts runs it alone; `footfall serve` runs it
 // beside the rest on a small box.
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import type { Logger } from 'pino'
 import { openDirectory } from '../accounts/directory.ts'
 import { recordLastUse } from '../accounts/last-use.ts'
 import type { Config } from '../config.ts'
+import { cannotListen, closeServer, drain, listen } from '../process/listening.ts'
 import { openClickHouse } from '../stores/clickhouse.ts'
 import { within } from '../stores/deadline.ts'
 import { openRedis } from '../stores/redis.ts'
@@ -15,21 +16,23 @@ import { buildApp } from './app.ts'
 import { createMetrics } from './metrics.ts'
 import { memoryLimiter, redisLimiter } from './rate-limit.ts'
 
-const graceMs = 1_000
-const longestDrainMs = 8_000
 /** Whoever scrapes waits no longer than this for the ledger. */
 const lagMs = 250
+/** With the 3 s of DRAIN_SECONDS within the 10 s after which containers are killed. */
+const longestDrainMs = 6_000
 
 // Who comes when the files are used up is turned away at once, instead of waiting unanswered. We need some ourselves: for the
 // stores, the log, the metrics. Read before any connection is open, for it would ask for the names of their ends.
 const mostConnections = Math.max(mostFiles() - 100, 10)
 
 export interface RunningApi {
-  /** Stops accepting, finishes what is under way, lets go of everything. */
-  stop(): Promise<void>
+  /** Says at /readyz that it is ending, goes on for some seconds, stops accepting, finishes what is under way, lets go of everything. */
+  stop(drainSeconds: number): Promise<void>
 }
 
 export async function startApi(config: Config, log: Logger): Promise<RunningApi> {
+  // Closed in reverse order: by stop(), or at once when something cannot be opened.
+  await using opened = new AsyncDisposableStack()
   const now = () => Date.now()
   const postgres = openRequestPostgres(config.DATABASE_URL)
   const metrics = createMetrics(() => within(lagMs, 'PostgreSQL', foldLagSeconds(postgres)))
@@ -41,39 +44,57 @@ export async function startApi(config: Config, log: Logger): Promise<RunningApi>
   const limiter = redis
     ? redisLimiter({ redis, prefix: 'footfall:limit:', now, onDegraded: metrics.countedLocally })
     : memoryLimiter(now)
+  opened.defer(() => postgres.close())
+  opened.defer(async () => void (await Promise.all([directory.close(), clickhouse.close(), redis?.close()])))
 
   const lastUse = recordLastUse(postgres)
+  opened.defer(() => lastUse.close())
   const answerBytes = config.ANSWER_CACHE_MB * 1024 * 1024
-  const app = buildApp({ clickhouse, directory, limiter, lastUse, now, log, metrics, answerBytes })
+  let isEnding = false
+  const app = buildApp({
+    clickhouse,
+    directory,
+    limiter,
+    lastUse,
+    now,
+    log,
+    metrics,
+    answerBytes,
+    isEnding: () => isEnding,
+  })
   const metricsServer = createServer(async (_request, response) => {
     response.setHeader('Content-Type', metrics.registry.contentType)
     response.end(await metrics.registry.metrics())
   })
   app.server.maxConnections = mostConnections
-  const address = await app.listen({ host: config.HOST, port: config.PORT })
-  log.info(`Server listening at ${address}`)
-  metricsServer.listen(config.METRICS_PORT, config.METRICS_HOST)
+  const metricsPlace = {
+    host: config.METRICS_HOST,
+    port: config.METRICS_PORT,
+    settings: ['METRICS_HOST', 'METRICS_PORT'],
+  } as const
+  opened.defer(() => closeServer(metricsServer))
+  await listen(metricsServer, metricsPlace)
+  opened.defer(() => app.close())
+  const place = { host: config.HOST, port: config.PORT }
+  const address = await app.listen(place).catch(cannotListen({ ...place, settings: ['HOST', 'PORT'] }))
+  log.info(
+    { reference: `${address}/api/v1/docs`, metrics: `http://${config.METRICS_HOST}:${config.METRICS_PORT}/metrics` },
+    `Server listening at ${address}`,
+  )
 
+  const running = opened.move()
+  let stopped: Promise<void> | undefined
   return {
-    async stop() {
-      await drain(app.server, () => app.close())
-      metricsServer.close()
-      metricsServer.closeAllConnections()
-      lastUse.close()
-      await Promise.all([directory.close(), clickhouse.close(), redis?.close()])
-      await postgres.close()
+    stop(drainSeconds) {
+      isEnding = true
+      stopped ??= drain(app.server, {
+        seconds: drainSeconds,
+        longestMs: longestDrainMs,
+        close: () => app.close(),
+      }).then(() => running.disposeAsync())
+      return stopped
     },
   }
-}
-
-/** Accepts nobody any more, and answers what is under way and what is on its way. */
-async function drain(server: Server, close: () => Promise<unknown>): Promise<void> {
-  const closeIdle = server.closeIdleConnections.bind(server)
-  // Node would close idle connections at once, and with them the requests that are on their way on them.
-  server.closeIdleConnections = () => void setTimeout(closeIdle, graceMs)
-  const tooSlow = setTimeout(() => server.closeAllConnections(), longestDrainMs)
-  await close()
-  clearTimeout(tooSlow)
 }
 
 function mostFiles(): number {

@@ -1,7 +1,14 @@
 // A backup is a folder: `manifest.json`, one JSON Lines file a PostgreSQL table, and the traffic as ClickHouse's own Native
 // format, compressed, one file a table. Portable: any version that has the migrations named in it can restore it.
-import { once } from 'node:events'
-import { createReadStream, createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -38,29 +45,11 @@ export const backup: Command = {
     const [folder] = positionals(input, ['folder']) as [string]
     if (existsSync(folder))
       throw new CommandError(`${folder} is there already.`, 'Name a folder that does not exist yet.')
-    const manifest = await withSnapshot(context, trafficTables, async (control): Promise<Manifest> => {
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
-      const rows: Record<string, number> = {}
-      for (const table of controlTables)
-        rows[table] = await writeControlTable(control, control`${control(table)}`, join(folder, `${table}.jsonl`))
-      const { before, ...folded } = await writeFoldedForGood(control, folder)
-      Object.assign(rows, folded)
-      const progress = showProgress(context.progressTo, 'Backing up')
-      for (const [index, table] of trafficTables.entries()) {
-        progress.update(index, trafficTables.length)
-        // Of tallies, what was folded of days whose events were dropped (decision D-79); the rest is made again from the events.
-        const until = isTallies(table) ? before : undefined
-        rows[table] = await countRows(context, table, clones[table], until)
-        const stream = await context.clickhouse.download(cloneOf(table), until)
-        await writeTraffic(stream, join(folder, `${table}.native.gz`))
-      }
-      progress.update(trafficTables.length, trafficTables.length)
-      progress.end()
-      return { format: 2, takenAt: new Date().toISOString(), migrations: await appliedMigrations(control), rows }
+    const manifest = await writeBackup(context, folder).catch((error) => {
+      rmSync(folder, { recursive: true, force: true }) // half a backup is none, and would be in the way of the next attempt
+      throw error
     })
     if (!manifest) throw new CommandError('Another backup is being taken at the moment.', 'Wait until it has ended.')
-    // Last: a folder without it is no backup.
-    writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2))
     return {
       data: { folder, ...manifest },
       show: (terminal) =>
@@ -68,6 +57,40 @@ export const backup: Command = {
     }
   },
 }
+
+/** Undefined when another backup is being taken. */
+async function writeBackup(context: Context, folder: string): Promise<Manifest | undefined> {
+  const manifest = await withSnapshot(context, trafficTables, async (control): Promise<Manifest> => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const rows: Record<string, number> = {}
+    for (const table of controlTables) {
+      // A salt is in no backup, also not that of an unfinished import, which then has to begin anew (docs/privacy.md).
+      const content = table === 'imports' ? importsWithoutSalts(control) : control`${control(table)}`
+      rows[table] = await writeControlTable(control, content, join(folder, `${table}.jsonl`))
+    }
+    const { before, ...folded } = await writeFoldedForGood(control, folder)
+    Object.assign(rows, folded)
+    const progress = showProgress(context.progressTo, 'Backing up', 'tables')
+    for (const [index, table] of trafficTables.entries()) {
+      progress.update(index, trafficTables.length)
+      // Of tallies, what was folded of days whose events were dropped (decision D-79); the rest is made again from the events.
+      const until = isTallies(table) ? before : undefined
+      rows[table] = await countRows(context, table, clones[table], until)
+      const stream = await context.clickhouse.download(cloneOf(table), until)
+      await writeTraffic(stream, join(folder, `${table}.native.gz`))
+    }
+    progress.update(trafficTables.length, trafficTables.length)
+    progress.end()
+    return { format: 2, takenAt: new Date().toISOString(), migrations: await appliedMigrations(control), rows }
+  })
+  // Last: a folder without it is no backup.
+  if (manifest) writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2))
+  return manifest
+}
+
+const importsWithoutSalts = (control: TransactionSql): Fragment => control`(
+    SELECT id, site_id, content, time_zone, NULL::bytea AS salt, batches_done, started_at, finished_at FROM imports
+  )`
 
 export const restore: Command = {
   summary: 'Fill empty databases from a backup',
@@ -77,12 +100,11 @@ export const restore: Command = {
     const manifest = readManifest(folder)
     await refuseUnlessReady(context, manifest)
     const rows: Record<string, number> = {}
-    const progress = showProgress(context.progressTo, 'Restoring')
+    const progress = showProgress(context.progressTo, 'Restoring', 'tables')
     for (const [index, table] of trafficTables.entries()) {
       if (!(table in manifest.rows)) continue
       progress.update(index, trafficTables.length)
-      const stream = createReadStream(join(folder, `${table}.native.gz`)).pipe(createGunzip())
-      await context.clickhouse.upload(table, stream)
+      await readTraffic(context, table, join(folder, `${table}.native.gz`))
       rows[table] = await countRows(context, table, originals[table])
     }
     progress.update(trafficTables.length, trafficTables.length)
@@ -90,7 +112,8 @@ export const restore: Command = {
     for (const table of restoredTables) {
       if (!(table in manifest.rows)) continue // a backup of before there was such a table
       if (table === 'retention') await context.postgres`DELETE FROM retention` // the row of a new database
-      rows[table] = await readControlTable(context.postgres, table, join(folder, `${table}.jsonl`))
+      const path = join(folder, `${table}.jsonl`)
+      rows[table] = await readControlTable(context.postgres, table, path).catch(damaged(path))
     }
     const wrong = Object.entries(manifest.rows).filter(
       ([table, count]) => rows[table] !== count && !(manifest.format === 1 && table === 'titles'),
@@ -113,7 +136,35 @@ function readManifest(folder: string): Manifest {
   const path = join(folder, 'manifest.json')
   if (!existsSync(path))
     throw new CommandError(`${folder} is not a finished backup.`, 'It needs a manifest.json, which is written last.')
-  return JSON.parse(readFileSync(path, 'utf8')) as Manifest
+  try {
+    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest
+    if (manifest.format === 1 && Array.isArray(manifest.migrations) && manifest.rows) return manifest
+  } catch {
+    // said below
+  }
+  throw new CommandError(`${path} is not the manifest of a backup.`, 'Take another backup.')
+}
+
+/** What is wrong with a file of the backup, rather than with a database. */
+const damaged =
+  (path: string) =>
+  (error: NodeJS.ErrnoException): never => {
+    const { code = '' } = error
+    if (!/^(Z_|ENOENT|22P02|23|22)/.test(code)) throw error
+    throw new CommandError(
+      `The backup is damaged: ${path} ${code === 'ENOENT' ? 'is missing' : `cannot be read (${error.message})`}.`,
+      'Empty both databases, and restore another backup.',
+    )
+  }
+
+async function readTraffic({ clickhouse }: Context, table: string, path: string): Promise<void> {
+  const file = createReadStream(path)
+  const content = createGunzip()
+  const failed = new Promise<never>((_resolve, reject) => {
+    file.on('error', (error) => content.destroy(error))
+    content.on('error', reject)
+  })
+  await Promise.race([clickhouse.upload(table, file.pipe(content)), failed]).catch(damaged(path))
 }
 
 async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<void> {
@@ -187,15 +238,16 @@ async function countRows({ clickhouse }: Context, table: TrafficTable, from: Sql
 }
 
 async function writeControlTable(postgres: TransactionSql, table: Fragment, path: string): Promise<number> {
-  const file = createWriteStream(path, { flags: 'wx', mode: 0o600 })
   let rows = 0
   // PostgreSQL writes and reads the rows itself, so that no type is lost on the way.
-  await postgres<{ row: string }[]>`SELECT to_jsonb(t)::text AS row FROM ${table} AS t`.cursor(1000, async (page) => {
-    for (const { row } of page) if (!file.write(`${row}\n`)) await once(file, 'drain')
-    rows += page.length
-  })
-  file.end()
-  await once(file, 'finish')
+  const pages = postgres<{ row: string }[]>`SELECT to_jsonb(t)::text AS row FROM ${table} AS t`.cursor(1000)
+  async function* lines(): AsyncGenerator<string> {
+    for await (const page of pages) {
+      rows += page.length
+      yield page.map(({ row }) => `${row}\n`).join('')
+    }
+  }
+  await pipeline(lines, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
   return rows
 }
 

@@ -1,5 +1,6 @@
 import type { ParseArgsOptionsConfig } from 'node:util'
 import type { Config } from '../config.ts'
+import { HintedError } from '../process/error-hints.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { Terminal } from './terminal.ts'
@@ -41,14 +42,7 @@ export interface Output {
 }
 
 /** Something the person at the keyboard can put right; the hint says how. */
-export class CommandError extends Error {
-  readonly hint: string
-
-  constructor(message: string, hint: string) {
-    super(message)
-    this.hint = hint
-  }
-}
+export class CommandError extends HintedError {}
 
 /** The positional arguments of a command, by count: too few or too many is said with the usage. */
 export function positionals<Count extends number>(

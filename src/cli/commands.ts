@@ -12,17 +12,14 @@ import { secret } from './secret.ts'
 import { serve } from './serve.ts'
 import { site } from './site.ts'
 
-export const commands: Record<string, Command | Record<string, Command>> = {
-  serve,
-  migrate,
-  doctor,
-  account,
-  site,
-  key,
-  secret,
-  demo,
-  fold,
-  import: importCommand,
-  backup,
-  restore,
+export type Commands = Readonly<Record<string, Command | Readonly<Record<string, Command>>>>
+
+/** By task, in the order in which a new operator needs them. */
+export const tasks: Readonly<Record<string, Commands>> = {
+  'Install and run': { secret, migrate, serve, doctor },
+  'Sites, and who may read them': { account, site, key },
+  Traffic: { import: importCommand, demo },
+  'Look after the data': { fold, backup, restore },
 }
+
+export const commands: Commands = Object.assign({}, ...Object.values(tasks))

@@ -34,7 +34,7 @@ export const demo: Command = {
     const siteId = known?.id ?? (await createSite(postgres, { accountId: await ownerOf(postgres, input), domain }))
     if (known) await makeRoom(context, known, input.options.replace === true)
 
-    const progress = showProgress(context.progressTo, 'Making traffic')
+    const progress = showProgress(context.progressTo, 'Making traffic', 'events')
     const began = Date.now()
     const made = await generateDemo({
       clickhouse,

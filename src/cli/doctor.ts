@@ -1,13 +1,13 @@
 import { readConfig } from '../config.ts'
+import { causeOf, explain } from '../process/error-hints.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import { readClocks } from '../stores/clocks.ts'
 import { pendingMigrations } from '../stores/migrate.ts'
 import { openRedis } from '../stores/redis.ts'
 import { settingsNotInForce } from './clickhouse-settings.ts'
 import { type Command, type Context, positionals } from './command.ts'
-import { explain } from './trouble.ts'
 
-type State = 'ok' | 'warning' | 'failed'
+type State = 'ok' | 'warning' | 'failed' | 'skipped'
 
 interface Finding {
   check: string
@@ -26,8 +26,11 @@ export const doctor: Command = {
   async run(input, context) {
     positionals(input, [])
     const findings: Finding[] = []
+    const isSound = (check: string) => findings.some((one) => one.check === check && one.state !== 'failed')
     for (const [check, examine] of Object.entries(checks)) {
-      findings.push({ check, ...(await examine(context).catch(failure)) })
+      const isPossible = needs[check]?.every(isSound) ?? true
+      const found = isPossible ? await examine(context).catch((error) => failure(error, check)) : skipped
+      findings.push({ check, ...found })
       if (check === 'Configuration' && findings[0]?.state === 'failed') break
     }
     const failed = findings.some(({ state }) => state === 'failed')
@@ -35,7 +38,12 @@ export const doctor: Command = {
       data: findings,
       exitCode: failed ? 1 : 0,
       show: (terminal) => {
-        const marks = { ok: terminal.good('✓'), warning: terminal.warn('!'), failed: terminal.bad('✗') }
+        const marks = {
+          ok: terminal.good('✓'),
+          warning: terminal.warn('!'),
+          failed: terminal.bad('✗'),
+          skipped: terminal.dim('-'),
+        }
         return findings
           .map(({ check, state, found, advice }) =>
             [`${marks[state]} ${terminal.bold(check)}  ${found}`, ...(advice ? [`    ${advice}`] : [])].join('\n'),
@@ -50,14 +58,37 @@ type Examination = Omit<Finding, 'check'>
 
 const ok = (found: string): Examination => ({ state: 'ok', found })
 
-function failure(error: Error): Examination {
-  if ((error as NodeJS.ErrnoException).code === 'ECONNREFUSED') {
-    const advice = 'Check that it runs, and its address: DATABASE_URL, CLICKHOUSE_URL.'
-    return { state: 'failed', found: `does not answer (${error.message})`, advice }
+/** What a check cannot do without: the cause is said once, where it is. */
+const needs: Readonly<Record<string, readonly string[]>> = {
+  Migrations: ['PostgreSQL'],
+  Clocks: ['PostgreSQL', 'ClickHouse'],
+  Disk: ['ClickHouse', 'Migrations'],
+}
+
+const skipped: Examination = { state: 'skipped', found: 'not checked, because of the above' }
+
+const addresses: Readonly<Record<string, string>> = { PostgreSQL: 'DATABASE_URL', ClickHouse: 'CLICKHOUSE_URL' }
+
+function failure(error: Error, check: string): Examination {
+  const cause = causeOf(error)
+  if (addresses[check] && unreachable.has(cause.code ?? '')) {
+    const advice = `Check that it runs, and its address: ${addresses[check]}.`
+    return { state: 'failed', found: `does not answer (${cause.message})`, advice }
   }
   const { message, hint } = explain(error)
   return { state: 'failed', found: message, advice: hint }
 }
+
+const unreachable = new Set([
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'CONNECT_TIMEOUT',
+])
 
 const checks: Record<string, (context: Context) => Promise<Examination>> = {
   async Configuration() {
@@ -114,7 +145,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
     const pending = await pendingMigrations(postgres)
     return pending.length === 0
       ? ok('both databases are up to date')
-      : { state: 'failed', found: `${pending.length} to apply: ${pending.join(', ')}`, advice: 'Run: footfall migrate' }
+      : { state: 'failed', found: `${pending.length} to apply, from ${pending[0]} on`, advice: 'Run: footfall migrate' }
   },
 
   async Clocks({ postgres, clickhouse }) {

@@ -5,6 +5,7 @@ import { lengthOf, refoldSite } from '../folding/fold.ts'
 import { eraseRound, foldRound, type Round, watchErasures, watchOpenDays } from '../folding/loop.ts'
 import { clocksDiffer, declareKept, planRetention } from '../folding/retention.ts'
 import { type Verdict, verifySite } from '../folding/verify.ts'
+import { explain } from '../process/error-hints.ts'
 import type { DayRange } from '../traffic/folds.ts'
 import { eventsKeptFrom } from '../traffic/kept.ts'
 import { type Command, CommandError, type Context, type Input, positionals, text } from './command.ts'
@@ -78,9 +79,9 @@ const run: Command = {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => ending.abort())
     const { signal } = ending
     const onError = (error: Error) =>
-      void context.progressTo.write(`Open days could not be counted: ${error.message}\n`)
+      void context.progressTo.write(`Open days could not be counted: ${sentence(error)}\n`)
     const onErasureError = (error: Error) =>
-      void context.progressTo.write(`Deleted sites could not be erased: ${error.message}\n`)
+      void context.progressTo.write(`Deleted sites could not be erased: ${sentence(error)}\n`)
     const beside = input.options.watch
       ? [watchOpenDays(context, signal, onError), watchErasures(context, signal, onErasureError)]
       : []
@@ -92,8 +93,9 @@ const run: Command = {
           retentionMonths: context.config.RETENTION_MONTHS,
           ...(siteId !== undefined && { siteId }),
           signal,
-          onSite: (domain) => showProgress(context.progressTo, `Folding ${domain}`).update,
-          onError: (error, domain) => context.progressTo.write(`${domain} could not be folded: ${error.message}\n`),
+          onSite: (domain) => showProgress(context.progressTo, `Folding ${domain}`, 'days').update,
+          onError: (error, domain) =>
+            void context.progressTo.write(`${domain} could not be folded: ${sentence(error)}\n`),
         })
         if (!round && !input.options.watch) {
           throw new CommandError(
@@ -174,7 +176,7 @@ const rebuild: Command = {
     const keptFrom = await eventsKeptFrom(context.postgres)
     let days = 0
     for (const { id, domain, timeZone } of sites) {
-      const progress = showProgress(context.progressTo, `Folding ${domain}`)
+      const progress = showProgress(context.progressTo, `Folding ${domain}`, 'days')
       days += await refoldSite(context, id, lastClosedDay(timeZone, Date.now()), progress.update)
       progress.end()
     }
@@ -195,7 +197,7 @@ const verify: Command = {
     positionals(input, [])
     const results: (Pick<Site, 'id' | 'domain'> & Verdict)[] = []
     for (const { id, domain } of await sitesOf(context, input)) {
-      const progress = showProgress(context.progressTo, `Verifying ${domain}`)
+      const progress = showProgress(context.progressTo, `Verifying ${domain}`, 'days')
       results.push({ id, domain, ...(await verifySite(context, id, progress.update)) })
       progress.end()
     }
@@ -220,6 +222,12 @@ const verify: Command = {
         ].join('\n'),
     }
   },
+}
+
+/** What went wrong and what to do, on one line of many. */
+function sentence(error: Error): string {
+  const { message, hint } = explain(error)
+  return `${message} ${hint}`
 }
 
 const notVerified =

@@ -1,25 +1,27 @@
 import type { Command } from './command.ts'
+import type { Commands } from './commands.ts'
 import type { Terminal } from './terminal.ts'
 
-type Commands = Record<string, Command | Record<string, Command>>
-
-export function overallHelp(commands: Commands, terminal: Terminal): string {
-  const lines = Object.entries(commands).flatMap(([name, entry]) =>
-    typeof entry.run === 'function'
-      ? [[name, (entry as Command).summary]]
-      : Object.entries(entry as Record<string, Command>).map(([sub, command]) => [`${name} ${sub}`, command.summary]),
-  ) as [string, string][]
+export function overallHelp(tasks: Readonly<Record<string, Commands>>, terminal: Terminal): string {
+  const sections = Object.entries(tasks).map(([task, commands]) => [task, linesOf(commands)] as const)
+  const longest = Math.max(...sections.flatMap(([, lines]) => lines.map(([name]) => name.length)))
   return [
     `${terminal.bold('footfall')}: statistics of your sites, for your programs`,
     '',
-    list(lines, terminal),
-    '',
+    ...sections.flatMap(([task, lines]) => [terminal.bold(task), list(lines, terminal, longest), '']),
     ...wrap(
-      'Each takes --help, and --json for programs. Settings come from the environment: docs/configuration.md.',
+      'Each takes --help, and --json for programs. Settings come from the environment: docs/configuration.md. footfall --version prints the version.',
       terminal.width,
     ),
   ].join('\n')
 }
+
+const linesOf = (commands: Commands) =>
+  Object.entries(commands).flatMap(([name, entry]) =>
+    typeof entry.run === 'function'
+      ? [[name, (entry as Command).summary]]
+      : Object.entries(entry as Record<string, Command>).map(([sub, command]) => [`${name} ${sub}`, command.summary]),
+  ) as [string, string][]
 
 export function groupHelp(name: string, group: Record<string, Command>, terminal: Terminal): string {
   const lines = Object.entries(group).map(
@@ -43,8 +45,11 @@ export function commandHelp(name: string, command: Command, terminal: Terminal):
 }
 
 /** Two columns; a summary that does not fit its line goes below its name. */
-function list(lines: readonly (readonly [string, string])[], terminal: Terminal): string {
-  const longest = Math.max(...lines.map(([name]) => name.length))
+function list(
+  lines: readonly (readonly [string, string])[],
+  terminal: Terminal,
+  longest = Math.max(...lines.map(([name]) => name.length)),
+): string {
   const room = terminal.width - longest - 4
   return lines
     .flatMap(([name, summary]) => {

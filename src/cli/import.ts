@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { statSync } from 'node:fs'
+import { basename } from 'node:path'
 import { openCountries } from '../collector/country.ts'
 import { FileFaults, type ImportFile, importFile } from '../collector/import/job.ts'
 import { type Command, CommandError, positionals, text } from './command.ts'
@@ -14,13 +15,27 @@ export const importCommand: Command = {
   async run(input, { postgres, clickhouse, config, progressTo }) {
     const [reference, path] = positionals(input, ['site', 'file']) as [string, string]
     const site = await siteOf(postgres, reference)
-    if (!existsSync(path)) throw new CommandError(`There is no file ${path}.`, 'Name one that this machine can read.')
+    const found = statSync(path, { throwIfNoEntry: false })
+    if (!found) throw new CommandError(`There is no file ${path}.`, 'Name one that this machine can read.')
+    // It is read twice, which a pipe cannot be.
+    if (!found.isFile()) throw new CommandError(`${path} is not a file.`, 'Name a file of CSV or JSON Lines.')
     const countries = await openCountries(config.COUNTRY_FILE)
-    const progress = showProgress(progressTo, 'Importing')
+    // The file is read twice: all of it is checked before anything is written.
+    const progress = {
+      checking: showProgress(progressTo, `Checking ${basename(path)}`, 'bytes'),
+      importing: showProgress(progressTo, `Importing ${basename(path)}`, 'bytes'),
+    }
     try {
       const outcome = await importFile(
         { path, format: formatOf(path, text(input, 'format')) },
-        { postgres, clickhouse, countries, site, now: Date.now(), onProgress: progress.update },
+        {
+          postgres,
+          clickhouse,
+          countries,
+          site,
+          now: Date.now(),
+          onProgress: (reading, done, total) => progress[reading].update(done, total),
+        },
       )
       const { events, bots, tooOld, days, imported } = outcome
       const count = (number: number) => number.toLocaleString('en')
@@ -38,7 +53,8 @@ export const importCommand: Command = {
       if (error instanceof FileFaults) throw new CommandError(error.message, 'Nothing was written. See docs/import.md.')
       throw error
     } finally {
-      progress.end()
+      progress.checking.end()
+      progress.importing.end()
       countries.close()
     }
   },

@@ -1,9 +1,11 @@
+import { isKeyText, keyPrefix } from '../accounts/key-text.ts'
 import {
   createKey,
   deleteKey,
   type KeyListing,
   listKeys,
   rotateKey,
+  selectKey,
   setKeyDisabled,
   setKeyExpiry,
 } from '../accounts/keys.ts'
@@ -32,7 +34,7 @@ const create: Command = {
       accountId: site?.accountId ?? (accountId as string),
       name: text(input, 'name') ?? 'Command line',
       ...(site && { siteId: site.id }),
-      ...(expires && { expiresAt: timeOf(expires) }),
+      ...(expires && { expiresAt: futureOf(expires) }),
     })
     return shownOnce(key, `reads ${site ? site.domain : `every site of ${accountId}`}`)
   },
@@ -57,7 +59,7 @@ const list: Command = {
                 `${key.prefix}…`,
                 key.name,
                 key.domain ?? `account ${key.accountId}`,
-                stateOf(key) === 'active' ? terminal.good('active') : terminal.bad(stateOf(key)),
+                (stateOf(key) === 'active' ? terminal.good : terminal.bad)(stateOf(key) + expiryOf(key)),
                 key.lastUsedAt?.toISOString().slice(0, 16).replace('T', ' ') ?? 'never',
               ]),
             ),
@@ -76,9 +78,10 @@ const remove = change('Delete a key for good', 'deleted', deleteKey)
 const expire: Command = {
   summary: 'Set when a key expires; a later date revives it',
   usage: '<key-id> <date> | never | now',
-  async run(input, { postgres }) {
+  async run(input, context) {
+    const { postgres } = context
     const [id, when] = positionals(input, ['key-id', 'date']) as [string, string]
-    const { id: found } = await keyOf(postgres, id)
+    const { id: found } = await keyOf(context, id)
     const expiresAt = when === 'never' ? null : timeOf(when)
     await setKeyExpiry(postgres, found, expiresAt)
     return {
@@ -93,13 +96,14 @@ const rotate: Command = {
   usage: '<key-id> [--overlap <hours>]',
   options: { overlap: { type: 'string' } },
   optionHelp: { overlap: `hours the old key goes on, 0 to ${longestOverlapHours}; 24 unless told otherwise` },
-  async run(input, { postgres, config }) {
+  async run(input, context) {
+    const { postgres, config } = context
     const [reference] = positionals(input, ['key-id']) as [string]
     const hours = Number(text(input, 'overlap') ?? 24)
     if (!(hours >= 0 && hours <= longestOverlapHours)) {
       throw new CommandError('That overlap is too long.', `--overlap takes 0 to ${longestOverlapHours} hours.`)
     }
-    const old = await keyOf(postgres, reference)
+    const old = await keyOf(context, reference)
     const oldExpiresAt = new Date(Date.now() + hours * 3_600_000)
     const key = await rotateKey(postgres, config.KEY_SECRETS, old.id, oldExpiresAt)
     if (!key) throw unknownKey(reference)
@@ -111,10 +115,10 @@ function change(summary: string, done: string, apply: (postgres: Postgres, id: s
   return {
     summary,
     usage: '<key-id>',
-    async run(input, { postgres }: Context) {
+    async run(input, context) {
       const [reference] = positionals(input, ['key-id']) as [string]
-      const key = await keyOf(postgres, reference)
-      await apply(postgres, key.id)
+      const key = await keyOf(context, reference)
+      await apply(context.postgres, key.id)
       return {
         data: { id: key.id, [done]: true },
         show: () => `${key.prefix}… (${key.name}) is ${done}, in every process.`,
@@ -123,22 +127,54 @@ function change(summary: string, done: string, apply: (postgres: Postgres, id: s
   }
 }
 
-/** By id, by the prefix that lists show, or by the whole text of a key that leaked. */
-async function keyOf(postgres: Postgres, reference: string): Promise<KeyListing> {
-  const prefix = reference.replace('…', '').slice(0, 9)
-  const found = (await listKeys(postgres)).filter((key) => key.id === reference || key.prefix === prefix)
-  if (found.length > 1)
-    throw new CommandError(`Several keys begin with ${prefix}.`, 'Name it by its id: footfall key list')
-  if (!found[0]) throw unknownKey(reference)
-  return found[0]
+/** By id, by the prefix that lists show, or by the whole text of a key that leaked, which is found by its hash. */
+async function keyOf({ postgres, config }: Context, reference: string): Promise<KeyListing> {
+  const keys = await listKeys(postgres)
+  if (isKeyText(reference)) {
+    const [row] = await selectKey(postgres, config.KEY_SECRETS, reference)
+    const found = keys.find(({ id }) => id === row?.id)
+    if (!found) throw unknownKey(reference)
+    return found
+  }
+  const prefix = reference.replace('…', '')
+  const found = keys.filter((key) => key.id === reference || key.prefix === prefix)
+  if (found.length > 1) {
+    throw new CommandError(
+      `Several keys begin with ${prefix}: ${found.map(({ id }) => id).join(', ')}.`,
+      'Name one by its id; footfall key list shows what each reads.',
+    )
+  }
+  if (found[0]) return found[0]
+  // The gate would not know it either; to guess which key is meant could hit another one.
+  if (/^ff_[sa]_.{5,}/.test(reference)) {
+    throw new CommandError('That is not the whole text of a key.', 'Name it by its id: footfall key list')
+  }
+  throw unknownKey(reference)
 }
 
+/** Never the whole text: what is printed may be kept. */
 const unknownKey = (reference: string) =>
-  new CommandError(`There is no key ${reference.slice(0, 9)}…`, 'See them all with: footfall key list')
+  new CommandError(
+    `There is no key ${isKeyText(reference) ? `${keyPrefix(reference)}…` : reference}.`,
+    'See them all with: footfall key list',
+  )
 
 const stateOf = ({ disabled, expiresAt }: KeyListing): string => {
   if (disabled) return 'disabled'
   return expiresAt && expiresAt.getTime() <= Date.now() ? 'expired' : 'active'
+}
+
+/** Behind the state: ` until 2027-01-31` of one that works, ` 2026-01-31` of one that has expired. */
+const expiryOf = (key: KeyListing): string => {
+  const at = key.expiresAt?.toISOString().slice(0, 16).replace('T', ' ').replace(' 00:00', '')
+  if (!at || key.disabled) return ''
+  return stateOf(key) === 'active' ? ` until ${at}` : ` ${at}`
+}
+
+function futureOf(given: string): Date {
+  const time = timeOf(given)
+  if (time.getTime() > Date.now()) return time
+  throw new CommandError(`${given} is in the past.`, 'Name a date that is still to come: the key would never work.')
 }
 
 function timeOf(given: string): Date {

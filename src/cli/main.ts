@@ -1,18 +1,15 @@
 #!/usr/bin/env node
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { loadEnvFile } from 'node:process'
 import { parseArgs } from 'node:util'
 import { type Config, readConfig } from '../config.ts'
+import { exitWith, explain } from '../process/error-hints.ts'
 import { type ClickHouse, openClickHouse } from '../stores/clickhouse.ts'
-import { openPostgres, type Postgres } from '../stores/postgres.ts'
+import { expectAnswer, openPostgres, type Postgres } from '../stores/postgres.ts'
 import { type Command, CommandError, type Context, type Input } from './command.ts'
-import { commands } from './commands.ts'
+import { commands, tasks } from './commands.ts'
 import { commandHelp, groupHelp, overallHelp } from './help.ts'
 import { createTerminal } from './terminal.ts'
-import { explain } from './trouble.ts'
-
-// Settings kept beside an installation; what the environment says goes first.
-if (existsSync('.env')) loadEnvFile()
 
 const terminal = createTerminal(process.stdout, process.env)
 const opened: (() => Promise<unknown>)[] = []
@@ -26,6 +23,7 @@ const context: Context = {
   },
   get postgres(): Postgres {
     const postgres = openPostgres(context.config.DATABASE_URL)
+    expectAnswer(postgres).catch(exitWith)
     opened.push(() => postgres.end({ timeout: 1 }))
     Object.defineProperty(context, 'postgres', { value: postgres })
     return postgres
@@ -38,6 +36,7 @@ const context: Context = {
   },
 }
 
+process.stderr.on('error', () => {}) // progress and complaints that nobody can read change nothing
 process.exitCode = await main(process.argv.slice(2)).catch((error: Error) => {
   const { message, hint } = explain(error)
   process.stderr.write(`footfall: ${message}\n${hint ? `  ${hint}\n` : ''}`)
@@ -46,13 +45,16 @@ process.exitCode = await main(process.argv.slice(2)).catch((error: Error) => {
 await Promise.all(opened.map((close) => close()))
 
 async function main(words: string[]): Promise<number> {
+  // Settings kept beside an installation; what the environment says goes first.
+  if (existsSync('.env')) loadEnvFile()
   const [first, second] = words
-  if (first === undefined || ['help', '--help', '-h'].includes(first)) return say(overallHelp(commands, terminal))
-  const entry = commands[first]
+  if (first === '--version') return say(`footfall ${version()}`)
+  if (first === undefined || ['help', '--help', '-h'].includes(first)) return say(overallHelp(tasks, terminal))
+  const entry = Object.hasOwn(commands, first) ? commands[first] : undefined
   if (!entry) throw new CommandError(`There is no command ${first}.`, 'See them all with: footfall help')
   if (isCommand(entry)) return perform(first, entry, words.slice(1))
   if (second === undefined || ['help', '--help', '-h'].includes(second)) return say(groupHelp(first, entry, terminal))
-  const command = entry[second]
+  const command = Object.hasOwn(entry, second) ? entry[second] : undefined
   if (!command) throw new CommandError(`There is no command ${first} ${second}.`, `See: footfall ${first} help`)
   return perform(`${first} ${second}`, command, words.slice(2))
 }
@@ -74,11 +76,19 @@ function parse(name: string, command: Command, args: string[]) {
   }
 }
 
+function version(): string {
+  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
+}
+
 function say(text: string): 0 {
+  process.stdout.once('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit() // whoever reads it has seen enough, as `head` does
+    exitWith(new CommandError(`The outcome cannot be printed (${error.message}).`, 'Send it elsewhere, or make room.'))
+  })
   process.stdout.write(`${text}\n`)
   return 0
 }
 
-function isCommand(entry: Command | Record<string, Command>): entry is Command {
+function isCommand(entry: Command | Readonly<Record<string, Command>>): entry is Command {
   return typeof entry.run === 'function'
 }

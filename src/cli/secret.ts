@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { listKeys } from '../accounts/keys.ts'
-import { type Command, positionals } from './command.ts'
+import { type Command, CommandError, positionals, text } from './command.ts'
 import type { Terminal } from './terminal.ts'
 
 const newSecret = () => randomBytes(32).toString('base64url')
@@ -11,13 +12,39 @@ const warning =
 
 const create: Command = {
   summary: 'Make the secret that key hashes are made with',
-  usage: '',
-  examples: ['footfall secret create >> .env'],
+  usage: '[--to <file>]',
+  options: { to: { type: 'string' } },
+  optionHelp: {
+    to: 'add it to this file of settings, which only its owner may then read; printed unless told otherwise',
+  },
+  examples: ['footfall secret create --to .env'],
   async run(input) {
     positionals(input, [])
     const KEY_SECRETS = `1:${newSecret()}`
-    return { data: { KEY_SECRETS }, show: () => `KEY_SECRETS=${KEY_SECRETS}` }
+    const line = `KEY_SECRETS=${KEY_SECRETS}`
+    const file = text(input, 'to')
+    if (file === undefined) return { data: { KEY_SECRETS }, show: () => line }
+    addTo(file, line)
+    return {
+      data: { file },
+      show: () => `KEY_SECRETS is in ${file}, which only you may read. Keep a copy of it apart from backups.`,
+    }
   },
+}
+
+/** A second secret under the same name would hide the first, and with it every key. */
+function addTo(file: string, line: string): void {
+  const known = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  if (/^\s*(export\s+)?KEY_SECRETS\s*=/m.test(known)) {
+    throw new CommandError(
+      `${file} has KEY_SECRETS already.`,
+      'Keep it. For a new secret in front of it: footfall secret rotate',
+    )
+  }
+  // Readable for nobody else before the secret is in it.
+  if (known !== '' || existsSync(file)) chmodSync(file, 0o600)
+  const gap = known === '' || known.endsWith('\n') ? '' : '\n'
+  writeFileSync(file, `${gap}${line}\n`, { flag: 'a', mode: 0o600 })
 }
 
 const rotate: Command = {

@@ -10,21 +10,25 @@ export const serve: Command = {
     positionals(input, [])
     if (!input.options['no-migrate']) await migrate(context)
     // Loaded here: every other command would wait a third of a second for them.
-    const [{ pino }, { startApi }, { startCollector }, { startFolding }] = await Promise.all([
-      import('pino'),
+    const [{ createLog }, { startApi }, { startCollector }, { startFolding }] = await Promise.all([
+      import('../process/log.ts'),
       import('../api/service.ts'),
       import('../collector/service.ts'),
       import('../folding/loop.ts'),
     ])
     const { config } = context
-    const log = pino({ level: config.LOG_LEVEL })
+    const log = createLog(config.LOG_LEVEL)
     const api = await startApi(config, log)
-    const collector = await startCollector(config, log)
+    const collector = await startCollector(config, log).catch(async (error) => {
+      await api.stop(0) // it would keep a process alive that serves nobody
+      throw error
+    })
     const folding = startFolding(context, log, config.RETENTION_MONTHS)
-    await new Promise((resolve) => {
+    const signal = await new Promise((resolve) => {
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve)
     })
-    await Promise.all([api.stop(), collector.stop(), folding.stop()])
+    const seconds = signal === 'SIGTERM' ? config.DRAIN_SECONDS : 0
+    await Promise.all([api.stop(seconds), collector.stop(seconds), folding.stop()])
     return { data: { stopped: true }, show: () => 'Stopped.' }
   },
 }

@@ -80,8 +80,8 @@ export interface Progress {
   end(): void
 }
 
-/** A bar on a terminal; elsewhere a line now and then, so that a log shows that work goes on. */
-export function showProgress(stream: NodeJS.WriteStream, label: string): Progress {
+/** A bar on a terminal; elsewhere a line now and then, so that a log shows that work goes on. `unit`: what is counted. */
+export function showProgress(stream: NodeJS.WriteStream, label: string, unit: string): Progress {
   const began = Date.now()
   let shownAt = 0
   let shown = false
@@ -92,7 +92,15 @@ export function showProgress(stream: NodeJS.WriteStream, label: string): Progres
       if (done < total && now - shownAt < pause) return
       shownAt = now
       shown = true
-      stream.write(progressLine(label, done, total, now - began, stream))
+      stream.write(
+        progressLine(
+          label,
+          `${done.toLocaleString('en')} of ${total.toLocaleString('en')} ${unit}`,
+          share(done, total),
+          now - began,
+          stream,
+        ),
+      )
     },
     end() {
       if (stream.isTTY && shown) stream.write('\n')
@@ -100,16 +108,17 @@ export function showProgress(stream: NodeJS.WriteStream, label: string): Progres
   }
 }
 
+const share = (done: number, total: number): number => (total === 0 ? 1 : Math.min(1, done / total))
+
 function progressLine(
   label: string,
-  done: number,
-  total: number,
+  counted: string,
+  share: number,
   elapsedMs: number,
   stream: NodeJS.WriteStream,
 ): string {
-  const share = total === 0 ? 1 : Math.min(1, done / total)
   const left = share === 0 ? '' : `, ${Math.ceil((elapsedMs / 1000 / share) * (1 - share))} s left`
-  const numbers = `${Math.floor(share * 100)} %  ${done.toLocaleString('en')} of ${total.toLocaleString('en')}${left}`
+  const numbers = `${Math.floor(share * 100)} %  ${counted}${left}`
   if (!stream.isTTY) return `${label}: ${numbers}\n`
   const room = Math.max(10, Math.min(30, (stream.columns ?? 80) - label.length - numbers.length - 6))
   const filled = Math.round(share * room)

@@ -3,6 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { Reader, type Response } from 'mmdb-lib'
+import { HintedError } from '../process/error-hints.ts'
 import { type CountryCode, isCountryCode } from '../traffic/country.ts'
 
 export interface Countries {
@@ -29,7 +30,12 @@ export async function openCountries(path: string | undefined, options: Countries
   const file = path ?? packaged()
   const { pollMs = 60_000, onBroken = () => {} } = options
   let version = await versionOf(file)
-  let reader = await load(file)
+  let reader = await load(file).catch((error) => {
+    throw new HintedError(
+      `The country file ${file} cannot be used: ${error.message}.`,
+      'Set COUNTRY_FILE to a file in the format of MaxMind, or leave it unset.',
+    )
+  })
   let looking = false
 
   async function look(): Promise<void> {

@@ -4,7 +4,7 @@ import { Unavailable } from '../stores/breaker.ts'
 import { answerJson } from './answer.ts'
 import type { ClientAddress } from './client-address.ts'
 import type { Sender } from './hit.ts'
-import { type DropReason, type Sources, type Taken, takeIn } from './intake.ts'
+import { type DropReason, eventFields, type Sources, type Taken, takeIn } from './intake.ts'
 import type { Overload } from './overload.ts'
 import { Refusal } from './refusals.ts'
 import type { Spool } from './spool.ts'
@@ -39,10 +39,19 @@ export async function postEvent(
   const body = await readBody(request)
   // Not sooner: a client that is hung up on while it sends never sees the answer.
   if (services.overload.isLate()) throw new Unavailable('Too much has come at once')
-  const outcome = await takeAll(parse(body), senderOf(request, services), services)
+  const sent = parse(body)
+  const outcome = await takeAll(sent, senderOf(request, services), services)
   const isDebug = /[?&]debug=1(&|$)/.test(request.url ?? '')
-  const answer = isDebug ? JSON.stringify(outcome) : `{"accepted":${outcome.accepted}}`
+  const answer = isDebug ? JSON.stringify({ ...outcome, ...ignoredOf(sent) }) : `{"accepted":${outcome.accepted}}`
   answerJson(response, 202, answer)
+}
+
+/** What events carry and Footfall does not keep, such as `props` and `revenue` of other trackers. */
+function ignoredOf(sent: readonly unknown[]): { ignored?: { index: number; fields: string[] }[] } {
+  const ignored = sent
+    .map((one, index) => ({ index, fields: Object.keys(Object(one)).filter((field) => !eventFields.has(field)) }))
+    .filter(({ fields }) => fields.length > 0)
+  return ignored.length > 0 ? { ignored } : {}
 }
 
 async function takeAll(sent: readonly unknown[], sender: Sender, services: EventServices): Promise<Outcome> {

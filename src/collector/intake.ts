@@ -46,6 +46,11 @@ export const longestUrl = 2_000
 export const longestName = 120
 export const longestTitle = 500
 
+/** What is read of an event, by its name and its short name; the table in docs/integrate.md. */
+export const eventFields: ReadonlySet<string> = new Set(
+  ['name', 'url', 'domain', 'referrer', 'title'].flatMap((name) => [name, name.charAt(0)]).concat('id'),
+)
+
 type Verdict = DropReason | undefined
 
 /** In this order: what costs nothing first, and nobody is looked up for a hit that is dropped anyway. */

@@ -1,13 +1,15 @@
-import { pino } from 'pino'
 import { readCollectorConfigOrExit } from '../config.ts'
+import { exitWith } from '../process/error-hints.ts'
+import { createLog } from '../process/log.ts'
 import { startCollector } from './service.ts'
 
 const config = readCollectorConfigOrExit()
-const collector = await startCollector(config, pino({ level: config.LOG_LEVEL }))
+const collector = await startCollector(config, createLog(config.LOG_LEVEL)).catch(exitWith)
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, async () => {
-    await collector.stop()
+    // Whoever presses Ctrl-C has no load balancer that is to notice first.
+    await collector.stop(signal === 'SIGTERM' ? config.DRAIN_SECONDS : 0)
     setTimeout(() => process.exit(), 1_000).unref()
   })
 }

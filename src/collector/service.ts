@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openDirectory } from '../accounts/directory.ts'
 import type { CollectorConfig } from '../config.ts'
+import { closeServer, drain, listen } from '../process/listening.ts'
 import { openClickHouse } from '../stores/clickhouse.ts'
 import { openRedis } from '../stores/redis.ts'
 import { boundReads, openRequestPostgres } from '../stores/request-postgres.ts'
@@ -19,7 +20,7 @@ import { readRunningSessions, readSpooledSessions } from './recent-sessions.ts'
 import { openSalts } from './salts.ts'
 import { openMemorySessions } from './sessions.ts'
 import { shareSessions } from './shared-sessions.ts'
-import { startShipper } from './ship.ts'
+import { type Shipper, startShipper } from './ship.ts'
 import { openSpool } from './spool.ts'
 import { openValueLimiter, type ValueLimiterOptions } from './value-limits.ts'
 
@@ -27,13 +28,13 @@ import { openValueLimiter, type ValueLimiterOptions } from './value-limits.ts'
 const siteUnconfirmedMs = 24 * 3_600_000
 /** What a start waits for the sessions that the engine knows; what comes later is used from then on. */
 const longestReadMs = 500
-const graceMs = 1_000
 const longestDrainMs = 5_000
 /** Each may hold a body of 64 kB. */
 const mostConnections = 4_000
 
 export interface RunningCollector {
-  stop(): Promise<void>
+  /** Says at /readyz that it is ending, goes on for some seconds, stops accepting, ships what it has and lets go of everything. */
+  stop(drainSeconds: number): Promise<void>
 }
 
 export async function startCollector(
@@ -41,18 +42,26 @@ export async function startCollector(
   log: Logger,
   limits: Pick<ValueLimiterOptions, 'limits' | 'limitedFrom'> = {},
 ): Promise<RunningCollector> {
+  // Closed in reverse order: by stop(), or at once when something cannot be opened.
+  await using opened = new AsyncDisposableStack()
   const metrics = createCollectorMetrics()
   const watch = watchNeighbours(log, metrics.dependency)
 
   const postgres = openRequestPostgres(config.DATABASE_URL)
+  opened.defer(() => postgres.close())
   const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, watch('Redis'))
   const bounded = boundReads(postgres, () => {})
   const directory = openDirectory(postgres, { onChange: watch('PostgreSQL'), unconfirmedMs: siteUnconfirmedMs })
+  opened.defer(async () => void (await Promise.all([directory.close(), redis?.close()])))
+  opened.defer(() => bounded.close())
   const salts = openSalts(postgres, bounded, (error) => log.warn({ err: error }, 'Salts could not be looked after'))
+  opened.defer(() => salts.close())
   const countries = await openCountries(config.COUNTRY_FILE, {
     onBroken: (error) => log.error({ err: error }, 'The new country file cannot be used; the old one stays'),
   })
+  opened.defer(() => countries.close())
   const clickhouse = openClickHouse(config.CLICKHOUSE_URL)
+  opened.defer(() => clickhouse.close())
   const values = openValueLimiter({
     ...limits,
     readEarlier: (...asked) => readEarlierValues(clickhouse, ...asked),
@@ -60,8 +69,12 @@ export async function startCollector(
     onUnread: (error) =>
       log.warn({ err: error }, 'Earlier values of a site could not be read: until they can, all count as new'),
   })
+  opened.defer(() => values.close())
   const memory = openMemorySessions()
   const sessions = redis ? shareSessions(redis, memory) : memory
+  opened.defer(() => sessions.close())
+  let shipper: Shipper | undefined
+  opened.defer(() => shipper?.stop()) // after the spool is closed, so that it ships all of it
   const spool = await openSpool({
     folder: config.SPOOL_FOLDER,
     mostBytes: config.SPOOL_MAX_BYTES,
@@ -74,9 +87,10 @@ export async function startCollector(
       process.exit(1)
     },
   })
+  opened.defer(() => spool.close())
   if (!redis) await rememberSessions()
   const states = { shipping: whenChanged(watch('Shipping')), noting: whenChanged(watch('PostgreSQL of the shipper')) }
-  const shipper = startShipper(
+  shipper = startShipper(
     (news) => {
       if (news.is === 'shipped') metrics.shipped(news)
       else if (news.is === 'orphaned') metrics.orphaned(news.events)
@@ -95,6 +109,7 @@ export async function startCollector(
   }
 
   const overload = watchOverload()
+  opened.defer(() => overload.close())
   let ending = false
   const server = buildCollector({
     siteOfDomain: directory.siteOfDomain,
@@ -118,33 +133,32 @@ export async function startCollector(
     response.setHeader('Content-Type', metrics.registry.contentType)
     response.end(await metrics.registry.metrics())
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(config.COLLECTOR_PORT, config.COLLECTOR_HOST, resolve)
+  opened.defer(() => closeServer(metricsServer))
+  await listen(metricsServer, {
+    host: config.METRICS_HOST,
+    port: config.COLLECTOR_METRICS_PORT,
+    settings: ['METRICS_HOST', 'COLLECTOR_METRICS_PORT'],
   })
-  metricsServer.listen(config.COLLECTOR_METRICS_PORT, config.METRICS_HOST)
+  await listen(server, {
+    host: config.COLLECTOR_HOST,
+    port: config.COLLECTOR_PORT,
+    settings: ['COLLECTOR_HOST', 'COLLECTOR_PORT'],
+  })
+  log.info(
+    { metrics: `http://${config.METRICS_HOST}:${config.COLLECTOR_METRICS_PORT}/metrics` },
+    `Collector listening at http://${config.COLLECTOR_HOST}:${config.COLLECTOR_PORT}`,
+  )
 
+  const running = opened.move()
+  let stopped: Promise<void> | undefined
   return {
-    async stop() {
+    stop(drainSeconds) {
       ending = true
-      const closed = new Promise((resolve) => server.close(resolve))
-      const idle = setTimeout(() => server.closeIdleConnections(), graceMs)
-      const tooSlow = setTimeout(() => server.closeAllConnections(), longestDrainMs)
-      await closed
-      clearTimeout(idle)
-      clearTimeout(tooSlow)
-      await spool.close()
-      await shipper.stop()
-      metricsServer.close()
-      metricsServer.closeAllConnections()
-      overload.close()
-      salts.close()
-      sessions.close()
-      values.close()
-      countries.close()
-      bounded.close()
-      await Promise.all([directory.close(), redis?.close(), clickhouse.close()])
-      await postgres.close()
+      const close = () => new Promise((resolve) => server.close(resolve))
+      stopped ??= drain(server, { seconds: drainSeconds, longestMs: longestDrainMs, close }).then(() =>
+        running.disposeAsync(),
+      )
+      return stopped
     },
   }
 }

@@ -56,13 +56,19 @@ const age = openSpoolAge(folder)
 const lock = lockFolder()
 
 function lockFolder(): DatabaseSync {
-  const held = new DatabaseSync(join(folder, 'lock.sqlite'))
   try {
+    const held = new DatabaseSync(join(folder, 'lock.sqlite'))
     held.exec('BEGIN EXCLUSIVE')
-  } catch {
-    throw new Error(`Another collector uses the spool folder ${folder}`)
+    return held
+  } catch (error) {
+    const { errcode, message } = error as Error & { errcode?: number }
+    const isTaken = errcode === 5 // SQLITE_BUSY
+    throw new Error(
+      isTaken
+        ? `Another collector uses the spool folder ${folder}`
+        : `The spool folder ${folder} cannot be written: ${message}`,
+    )
   }
-  return held
 }
 
 function open(): void {

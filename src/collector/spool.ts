@@ -1,6 +1,7 @@
 // What the collector has taken and the engine has not confirmed yet, on the disk of this machine (decision D-95).
 import { mkdirSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
+import { HintedError } from '../process/error-hints.ts'
 import { Unavailable } from '../stores/breaker.ts'
 import type { Taken } from './intake.ts'
 import type { SpoolAnswer, SpoolGroup, SpoolMeasures, SpoolWorkerData } from './spool-worker.ts'
@@ -34,7 +35,11 @@ interface Waiting {
 
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
   const { folder, mostBytes, onChange = () => {}, onStored, onMeasured, onDeath } = options
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw unusable(`The spool folder ${folder} cannot be made: ${(error as Error).message}`)
+  }
   const workerData: SpoolWorkerData = { folder, mostBytes }
   const worker = new Worker(new URL('spool-worker.ts', import.meta.url), { workerData })
   const begun = Promise.withResolvers<void>()
@@ -112,7 +117,11 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     worker.postMessage(group)
   }
 
-  await begun.promise
+  await begun.promise.catch(async (error: Error) => {
+    isClosing = true
+    await worker.terminate()
+    throw unusable(error.message)
+  })
   hasBegun = true
   return {
     append(taken) {
@@ -138,6 +147,12 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     },
   }
 }
+
+const unusable = (message: string): HintedError =>
+  new HintedError(
+    `${message}.`,
+    'Set SPOOL_FOLDER to a folder of its own that this user may write, on a disk with room.',
+  )
 
 function newGroup(): Waiting {
   const done = Promise.withResolvers<void>()

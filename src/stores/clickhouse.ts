@@ -168,7 +168,7 @@ export async function createClickHouseDatabase(url: string): Promise<void> {
   const address = new URL(url)
   const name = address.pathname.slice(1)
   address.pathname = '/'
-  const client = createClient({ url: address, request_timeout: writeMs })
+  const client = createClient({ url: address, request_timeout: writeMs, log: { level: 127 } })
   try {
     if (name) {
       await client.command({ query: 'CREATE DATABASE IF NOT EXISTS {name:Identifier}', query_params: { name } })

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import test, { after, before } from 'node:test'
+import { newKeyText } from '../../src/accounts/key-text.ts'
+import { tasks } from '../../src/cli/commands.ts'
+import { openPostgres } from '../../src/stores/postgres.ts'
 import { type Installation, install, runFootfall } from './installation.ts'
 
 let footfall: Installation['footfall']
@@ -111,6 +117,60 @@ test('a key is shown once, and then only by its prefix; its states follow the co
   assert.match((await json('key', 'create', '--account', old.accountId)).key, /^ff_a_/)
 })
 
+test('a whole key is found by its hash, never by its beginning; several with one beginning are named by their ids', async () => {
+  const [victim, other] = [await json('key', 'create', 'first.example'), await json('key', 'create', 'first.example')]
+  // As two keys of some hundred thousand do by chance: the first nine characters are all that is stored to show.
+  const postgres = openPostgres(installation.addresses.postgres, 1)
+  await postgres`UPDATE api_keys SET prefix = ${other.key.slice(0, 9)} WHERE id = ${victim.id}`
+  await postgres.end()
+  const stateOf = async (id: string) => (await json('key', 'list')).find((one: { id: string }) => one.id === id)?.state
+
+  await json('key', 'disable', other.key)
+  assert.deepEqual([await stateOf(victim.id), await stateOf(other.id)], ['active', 'disabled'])
+  const several = await footfall('key', 'delete', `${other.key.slice(0, 9)}…`)
+  assert.equal(several.code, 1)
+  for (const { id } of [victim, other]) assert.ok(several.stderr.includes(id), several.stderr)
+  const changed = `${other.key.slice(0, -1)}${other.key.endsWith('0') ? '1' : '0'}`
+  for (const wrong of [changed, other.key.slice(0, 20), newKeyText('site')]) {
+    const { code, stderr } = await footfall('key', 'delete', wrong)
+    assert.equal(code, 1)
+    assert.ok(!stderr.includes(wrong), 'a key is never repeated')
+  }
+  await json('key', 'delete', other.key)
+  assert.deepEqual([await stateOf(victim.id), await stateOf(other.id)], ['active', undefined])
+})
+
+test('a key that expires shows when, and cannot be made to expire in the past', async () => {
+  const { id } = await json('key', 'create', 'first.example', '--expires', '2099-01-31')
+  const line = async () => (await footfall('key', 'list')).stdout.split('\n').find((one) => one.startsWith(id))
+  assert.match((await line()) ?? '', /active until 2099-01-31/)
+  await json('key', 'expire', id, '2020-01-01T12:30:00Z')
+  assert.match((await line()) ?? '', /expired 2020-01-01 12:30/)
+  const past = await footfall('key', 'create', 'first.example', '--expires', '2020-01-01')
+  assert.deepEqual([past.code, past.stderr.split('\n')[0]], [1, 'footfall: 2020-01-01 is in the past.'])
+})
+
+test('--version is that of the package, and help is in groups by task', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
+  assert.equal((await footfall('--version')).stdout, `footfall ${version}\n`)
+  const { stdout } = await footfall('help')
+  for (const task of Object.keys(tasks)) assert.match(stdout, new RegExp(`^${task}$`, 'm'))
+})
+
+test('secret create --to writes a file that only its owner may read, and never a second secret', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-secret-'))
+  const [fresh, open] = [join(folder, 'fresh'), join(folder, 'open')]
+  writeFileSync(open, 'PORT=8080', { mode: 0o644 })
+  for (const file of [fresh, open]) {
+    assert.equal((await runFootfall(['secret', 'create', '--to', file], { PATH: process.env.PATH ?? '' })).code, 0)
+    assert.equal((statSync(file).mode & 0o777).toString(8), '600')
+    assert.match(readFileSync(file, 'utf8'), /^(PORT=8080\n)?KEY_SECRETS=1:[\w-]{43}\n$/)
+    const again = await runFootfall(['secret', 'create', '--to', file], { PATH: process.env.PATH ?? '' })
+    assert.deepEqual([again.code, again.stderr.split('\n')[0]], [1, `footfall: ${file} has KEY_SECRETS already.`])
+  }
+  rmSync(folder, { recursive: true })
+})
+
 test('secrets: a first one, a new one in front of it, and which keys each still carries', async () => {
   const { KEY_SECRETS } = await json('secret', 'rotate')
   const [fresh, old] = KEY_SECRETS.split(',')
@@ -159,5 +219,7 @@ test('doctor finds nothing wrong here, and says what to do where something is', 
     const found = JSON.parse(stdout).find((one: { check: string }) => one.check === check)
     assert.deepEqual([code, found.state], [1, 'failed'], check)
     assert.match(found.advice, advice)
+    const failed = JSON.parse(stdout).filter((one: { state: string }) => one.state === 'failed')
+    assert.equal(failed.length, 1, `one cause is named once: ${stdout}`)
   }
 })

@@ -30,6 +30,19 @@ for (const type of ['application/json', 'text/plain', 'text/plain;charset=UTF-8'
   })
 }
 
+test('fields that are not kept are named in the debug answer, those that are kept are not', async () => {
+  const [status, body] = await outcome([page, { ...page, props: { plan: 'x' }, revenue: { amount: 1 } }])
+  assert.deepEqual(
+    [status, body],
+    [202, { accepted: 2, dropped: [], ignored: [{ index: 1, fields: ['props', 'revenue'] }] }],
+  )
+  const long = { name: 'pageview', url: page.u, domain, referrer: 'https://t.co/', title: 'Title' }
+  const short = { ...page, r: 'https://t.co/', t: 'Title' }
+  assert.deepEqual(await outcome(long), [202, { accepted: 1, dropped: [] }])
+  assert.deepEqual(await outcome({ ...short, id: randomUUID() }), [202, { accepted: 1, dropped: [] }])
+  assert.deepEqual(await (await collector.post({ ...page, props: {} })).json(), { accepted: 1 })
+})
+
 test('fifty events are taken, fifty-one are not', async () => {
   assert.deepEqual(await outcome(Array(50).fill(page)), [202, { accepted: 50, dropped: [] }])
   const [status, body] = await outcome(Array(51).fill(page))

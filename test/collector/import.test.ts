@@ -166,12 +166,18 @@ test('a file with anything wrong in it is refused as a whole, and every fault is
       /Line 3: a quote is not closed/,
     ],
     [
+      'order.csv',
+      `${header}${good}\n2025-03-01T09:00:00Z,https://faults.example/,v1,,\n`,
+      /Line 4: is earlier than line 2/,
+    ],
+    ['header.csv', `time,url,visitor,url\n`, /Line 1: the header has the field url twice/],
+    [
       'column.csv',
       `time,url,visitor,colour\n2025-03-01T10:00:00Z,https://faults.example/,v1,red\n`,
-      /unknown field, colour/,
+      /\n {2}Line 1: the header has an unknown field, colour$/, // its own line, and once
     ],
     ['empty.csv', header, /There is no event in it/],
-    ['bytes.csv', Buffer.concat([Buffer.from(header + good), Buffer.from([0xff, 0xfe])]), /not UTF-8/],
+    ['bytes.csv', Buffer.concat([Buffer.from(header + good), Buffer.from([0xff, 0xfe])]), /Line 3: is not UTF-8/],
     ['json.jsonl', '{"time":\n', /Line 1: /],
     ['list.jsonl', '[1]\n', /Line 1: is not an object/],
     ['number.jsonl', '{"time":1}\n', /Line 1: has a time that is not a text/],
@@ -187,6 +193,7 @@ test('a file with anything wrong in it is refused as a whole, and every fault is
   const { code, stderr } = await installation.footfall('import', 'faults.example', twice)
   assert.equal(code, 1)
   assert.match(stderr, /Line 2: has no time .*\n.*Line 4: has no time .*\n.*Nothing was written/)
+  assert.match(stderr, /^Checking twice\.csv: 100 % {2}[\d,]+ of [\d,]+ bytes/m)
   const unknown = await installation.footfall('import', 'faults.example', fileOf('visits.txt', good))
   assert.match(unknown.stderr, /--format csv/)
   assert.deepEqual(await rowsOf(id, sql`name`), [])

@@ -1,8 +1,12 @@
 // An API process that is asked to end, or is killed.
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { before, beforeEach, test } from 'node:test'
 import type { ApiProcess } from '../support/api-process.ts'
-import { failed, noise, overview, sleep, type Timed, until, whileAsking } from './installation.ts'
+import { startCollectorProcess } from '../support/collector-process.ts'
+import type { StartedProcess } from '../support/process.ts'
+import { openStores } from '../support/stores.ts'
+import { ask, failed, noise, overview, sleep, type Timed, until, whileAsking } from './installation.ts'
 import { installProcesses, openLine, type ProcessInstallation } from './process-installation.ts'
 
 let installed: ProcessInstallation
@@ -17,7 +21,7 @@ beforeEach(() => {
 })
 
 /** SIGTERM, and how long it took to end, with which code. */
-async function end(api: ApiProcess): Promise<{ code: number | null; ms: number }> {
+async function end(api: StartedProcess): Promise<{ code: number | null; ms: number }> {
   const began = performance.now()
   const code = await api.stop()
   return { code, ms: performance.now() - began }
@@ -51,6 +55,48 @@ test('SIGTERM: nobody new is let in, what is under way or on its way is answered
   assert.ok(ms <= 4_000 + noise(), `took ${Math.round(ms)} ms`)
   assert.doesNotMatch(api.log(), /"level":50/)
 })
+
+for (const [what, startOne] of [
+  ['API', () => installed.startApi({ DRAIN_SECONDS: '2' })],
+  [
+    'collector',
+    async () => startCollectorProcess((await openStores()).addresses, { environment: { DRAIN_SECONDS: '2' } }),
+  ],
+] as const) {
+  test(`SIGTERM with DRAIN_SECONDS: the ${what} lets everybody in, says 503 at /readyz, and ends after that`, async (test) => {
+    const drained = await startOne()
+    assert.equal((await ask(drained, '/readyz')).status, 200)
+    const ending = end(drained)
+    const began = performance.now()
+    await until('/readyz says it', 300, async () => (await ask(drained, '/readyz')).status === 503)
+    while (performance.now() - began < 1_500) {
+      // Each on a new connection, because each answer closes its own.
+      const [ready, alive] = [await ask(drained, '/readyz'), await ask(drained, '/livez')]
+      assert.deepEqual([ready.status, ready.text], [503, '{"status":"ending"}'])
+      assert.deepEqual([alive.status, alive.headers.get('connection')], [200, 'close'])
+      await sleep(50)
+    }
+    const { code, ms } = await ending
+    test.diagnostic(`ended in ${Math.round(ms)} ms`)
+    assert.equal(code, 0)
+    assert.ok(ms >= 2_000 && ms <= 6_000 + noise(), `took ${Math.round(ms)} ms`)
+  })
+
+  test(`Ctrl-C: the ${what} does not wait for load balancers`, async () => {
+    const drained = await startOne()
+    const ended = once(drained.child, 'exit')
+    const began = performance.now()
+    drained.child.kill('SIGINT')
+    await until('nobody is let in', 1_000, () =>
+      fetch(`${drained.url}/livez`).then(
+        () => false,
+        ({ cause }) => cause.code === 'ECONNREFUSED',
+      ),
+    )
+    assert.ok(performance.now() - began < 1_900)
+    assert.deepEqual((await ended)[0], 0)
+  })
+}
 
 test('connections that nobody uses do not hold up the end', async (test) => {
   const api = await installed.startApi()

@@ -1,9 +1,14 @@
 // An API process that stands still, or runs out of something.
 import assert from 'node:assert/strict'
-import { openSync } from 'node:fs'
-import { before, beforeEach, test } from 'node:test'
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { before, beforeEach, type TestContext, test } from 'node:test'
+import { freePort } from '../../dev/clickhouse/server.ts'
 import type { ApiProcess } from '../support/api-process.ts'
-import { openStores } from '../support/stores.ts'
+import { type StartedProcess, startProcess } from '../support/process.ts'
+import { keySecrets, openStores, type StoreAddresses } from '../support/stores.ts'
 import { answered, ask, changes, newCustomer, noise, overview, record, sleep, until } from './installation.ts'
 import { installProcesses, openLine, type ProcessInstallation } from './process-installation.ts'
 
@@ -51,6 +56,68 @@ test('a log on a full disk costs lines, not answers', async () => {
   await writesMuch(api)
   assert.equal(await api.stop(), 0)
 })
+
+for (const what of ['collector', 'serve'] as const) {
+  test(`${what}: a log on a full disk costs lines, not answers`, async (t) => {
+    const disk = fullDisk(t)
+    const { addresses } = await openStores()
+    const post = (url: string) => fetch(`${url}/api/event?debug=1`, { method: 'POST', body: '{}' })
+    const started = await startWithLog(what, addresses, disk.file)
+    t.after(() => started.kill())
+    for (let sent = 0; sent < 20; sent++) {
+      const { status } = await post(started.url)
+      assert.equal(status, 202)
+    }
+    assert.equal(statSync(disk.file).size, 0, 'it was full from the beginning')
+    rmSync(disk.filler)
+    assert.equal(await started.stop(), 0)
+  })
+}
+
+/** A disk of its own with a file for a log on it and no room left. */
+function fullDisk(t: TestContext): { file: string; filler: string } {
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-full-'))
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder])
+  t.after(() => {
+    execFileSync('umount', ['-l', folder])
+    rmSync(folder, { recursive: true })
+  })
+  const [file, filler] = [join(folder, 'log'), join(folder, 'filler')]
+  writeFileSync(file, '')
+  writeFileSync(filler, 'x'.repeat(64 * 1024))
+  return { file, filler }
+}
+
+async function startWithLog(
+  what: 'collector' | 'serve',
+  addresses: StoreAddresses,
+  file: string,
+): Promise<StartedProcess> {
+  const [port, apiPort, metricsPort, apiMetricsPort] = await Promise.all(Array.from({ length: 4 }, freePort))
+  const main = what === 'serve' ? 'cli/main.ts' : 'collector/main.ts'
+  return startProcess({
+    name: what,
+    command: [
+      process.execPath,
+      new URL(`../../src/${main}`, import.meta.url).pathname,
+      ...(what === 'serve' ? ['serve'] : []),
+    ],
+    environment: {
+      DATABASE_URL: addresses.postgres,
+      CLICKHOUSE_URL: addresses.clickhouse,
+      KEY_SECRETS: keySecrets.map(({ version, secret }) => `${version}:${secret}`).join(','),
+      COLLECTOR_PORT: `${port}`,
+      PORT: `${apiPort}`,
+      METRICS_PORT: `${apiMetricsPort}`,
+      COLLECTOR_METRICS_PORT: `${metricsPort}`,
+      SPOOL_FOLDER: mkdtempSync(join(tmpdir(), 'footfall-spool-')),
+      DRAIN_SECONDS: '0',
+    },
+    port: port as number,
+    stdout: openSync(file, 'a'),
+    longestStopMs: 20_000,
+  })
+}
 
 /** More lines than any pipe holds. */
 async function writesMuch(api: ApiProcess): Promise<void> {

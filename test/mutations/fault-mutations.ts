@@ -48,7 +48,7 @@ export const faultMutations: Mutation[] = [
   },
   {
     name: 'faults: a process that ends breaks what is on its way',
-    file: 'src/api/service.ts',
+    file: 'src/process/listening.ts',
     find: 'server.closeIdleConnections = () => void setTimeout(closeIdle, graceMs)',
     replace: 'server.closeIdleConnections = closeIdle',
     caughtBy: faults('process-ending'),

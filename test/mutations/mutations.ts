@@ -10,6 +10,7 @@ import { foldingMutations } from './folding-mutations.ts'
 import { ledgerMutations } from './ledger-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
 import { openDaysMutations } from './open-days-mutations.ts'
+import { operationsMutations } from './operations-mutations.ts'
 import { retentionMutations } from './retention-mutations.ts'
 import { scaleMutations } from './scale-mutations.ts'
 import { shipperMutations } from './shipper-mutations.ts'
@@ -486,6 +487,7 @@ export const mutations: readonly Mutation[] = [
   ...shipperMutations,
   ...erasureMutations,
   ...faultMutations,
+  ...operationsMutations,
   ...foldingMutations,
   ...ledgerMutations,
   ...openDaysMutations,

@@ -136,9 +136,9 @@ export const retentionMutations: Mutation[] = [
   {
     name: 'retention: a backup leaves out what cannot be folded again',
     file: 'src/cli/backup.ts',
-    find: '      const { before, ...folded } = await writeFoldedForGood(control, folder)\n',
+    find: '    const { before, ...folded } = await writeFoldedForGood(control, folder)\n',
     replace:
-      "      const { before: _, ...folded } = await writeFoldedForGood(control, folder)\n      const before = '1970-01-01'\n",
+      "    const { before: _, ...folded } = await writeFoldedForGood(control, folder)\n    const before = '1970-01-01'\n",
     caughtBy: commands,
   },
   {

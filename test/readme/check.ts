@@ -1,9 +1,9 @@
 // `npm run check:readme`: runs the README's commands word for word, in a fresh clone of what is committed, as a new user would, and
-// compares the answers with the independent model. Prints how many seconds each part took.
+// compares the answers with the independent model. Walks the ways in which it can go wrong. Prints how many seconds each part took.
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,6 +12,7 @@ import { openPostgres } from '../../src/stores/postgres.ts'
 import type { TrafficEvent } from '../../src/traffic/event.ts'
 import { answer, type Report } from '../oracle/model.ts'
 import { databaseUrl } from '../support/stores.ts'
+import { walkWhileServing, walkWhileTried } from './failures.ts'
 
 const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
 const clone = join(mkdtempSync(join(tmpdir(), 'footfall-readme-')), 'footfall')
@@ -19,6 +20,7 @@ const seconds: Record<string, number> = {}
 const running: ChildProcess[] = []
 let engine: ClickHouseServer | undefined
 let compared = 0
+let walked = 0
 
 try {
   execFileSync('git', ['clone', '--quiet', new URL('../..', import.meta.url).pathname, clone])
@@ -40,7 +42,7 @@ try {
 /** The first minute: until the ninth answer is checked. */
 async function tryIt(): Promise<void> {
   const began = performance.now()
-  const output = await start(block('try'), /Ctrl-C ends it/)
+  const output = await start('dash', block('try'), /Ctrl-C ends it/)
   const key = /export KEY=(\S+)/.exec(output)?.[1] as string
   const calls = output.split('\n').filter((line) => line.trim().startsWith('curl '))
   assert.equal(calls.length, 9)
@@ -48,6 +50,7 @@ async function tryIt(): Promise<void> {
   const events = await eventsOf(Number(/<http_port>(\d+)</.exec(config)?.[1]))
   for (const call of calls) check(shell(call, { KEY: key }), call, events, 'Europe/Berlin')
   seconds.try = since(began)
+  failing('try', () => walkWhileTried(clone, cleanEnvironment()))
   await end(running.pop() as ChildProcess)
 }
 
@@ -59,11 +62,13 @@ async function installIt(): Promise<void> {
   await admin.end()
   assert.equal(taken, undefined, 'There is a database named footfall already: this check would spoil it')
   const began = performance.now()
-  const output = await start(block('install'), /Server listening/)
+  const output = await start('zsh', block('install'), /Collector listening/)
   const key = /^(ff_s_\w{36})$/m.exec(output)?.[1] as string
   const call = block('call')
   check(shell(call, { KEY: key }), call, await eventsOf(8123), 'Europe/Berlin')
   seconds.install = since(began)
+  assert.equal((statSync(join(clone, '.env')).mode & 0o777).toString(8), '600')
+  failing('install', () => walkWhileServing(clone, cleanEnvironment()))
 }
 
 function block(name: string): string {
@@ -72,9 +77,15 @@ function block(name: string): string {
   return commands
 }
 
+function failing(part: string, walk: () => number): void {
+  const began = performance.now()
+  walked += walk()
+  seconds[`${part}, going wrong`] = since(began)
+}
+
 /** Runs commands in the clone until they print what they should; the last of them goes on running. */
-async function start(commands: string, until: RegExp): Promise<string> {
-  const child = spawn('bash', ['-ec', commands], {
+async function start(shell: string, commands: string, until: RegExp): Promise<string> {
+  const child = spawn(shell, ['-ec', commands], {
     cwd: clone,
     env: cleanEnvironment(),
     detached: true,
@@ -152,6 +163,7 @@ function since(began: number): number {
 }
 
 function finish(ok: boolean): void {
-  console.log(JSON.stringify({ check: 'readme', seconds, answers: compared, ok: ok && compared === 10 }))
-  process.exitCode = ok && compared === 10 ? 0 : 1
+  const isGood = ok && compared === 10 && walked === 16
+  console.log(JSON.stringify({ check: 'readme', seconds, answers: compared, failures: walked, ok: isGood }))
+  process.exitCode = isGood ? 0 : 1
 }

@@ -32,6 +32,7 @@ export async function startApiProcess(
       KEY_SECRETS: keySecrets.map(({ version, secret }) => `${version}:${secret}`).join(','),
       PORT: `${port}`,
       METRICS_PORT: `${metricsPort}`,
+      DRAIN_SECONDS: '0',
       ANSWER_CACHE_MB: '0', // a test sees what it has just recorded
       ...environment,
     },

@@ -43,6 +43,7 @@ export async function startCollectorProcess(
       COLLECTOR_PORT: `${port}`,
       COLLECTOR_METRICS_PORT: `${metricsPort}`,
       SPOOL_FOLDER: spoolFolder,
+      DRAIN_SECONDS: '0',
       ...options.environment,
     },
     port,

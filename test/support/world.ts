@@ -168,7 +168,17 @@ export async function startApi({ postgres, clickhouse, addresses }: Stores, opti
   const log = options.log ? pino({ level: 'trace' }, options.log) : pino({ level: 'silent' })
   const lastUse = recordLastUse(postgres, options.lastUseMs)
   const answerBytes = options.answerBytes ?? 0
-  const app = buildApp({ clickhouse, directory, limiter, lastUse, now, log, metrics, answerBytes })
+  const app = buildApp({
+    clickhouse,
+    directory,
+    limiter,
+    lastUse,
+    now,
+    log,
+    metrics,
+    answerBytes,
+    isEnding: () => false,
+  })
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   return {

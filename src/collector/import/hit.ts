@@ -40,7 +40,7 @@ const fieldNames = [
 
 type FieldName = (typeof fieldNames)[number]
 
-const knownFields = new Set<string>(fieldNames)
+export const knownFields: ReadonlySet<string> = new Set(fieldNames)
 /** The engine's table begins after the epoch, whatever the zone. */
 const earliest = Date.UTC(1970, 0, 3)
 

@@ -13,9 +13,9 @@ import { isBot } from '../bots.ts'
 import type { Countries } from '../country.ts'
 import { deleteOldSalts } from '../salts.ts'
 import { eventsOf, type ImportIdentity, uuidOf } from './events.ts'
-import { type ImportedHit, readHit } from './hit.ts'
-import { readLines } from './lines.ts'
-import { type FileRecord, LineFault, readCsv, readJsonLines } from './records.ts'
+import { type ImportedHit, knownFields, readHit } from './hit.ts'
+import { LineFault, readLines } from './lines.ts'
+import { type FileRecord, readCsv, readJsonLines } from './records.ts'
 
 export interface ImportFile {
   path: string
@@ -28,8 +28,8 @@ export interface ImportContext {
   countries: Pick<Countries, 'countryOf'>
   site: Site
   now: number
-  /** Of the bytes to read, both times together. */
-  onProgress(done: number, total: number): void
+  /** Of the bytes of the file, each time it is read. */
+  onProgress(reading: 'checking' | 'importing', done: number, total: number): void
 }
 
 export interface ImportOutcome {
@@ -63,12 +63,14 @@ const batchEvents = 10_000
 
 export async function importFile(file: ImportFile, context: ImportContext): Promise<ImportOutcome> {
   const { size } = statSync(file.path)
-  let done = 0
-  const onBytes = (bytes: number) => {
-    done += bytes
-    context.onProgress(Math.min(done, 2 * size), 2 * size)
+  const reading = (pass: 'checking' | 'importing') => {
+    let done = 0
+    return (bytes: number) => {
+      done += bytes
+      context.onProgress(pass, Math.min(done, size), size)
+    }
   }
-  const checked = await checkFile(file, context, onBytes)
+  const checked = await checkFile(file, context, reading('checking'))
   await deleteOldSalts(context.postgres, context.now) // also where no collector runs
   const job = await openJob(context, checked.content)
   const outcome = { id: job.id, events: checked.events, bots: checked.bots, tooOld: 0, days: 0 }
@@ -79,7 +81,7 @@ export async function importFile(file: ImportFile, context: ImportContext): Prom
   try {
     const [{ taken }] = await lock<[{ taken: boolean }]>`SELECT pg_try_advisory_lock(hashtext(${job.id})) AS taken`
     if (!taken) throw new FileFaults(['It is being imported right now, by another command.'])
-    const { days, tooOld } = await writeFile(file, context, { ...job, salt: job.salt }, onBytes)
+    const { days, tooOld } = await writeFile(file, context, { ...job, salt: job.salt }, reading('importing'))
     await context.postgres`UPDATE imports SET salt = NULL, finished_at = now() WHERE id = ${job.id}`
     return {
       ...outcome,
@@ -97,15 +99,16 @@ export async function importFile(file: ImportFile, context: ImportContext): Prom
 async function checkFile(file: ImportFile, context: ImportContext, onBytes: (bytes: number) => void) {
   const content = createHash('sha256')
   const faults: string[] = []
-  let [events, bots, previous] = [0, 0, 0]
+  let [events, bots] = [0, 0]
+  let previous = { line: 0, time: 0 }
   const read = readHits(file, context, (chunk) => {
     content.update(chunk)
     onBytes(chunk.length)
   })
   for await (const hit of read) {
     if (hit instanceof LineFault) faults.push(hit.message)
-    else if (hit.time < previous) faults.push(`Line ${hit.line}: is earlier than the line before it`)
-    else previous = hit.time
+    else if (hit.time < previous.time) faults.push(`Line ${hit.line}: is earlier than line ${previous.line}`)
+    else previous = hit
     if (faults.length >= mostFaults) break
     if (hit instanceof LineFault) continue
     if (isProgram(hit)) bots++
@@ -126,14 +129,12 @@ async function* readHits(
 ): AsyncGenerator<ImportedHit | LineFault> {
   const lines = readLines(path, onChunk)
   try {
-    for await (const record of format === 'csv' ? readCsv(lines) : readJsonLines(lines)) {
+    for await (const record of format === 'csv' ? readCsv(lines, knownFields) : readJsonLines(lines)) {
       yield record instanceof LineFault ? record : hitOf(record)
     }
   } catch (error) {
-    if ((error as { code?: string }).code === 'ERR_ENCODING_INVALID_ENCODED_DATA')
-      yield new LineFault('It is not UTF-8.')
-    else if (error instanceof LineFault) yield error
-    else throw error
+    if (!(error instanceof LineFault)) throw error
+    yield error
   }
 
   function hitOf(record: FileRecord): ImportedHit | LineFault {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import { createReadStream } from 'node:fs'
 
 export interface Line {
@@ -6,17 +7,33 @@ export interface Line {
   text: string
 }
 
+/** A line that cannot be taken; the message says what is wrong with it. */
+export class LineFault extends Error {}
+
+const newline = 0x0a
+
 /** The lines of a UTF-8 file without their ends, whether those are LF or CR LF. `onChunk` hears every byte, in order. */
 export async function* readLines(path: string, onChunk: (chunk: Buffer) => void): AsyncGenerator<Line> {
-  const decoder = new TextDecoder('utf-8', { fatal: true })
   let number = 0
-  let rest = ''
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 18 })) {
-    onChunk(chunk as Buffer)
-    const lines = (rest + decoder.decode(chunk as Buffer, { stream: true })).split('\n')
-    rest = lines.pop() as string
-    for (const text of lines) yield { number: ++number, text: text.endsWith('\r') ? text.slice(0, -1) : text }
+  let pieces: Buffer[] = []
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>) {
+    onChunk(chunk)
+    let from = 0
+    for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
+      pieces.push(chunk.subarray(from, end))
+      yield lineOf(++number, pieces)
+      pieces = []
+      from = end + 1
+    }
+    if (from < chunk.length) pieces.push(chunk.subarray(from))
   }
-  rest += decoder.decode()
-  if (rest !== '') yield { number: ++number, text: rest }
+  if (pieces.length > 0) yield lineOf(++number, pieces)
+}
+
+/** Read line by line, because the decoder for a whole stream does not say in which line it failed. */
+function lineOf(number: number, pieces: readonly Buffer[]): Line {
+  const bytes = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
+  if (!isUtf8(bytes)) throw new LineFault(`Line ${number}: is not UTF-8`)
+  const text = bytes.toString().replace(/\r$/, '')
+  return { number, text: number === 1 ? text.replace(/^\uFEFF/, '') : text }
 }

@@ -1,14 +1,11 @@
 // CSV (RFC 4180, with a header) and JSON Lines, as records of named texts.
-import type { Line } from './lines.ts'
+import { type Line, LineFault } from './lines.ts'
 
 export interface FileRecord {
   /** Where it begins in the file, from 1. */
   line: number
   fields: ReadonlyMap<string, string>
 }
-
-/** A line that cannot be taken; the message says what is wrong with it. */
-export class LineFault extends Error {}
 
 export async function* readJsonLines(lines: AsyncIterable<Line>): AsyncGenerator<FileRecord | LineFault> {
   for await (const { number, text } of lines) {
@@ -26,12 +23,16 @@ export async function* readJsonLines(lines: AsyncIterable<Line>): AsyncGenerator
   }
 }
 
-export async function* readCsv(lines: AsyncIterable<Line>): AsyncGenerator<FileRecord | LineFault> {
+/** `known`: the fields there are. A header with another one is refused by its own line, not by each line below it. */
+export async function* readCsv(
+  lines: AsyncIterable<Line>,
+  known: ReadonlySet<string>,
+): AsyncGenerator<FileRecord | LineFault> {
   let header: string[] | undefined
   for await (const { number, text } of wholeRows(lines)) {
     if (text === '') continue
     if (!header) {
-      header = cellsOf(text.replace(/^\uFEFF/, '')).map((name) => name.trim().toLowerCase())
+      header = headerOf(number, text, known)
       continue
     }
     const names = header
@@ -41,6 +42,16 @@ export async function* readCsv(lines: AsyncIterable<Line>): AsyncGenerator<FileR
       return names.map((name, index): [string, string] => [name, cells[index] as string])
     })
   }
+}
+
+function headerOf(line: number, text: string, known: ReadonlySet<string>): string[] {
+  const names = cellsOf(text).map((name) => name.trim().toLowerCase())
+  for (const [index, name] of names.entries()) {
+    if (!known.has(name))
+      throw new LineFault(`Line ${line}: the header has an unknown field, ${name || 'without a name'}`)
+    if (names.indexOf(name) !== index) throw new LineFault(`Line ${line}: the header has the field ${name} twice`)
+  }
+  return names
 }
 
 function attempt(line: number, read: () => [string, string][]): FileRecord | LineFault {

@@ -1,0 +1,97 @@
+// What went wrong, for the person at the keyboard: one sentence, and what to do next. Never a stack trace.
+
+/** Something an operator can put right; the hint says how. */
+export class HintedError extends Error {
+  readonly hint: string
+
+  constructor(message: string, hint: string) {
+    super(message)
+    this.hint = hint
+  }
+}
+
+/** What is behind an error: of a host with several addresses, the first that was tried; of a dependency that is given up for now, why. */
+export function causeOf(error: Error): NodeJS.ErrnoException {
+  if (error instanceof HintedError) return error
+  if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors[0])
+  return error.cause instanceof Error && !('code' in error) ? causeOf(error.cause) : error
+}
+
+export function explain(failure: Error): { message: string; hint: string } {
+  const error = causeOf(failure)
+  if (error instanceof HintedError) return error
+  const { code = '', path } = error
+  if (path !== undefined && files[code]) return { message: `${path} ${files[code][0]}`, hint: files[code][1] }
+  const known = databases[code]
+  if (known)
+    return { message: `${known[0].slice(0, -1)} (${oneLine(error.message).replace(/\.$/, '')}).`, hint: known[1] }
+  if (error.message.startsWith('The configuration is not usable')) {
+    return {
+      message: error.message,
+      hint: 'docs/configuration.md describes every setting; footfall secret create makes KEY_SECRETS.',
+    }
+  }
+  return { message: oneLine(error.message), hint: 'footfall doctor checks configuration, connections and databases.' }
+}
+
+/** For a process that cannot go on: says why and ends with 1. */
+export function exitWith(error: Error): never {
+  const { message, hint } = explain(error)
+  try {
+    process.stderr.write(`footfall: ${message}\n  ${hint}\n`)
+  } finally {
+    process.exit(1)
+  }
+}
+
+/** ClickHouse and PostgreSQL may quote whole statements. */
+function oneLine(message: string): string {
+  const line = message.replace(/\s+/g, ' ').trim()
+  return line.length > 300 ? `${line.slice(0, 299)}…` : line
+}
+
+const files: Record<string, [message: string, hint: string]> = {
+  ENOENT: ['does not exist.', 'Check the name.'],
+  EACCES: ['may not be used by this user.', 'Give it to the user that runs this command, or name another place.'],
+  EPERM: ['may not be used by this user.', 'Give it to the user that runs this command, or name another place.'],
+  EROFS: ['is on a disk that can only be read.', 'Name a place on a disk that can be written.'],
+  ENOSPC: ['is on a disk that is full.', 'Make room on it, or name a place on another disk.'],
+  EDQUOT: ['is on a disk whose quota is used up.', 'Make room on it, or name a place on another disk.'],
+  EEXIST: ['is there already.', 'Name another place.'],
+  EISDIR: ['is a folder, not a file.', 'Name a file.'],
+  ENOTDIR: ['is not in a folder.', 'Check the name: a part of it is a file.'],
+}
+
+const doctor = 'footfall doctor says which one it is.'
+
+const databases: Record<string, [message: string, hint: string]> = {
+  ECONNREFUSED: ['A database does not answer.', `Check that it runs, and DATABASE_URL and CLICKHOUSE_URL; ${doctor}`],
+  ECONNRESET: ['A database broke the connection.', `Check DATABASE_URL and CLICKHOUSE_URL; ${doctor}`],
+  EPIPE: ['A database broke the connection.', `Check DATABASE_URL and CLICKHOUSE_URL; ${doctor}`],
+  ETIMEDOUT: ['A database does not answer.', `Check the network, and DATABASE_URL and CLICKHOUSE_URL; ${doctor}`],
+  EHOSTUNREACH: ['A database cannot be reached.', `Check the network, and DATABASE_URL and CLICKHOUSE_URL; ${doctor}`],
+  ENETUNREACH: ['A database cannot be reached.', `Check the network, and DATABASE_URL and CLICKHOUSE_URL; ${doctor}`],
+  ENOTFOUND: ['A database host has no address.', 'Check the host names in DATABASE_URL and CLICKHOUSE_URL.'],
+  EAI_AGAIN: ['A database host has no address at the moment.', 'Check DNS, DATABASE_URL and CLICKHOUSE_URL.'],
+  CONNECT_TIMEOUT: ['PostgreSQL does not answer.', 'Check DATABASE_URL, and that the server runs.'],
+  CONNECTION_CLOSED: ['PostgreSQL closed the connection.', 'Check that DATABASE_URL names a PostgreSQL server.'],
+  '3D000': ['The PostgreSQL database does not exist.', 'Run: footfall migrate'],
+  '28P01': ['PostgreSQL refuses the password.', 'Check the user and password in DATABASE_URL.'],
+  '28000': ['PostgreSQL refuses the user.', 'Check the user in DATABASE_URL, and pg_hba.conf.'],
+  '42P01': ['The PostgreSQL tables are missing.', 'Run: footfall migrate'],
+  '42703': ['The PostgreSQL tables are of an older version.', 'Run: footfall migrate'],
+  '42501': ['The PostgreSQL user may not do that.', 'Use the owner of the database in DATABASE_URL.'],
+  '25006': ['PostgreSQL can only be read.', 'Check that DATABASE_URL names the primary, not a replica.'],
+  '53100': ['The disk of PostgreSQL is full.', 'Make room on it.'],
+  '53300': ['PostgreSQL has no connection left.', 'Raise max_connections, or end what uses them.'],
+  '57P03': ['PostgreSQL is starting or stopping.', 'Try again in a moment.'],
+  '23503': ['What this refers to does not exist.', 'Check the ids: footfall account list, footfall site list'],
+  '81': ['The ClickHouse database does not exist.', 'Run: footfall migrate'],
+  '60': ['The ClickHouse tables are missing.', 'Run: footfall migrate'],
+  '47': ['The ClickHouse tables are of an older version.', 'Run: footfall migrate'],
+  '516': ['ClickHouse refuses the user or password.', 'Check the user and password in CLICKHOUSE_URL.'],
+  '497': ['The ClickHouse user may not do that.', 'Grant it, or use another user in CLICKHOUSE_URL.'],
+  '164': ['The ClickHouse user may only read.', 'Use a user that may write in CLICKHOUSE_URL (docs/operations.md).'],
+  '241': ['ClickHouse has too little memory for that.', 'Give it more, or try again when it is less busy.'],
+  '243': ['The disk of ClickHouse is full.', 'Make room on it.'],
+}

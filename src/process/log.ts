@@ -1,0 +1,40 @@
+// One log for every process, on standard output: JSON lines for programs, plain lines on a terminal.
+import { type Logger, pino } from 'pino'
+
+/** As much as may wait for a reader that is slow. */
+const mostBytes = 1024 * 1024
+
+/** A full disk or a reader that is stuck costs lines, never an answer. */
+export function createLog(level: string): Logger {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  const shown = process.stdout.isTTY ? (line: string) => readable(line, level) : (line: string) => line
+  return pino(
+    { level },
+    {
+      write(line) {
+        if (process.stdout.writableLength < mostBytes) process.stdout.write(shown(line))
+      },
+    },
+  )
+}
+
+interface Entry {
+  level: number
+  time: number
+  msg?: string
+  err?: { message: string; stack?: string }
+  [field: string]: unknown
+}
+
+/** One line of the log for a person; stack traces are shown from LOG_LEVEL=debug on. */
+export function readable(line: string, level: string): string {
+  const { level: severity, time, msg = '', err, pid: _pid, hostname: _hostname, ...fields } = JSON.parse(line) as Entry
+  const more = Object.entries(fields).map(([name, value]) => `${name}=${plain(value)}`)
+  const cause = err ? [`(${err.message})`] : []
+  const stack = err?.stack && ['debug', 'trace'].includes(level) ? `\n${err.stack}` : ''
+  const at = new Date(time).toTimeString().slice(0, 8)
+  const word = (pino.levels.labels[severity] ?? '').toUpperCase().padEnd(5)
+  return `${[at, word, msg, ...cause, ...more].join(' ')}${stack}\n`
+}
+
+const plain = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

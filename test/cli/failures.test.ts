@@ -1,0 +1,136 @@
+// Every way in which a command can fail: one sentence, what to do next, exit code 1, nothing on standard output, no stack trace.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, test } from 'node:test'
+import { createEmptyStores } from '../support/stores.ts'
+import { type Installation, install, type Outcome, runFootfall } from './installation.ts'
+
+let installation: Installation
+let empty: Awaited<ReturnType<typeof createEmptyStores>>
+const folder = mkdtempSync(join(tmpdir(), 'footfall-failures-'))
+const at = (name: string) => join(folder, name)
+
+before(async () => {
+  installation = await install()
+  empty = await createEmptyStores()
+  await installation.json('site', 'create', 'known.example')
+  writeFileSync(at('visits.csv'), 'time,url,visitor\n2025-03-01T10:00:00Z,https://known.example/,v1\n')
+  writeFileSync(at('words.csv'), 'one,two\n1,2\n')
+  mkdirSync(at('unfinished'))
+})
+after(async () => {
+  rmSync(folder, { recursive: true })
+  await Promise.all([installation.remove(), empty.remove()])
+})
+
+function refused({ code, stdout, stderr }: Outcome, expected: RegExp, what: string): void {
+  const progress = /^[A-Z][\w .-]*: \d+ % .*\n/gm
+  assert.deepEqual([code, stdout], [1, ''], `${what}: ${stderr}`)
+  assert.match(stderr.replace(progress, ''), /^footfall: \S[^\n]+\n(?: {2}\S[^\n]*\n)+$/, what)
+  assert.match(stderr, expected, what)
+}
+
+const change = (address: string, parts: Partial<URL>) => Object.assign(new URL(address), parts).href
+
+test('databases that are not there, refuse us or are something else', { timeout: 300_000 }, async () => {
+  const { CLICKHOUSE_URL, DATABASE_URL } = installation.environment
+  // Answers every request and never speaks the protocol of PostgreSQL.
+  const web = createServer((_request, response) => response.writeHead(400).end()).listen(0, '127.0.0.1')
+  await once(web, 'listening')
+  const { port } = web.address() as { port: number }
+  const cases: [words: string[], environment: Record<string, string>, expected: RegExp][] = [
+    [['migrate'], { DATABASE_URL: 'postgres://postgres@localhost:1/x' }, /database does not answer.*\n.*DATABASE_URL/],
+    [['migrate'], { CLICKHOUSE_URL: 'http://127.0.0.1:1/x' }, /database does not answer.*\n.*CLICKHOUSE_URL/],
+    [['migrate'], { CLICKHOUSE_URL: change(CLICKHOUSE_URL, { password: 'wrong' }) }, /password.*\n.*CLICKHOUSE_URL/],
+    [['migrate'], { DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/x` }, /PostgreSQL .*\n.*DATABASE_URL/],
+    [['site', 'list'], { DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/x` }, /PostgreSQL .*\n.*DATABASE_URL/],
+    [['site', 'list'], { DATABASE_URL: 'mysql://x' }, /DATABASE_URL must be.*postgres:\/\//],
+    [['site', 'list'], { DATABASE_URL: change(DATABASE_URL, { username: 'nobody' }) }, /refuses the user/],
+    [
+      ['site', 'list'],
+      { DATABASE_URL: change(DATABASE_URL, { pathname: '/nowhere' }) },
+      /not exist.*\n.*footfall migrate/,
+    ],
+    [['key', 'list'], { DATABASE_URL: empty.stores.addresses.postgres }, /tables are missing.*\n.*footfall migrate/],
+    [['backup', at('new')], { CLICKHOUSE_URL: 'http://127.0.0.1:1/x' }, /database does not answer.*\n.*CLICKHOUSE_URL/],
+    [['backup', at('new')], { CLICKHOUSE_URL: empty.stores.addresses.clickhouse }, /ClickHouse tables are missing/],
+    [
+      ['demo', 'demo.example'],
+      { CLICKHOUSE_URL: change(CLICKHOUSE_URL, { username: 'footfall_reader' }) },
+      /ClickHouse user may .*\n.*CLICKHOUSE_URL/,
+    ],
+    [
+      ['import', 'known.example', at('visits.csv')],
+      { CLICKHOUSE_URL: change(CLICKHOUSE_URL, { pathname: '/nowhere' }) },
+      /ClickHouse database does not exist.*\n.*footfall migrate/,
+    ],
+  ]
+  for (const [words, environment, expected] of cases) {
+    const outcome = await runFootfall(words, { ...installation.environment, ...environment })
+    refused(outcome, expected, `${words.join(' ')} with ${JSON.stringify(environment)}`)
+  }
+  web.close()
+  web.closeAllConnections()
+})
+
+test('what is not known, and files and folders that cannot be used', { timeout: 300_000 }, async () => {
+  await installation.json('backup', at('whole'))
+  const fresh = { ...installation.environment, DATABASE_URL: '', CLICKHOUSE_URL: '' }
+  fresh.DATABASE_URL = empty.stores.addresses.postgres
+  fresh.CLICKHOUSE_URL = empty.stores.addresses.clickhouse
+  assert.equal((await runFootfall(['migrate'], fresh)).code, 0)
+  for (const name of ['cut', 'missing', 'garbled']) cpSync(at('whole'), at(name), { recursive: true })
+  writeFileSync(at('cut/events.native.gz'), 'no gzip')
+  rmSync(at('missing/titles.native.gz'))
+  writeFileSync(at('garbled/manifest.json'), '{')
+  const own = installation.environment
+  const cases: [words: string[], expected: RegExp, environment?: Record<string, string>][] = [
+    [['constructor'], /no command constructor.*\n.*footfall help/],
+    [['site', 'toString'], /no command site toString/],
+    [['site', 'create'], /takes <domain>/],
+    [['site', 'create', 'x.example', '--timezone'], /--timezone/],
+    [['key', 'create', '--account', 'acct_none'], /does not exist.*\n.*footfall account list/],
+    [['key', 'disable', 'key_none'], /no key key_none.*\n.*footfall key list/],
+    [['key', 'rotate', 'key_none', '--overlap', 'x'], /overlap/],
+    [['account', 'delete', 'acct_none'], /no account acct_none/],
+    [['import', 'unknown.example', at('visits.csv')], /no site unknown.example/],
+    [['import', 'known.example', at('nowhere.csv')], /no file/],
+    [['import', 'known.example', folder, '--format', 'csv'], /is not a file/],
+    [['import', 'known.example', at('words.csv')], /Line 1: the header has an unknown field, one/],
+    [['backup', folder], /is there already/],
+    [['backup', '/etc/passwd/backup'], /not in a folder/],
+    [['restore', at('nowhere')], /is not a finished backup/],
+    [['restore', at('unfinished')], /is not a finished backup/],
+    [['restore', at('garbled')], /is not the manifest of a backup/],
+    [['restore', at('whole')], /not empty/],
+    [['restore', at('cut')], /backup is damaged: .*events\.native\.gz/, fresh],
+    [['restore', at('missing')], /backup is damaged: .*titles\.native\.gz is missing/, fresh],
+    [['secret', 'create', '--to', '/etc/passwd/env'], /not in a folder/],
+    [['secret', 'status'], /KEY_SECRETS/, { ...own, KEY_SECRETS: 'short' }],
+  ]
+  for (const [words, expected, environment = own] of cases) {
+    refused(await runFootfall(words, environment), expected, words.join(' '))
+  }
+})
+
+test('an outcome that cannot be printed is said; a reader that has seen enough is no failure', async () => {
+  const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [main, 'help'], { stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'] })
+  let stderr = ''
+  child.stderr?.on('data', (chunk) => {
+    stderr += chunk
+  })
+  const [code] = await once(child, 'close')
+  refused({ code, stdout: '', stderr }, /cannot be printed/, 'help on a full disk')
+  const piped = spawn('bash', ['-c', `set -o pipefail; '${process.execPath}' ${main} help | true`], { stdio: 'pipe' })
+  let said = ''
+  piped.stderr.on('data', (chunk) => {
+    said += chunk
+  })
+  assert.deepEqual([(await once(piped, 'close'))[0], said], [0, ''])
+})
