@@ -15,6 +15,6 @@ const collector = await startCollector(config, pino({ level: config.LOG_LEVEL })
   },
 })
 process.once('SIGTERM', async () => {
-  await collector.stop()
+  await collector.stop(0)
   process.exit()
 })

@@ -106,8 +106,8 @@ export const contractMutations: Mutation[] = [
   {
     name: 'contract: titles are recorded without their country',
     file: 'src/traffic/recording.ts',
-    find: '      pathname,\n      country,\n',
-    replace: "      pathname,\n      country: country && '',\n",
+    find: '  pathname,\n  country,\n',
+    replace: "  pathname,\n  country: country && '',\n",
     caughtBy: pages,
   },
   {
