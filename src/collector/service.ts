@@ -10,16 +10,20 @@ import { openRedis } from '../stores/redis.ts'
 import { boundReads, openRequestPostgres } from '../stores/request-postgres.ts'
 import { type OnChange, watchNeighbours } from '../stores/watch.ts'
 import { buildCollector } from './app.ts'
-import { createClientAddress } from './client-address.ts'
+import { createBodies } from './bodies.ts'
+import { createClientAddress, createTrust } from './client-address.ts'
+import { createConnections } from './connections.ts'
 import { openCountries } from './country.ts'
+import { createLimits } from './limits.ts'
 import { createCollectorMetrics } from './metrics.ts'
-import { watchOverload } from './overload.ts'
+import { createNetworkKey } from './network-key.ts'
 import { readRunningSessions, readSpooledSessions } from './recent-sessions.ts'
 import { openSalts } from './salts.ts'
 import { openMemorySessions } from './sessions.ts'
 import { shareSessions } from './shared-sessions.ts'
 import { startShipper } from './ship.ts'
 import { openSpool } from './spool.ts'
+import { createWorkQueue } from './work-queue.ts'
 
 /** A site that is known stays usable without PostgreSQL for so long: refusing its visitors helps nobody. */
 const siteUnconfirmedMs = 24 * 3_600_000
@@ -27,8 +31,10 @@ const siteUnconfirmedMs = 24 * 3_600_000
 const longestReadMs = 500
 const graceMs = 1_000
 const longestDrainMs = 5_000
-/** Each may hold a body of 64 kB. */
+/** Some 25 kB each in Node and the kernel. */
 const mostConnections = 4_000
+/** Of all bodies from their first byte until they are answered. V8 frees them late: about three times as much is in use at worst. */
+const mostBodyBytes = 32 * 1024 * 1024
 
 export interface RunningCollector {
   stop(): Promise<void>
@@ -83,7 +89,24 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
     readSpooledSessions(config.SPOOL_FOLDER, memory, Date.now())
   }
 
-  const overload = watchOverload()
+  const isTrusted = createTrust(config.TRUSTED_PROXIES)
+  const clientAddress = createClientAddress(isTrusted)
+  const networkKey = createNetworkKey()
+  const limits = createLimits({
+    perAddress: config.EVENTS_PER_SECOND_PER_ADDRESS,
+    perSite: config.EVENTS_PER_SECOND_PER_SITE,
+    networkKey,
+    isTrusted,
+  })
+  const connections = createConnections({
+    most: mostConnections,
+    mostPerAddress: config.CONNECTIONS_PER_ADDRESS,
+    keyOf(remoteAddress) {
+      const address = clientAddress(remoteAddress, undefined)
+      return isTrusted(address) ? undefined : networkKey(address)
+    },
+    onClosed: metrics.closed,
+  })
   let ending = false
   const server = buildCollector({
     siteOfDomain: directory.siteOfDomain,
@@ -92,15 +115,17 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
     sessions,
     spool,
     now: Date.now,
-    overload,
-    clientAddress: createClientAddress(config.TRUSTED_PROXIES),
+    limits,
+    connections,
+    bodies: createBodies(mostBodyBytes, createWorkQueue()),
+    clientAddress,
     log,
     onAccepted: metrics.accepted,
     onDropped: metrics.dropped,
     onAnswered: metrics.answered,
+    onRefused: metrics.refused,
     isEnding: () => ending,
   })
-  server.maxConnections = mostConnections
   const metricsServer = createServer(async (_request, response) => {
     response.setHeader('Content-Type', metrics.registry.contentType)
     response.end(await metrics.registry.metrics())
@@ -124,7 +149,6 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
       await shipper.stop()
       metricsServer.close()
       metricsServer.closeAllConnections()
-      overload.close()
       salts.close()
       sessions.close()
       countries.close()

@@ -33,6 +33,7 @@ function openSources(now = '2026-11-15T12:00:00Z') {
     countries: { countryOf: (ip) => (ip === sender.ip ? 'NL' : 'ZZ') },
     salts: { of: (zone, day) => createSecretKey(Buffer.from(`${zone} ${day}`)) },
     sessions,
+    limits: { takeOfSite: () => 0 },
     now: () => clock.at,
   }
   return { sources, clock, close: () => sessions.close() }

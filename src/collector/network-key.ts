@@ -1,0 +1,77 @@
+// What an address is counted under: a hash under a random key of this process, so that no address is kept.
+import { randomBytes } from 'node:crypto'
+
+/** A number for the network that one sender has to itself: an IPv4 address, or the /64 of an IPv6 address. */
+export type NetworkKey = (address: string) => number
+
+/** HalfSipHash-1-3: 0.1 us, where HMAC-SHA-256 takes 3. Without its key nobody can find an address that shares the number of another. */
+export function createNetworkKey(secret: Buffer = randomBytes(8)): NetworkKey {
+  const [key0, key1] = [secret.readInt32LE(0), secret.readInt32LE(4)]
+  let [v0, v1, v2, v3] = [0, 0, 0, 0]
+
+  function round(): void {
+    v0 = (v0 + v1) | 0
+    v1 = ((v1 << 5) | (v1 >>> 27)) ^ v0
+    v0 = (v0 << 16) | (v0 >>> 16)
+    v2 = (v2 + v3) | 0
+    v3 = ((v3 << 8) | (v3 >>> 24)) ^ v2
+    v0 = (v0 + v3) | 0
+    v3 = ((v3 << 7) | (v3 >>> 25)) ^ v0
+    v2 = (v2 + v1) | 0
+    v1 = ((v1 << 13) | (v1 >>> 19)) ^ v2
+    v2 = (v2 << 16) | (v2 >>> 16)
+  }
+
+  function mix(word: number): void {
+    v3 ^= word
+    round()
+    v0 ^= word
+  }
+
+  return (address) => {
+    v0 = key0
+    v1 = key1
+    v2 = key0 ^ 0x6c796765
+    v3 = key1 ^ 0x74656462
+    if (address.includes(':')) {
+      const [a, b, c, d] = firstGroups(address)
+      mix((a << 16) | b)
+      mix((c << 16) | d)
+      mix(6)
+    } else {
+      mix(numberOf(address))
+      mix(4)
+    }
+    v2 ^= 0xff
+    round()
+    round()
+    round()
+    return v1 ^ v3
+  }
+}
+
+function numberOf(address: string): number {
+  let [number, part] = [0, 0]
+  for (let index = 0; index < address.length; index++) {
+    const character = address.charCodeAt(index)
+    if (character === 46) {
+      number = (number << 8) | part
+      part = 0
+    } else part = part * 10 + character - 48
+  }
+  return (number << 8) | part
+}
+
+/** The first four of the eight groups, with `::` written out: 2001:db8::1 -> 2001:db8:0:0. */
+function firstGroups(address: string): [number, number, number, number] {
+  const [head = '', tail] = address.split('::', 2)
+  const groups = head === '' ? [] : head.split(':')
+  if (tail !== undefined) {
+    const after = tail === '' ? [] : tail.split(':')
+    const length = after.length + (tail.includes('.') ? 1 : 0)
+    while (groups.length < 8 - length && groups.length < 4) groups.push('0')
+    groups.push(...after)
+  }
+  const group = (index: number) => Number.parseInt(groups[index] ?? '0', 16) || 0
+  return [group(0), group(1), group(2), group(3)]
+}
