@@ -2,8 +2,8 @@
 
 export interface Buckets<Key> {
   /**
-   * Takes so many tokens and returns 0, or takes nothing and returns the seconds to wait. A bucket with anything in it gives all that
-   * is asked for and then owes the rest, so that a long list is not refused for ever where short ones pass. 0 tokens only ask.
+   * Takes so many tokens and returns 0, or takes nothing and returns the seconds to wait. A bucket that holds one gives all that is
+   * asked for and then owes the rest, so that a long list is not refused for ever where short ones pass. 0 tokens only ask.
    */
   take(key: Key, tokens: number): number
 }
@@ -53,7 +53,7 @@ export function createBuckets<Key>({ perSecond, burstSeconds, now = monotonic }:
       const bucket = bucketOf(key, at)
       bucket.tokens = Math.min(full, bucket.tokens + ((at - bucket.at) / 1000) * perSecond)
       bucket.at = at
-      if (bucket.tokens <= 0) return Math.max(1, Math.ceil(-bucket.tokens / perSecond))
+      if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / perSecond)
       bucket.tokens -= tokens
       return 0
     },

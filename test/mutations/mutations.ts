@@ -7,6 +7,7 @@ import { erasureMutations } from './erasure-mutations.ts'
 import { faultMutations } from './fault-mutations.ts'
 import { foldingMutations } from './folding-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
+import { limitsMutations } from './limits-mutations.ts'
 import { openDaysMutations } from './open-days-mutations.ts'
 import { retentionMutations } from './retention-mutations.ts'
 import { scaleMutations } from './scale-mutations.ts'
@@ -481,6 +482,7 @@ export const mutations: readonly Mutation[] = [
   ...collectorMutations,
   ...shipperMutations,
   ...erasureMutations,
+  ...limitsMutations,
   ...faultMutations,
   ...foldingMutations,
   ...openDaysMutations,
