@@ -92,7 +92,7 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
   const isTrusted = createTrust(config.TRUSTED_PROXIES)
   const clientAddress = createClientAddress(isTrusted)
   const networkKey = createNetworkKey()
-  const limits = createLimits({
+  const eventLimits = createLimits({
     perAddress: config.EVENTS_PER_SECOND_PER_ADDRESS,
     perSite: config.EVENTS_PER_SECOND_PER_SITE,
     networkKey,
@@ -115,7 +115,7 @@ export async function startCollector(config: CollectorConfig, log: Logger): Prom
     sessions,
     spool,
     now: Date.now,
-    limits,
+    limits: eventLimits,
     connections,
     bodies: createBodies(mostBodyBytes, createWorkQueue()),
     clientAddress,
