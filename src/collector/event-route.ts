@@ -34,8 +34,10 @@ export async function postEvent(
   response: ServerResponse,
   services: EventServices,
 ): Promise<void> {
+  // Now: of a client that hangs up before its turn comes, the address is not known any more.
+  const sender = senderOf(request, services)
   request.once('end', () => services.connections.complete(request.socket))
-  const outcome = await services.bodies.read(request, (text) => takeText(text, senderOf(request, services), services))
+  const outcome = await services.bodies.read(request, (text) => takeText(text, sender, services))
   const isDebug = /[?&]debug=1(&|$)/.test(request.url ?? '')
   const answer = isDebug ? JSON.stringify(outcome) : `{"accepted":${outcome.accepted}}`
   answerJson(response, 202, answer)

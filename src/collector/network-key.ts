@@ -34,9 +34,9 @@ export function createNetworkKey(secret: Buffer = randomBytes(8)): NetworkKey {
     v2 = key0 ^ 0x6c796765
     v3 = key1 ^ 0x74656462
     if (address.includes(':')) {
-      const [a, b, c, d] = firstGroups(address)
-      mix((a << 16) | b)
-      mix((c << 16) | d)
+      const groups = firstGroups(address)
+      mix((groups[0] << 16) | groups[1])
+      mix((groups[2] << 16) | groups[3])
       mix(6)
     } else {
       mix(numberOf(address))
@@ -63,15 +63,28 @@ function numberOf(address: string): number {
 }
 
 /** The first four of the eight groups, with `::` written out: 2001:db8::1 -> 2001:db8:0:0. */
-function firstGroups(address: string): [number, number, number, number] {
-  const [head = '', tail] = address.split('::', 2)
-  const groups = head === '' ? [] : head.split(':')
-  if (tail !== undefined) {
-    const after = tail === '' ? [] : tail.split(':')
-    const length = after.length + (tail.includes('.') ? 1 : 0)
-    while (groups.length < 8 - length && groups.length < 4) groups.push('0')
-    groups.push(...after)
+function firstGroups(address: string): readonly [number, number, number, number] {
+  const groups: [number, number, number, number] = [0, 0, 0, 0]
+  let [index, group] = [0, 0]
+  for (let at = 0; at < address.length && index < 4; at++) {
+    const character = address.charCodeAt(at)
+    if (character !== colon) {
+      // 0-9 are 48 to 57, a-f are 97 to 102 and A-F are 65 to 70.
+      group = (group << 4) | (character < 58 ? character - 48 : (character & 31) + 9)
+      continue
+    }
+    groups[index++] = group
+    group = 0
+    if (address.charCodeAt(at + 1) !== colon) continue
+    // The rest is the end of the address: it begins here only if it is that long.
+    const rest = address.slice(at + 2)
+    if (rest === '') break
+    const length = rest.split(':').length + (rest.includes('.') ? 1 : 0)
+    if (at === 0) index = 0
+    index = Math.max(index, 8 - length)
+    at++
   }
-  const group = (index: number) => Number.parseInt(groups[index] ?? '0', 16) || 0
-  return [group(0), group(1), group(2), group(3)]
+  return groups
 }
+
+const colon = 58

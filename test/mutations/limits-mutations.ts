@@ -29,15 +29,15 @@ export const limitsMutations: Mutation[] = [
   {
     name: 'limits: every address of an IPv6 network has a bucket of its own',
     file: 'src/collector/network-key.ts',
-    find: '      mix((c << 16) | d)\n',
+    find: '      mix((groups[2] << 16) | groups[3])\n',
     replace: '      for (const letter of address) mix(letter.charCodeAt(0))\n',
     caughtBy: collector('limits'),
   },
   {
     name: 'limits: half an IPv6 network shares a bucket with the other half',
     file: 'src/collector/network-key.ts',
-    find: '      mix((c << 16) | d)\n',
-    replace: '      mix(c)\n',
+    find: '      mix((groups[2] << 16) | groups[3])\n',
+    replace: '      mix(groups[2])\n',
     caughtBy: collector('limits'),
   },
   {
