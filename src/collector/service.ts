@@ -31,7 +31,7 @@ const siteUnconfirmedMs = 24 * 3_600_000
 const longestReadMs = 500
 const graceMs = 1_000
 const longestDrainMs = 5_000
-/** Some 25 kB each in Node and the kernel. */
+/** More than honest visitors need at once: a connection is kept for 15 s after its last request. */
 const mostConnections = 4_000
 /** Of all bodies from their first byte until they are answered. V8 frees them late: about three times as much is in use at worst. */
 const mostBodyBytes = 32 * 1024 * 1024
