@@ -91,6 +91,24 @@ export const variables = {
     default: '127.0.0.1,::1',
     parse: networks,
   }),
+  EVENTS_PER_SECOND_PER_ADDRESS: variable({
+    description:
+      'Events a second that a collector takes from one address (IPv6: one /64), with a burst of 20 times as many; more are answered 429. 0 for no limit. TRUSTED_PROXIES have none: a proxy that is not listed there makes all visitors one address.',
+    default: '50',
+    parse: count,
+  }),
+  EVENTS_PER_SECOND_PER_SITE: variable({
+    description:
+      'Events a second that a collector takes of one site, with a burst of 10 times as many; more are dropped, and answered 429 when nothing is left. 0 for no limit.',
+    default: '2000',
+    parse: count,
+  }),
+  CONNECTIONS_PER_ADDRESS: variable({
+    description:
+      'Connections that one address (IPv6: one /64) may have open to a collector; above that the one that has been without a whole request for longest is closed. 0 for no limit. TRUSTED_PROXIES have none.',
+    default: '250',
+    parse: count,
+  }),
   COUNTRY_FILE: variable({
     description:
       'Country file in MaxMind format; a new one is taken without a restart. Unset, that of db-ip.com from npm.',
@@ -172,6 +190,11 @@ function port(text: string): number {
 
 function bytes(text: string): number {
   if (!/^\d{7,15}$/.test(text)) throw new Error('must be a number of bytes, at least 1000000')
+  return Number(text)
+}
+
+function count(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new Error('must be a whole number, 0 for no limit')
   return Number(text)
 }
 

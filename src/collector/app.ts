@@ -2,13 +2,16 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Logger } from 'pino'
 import { Unavailable } from '../stores/breaker.ts'
 import { answerEmpty, answerJson } from './answer.ts'
+import type { Connections } from './connections.ts'
 import { type EventServices, postEvent } from './event-route.ts'
 import { Refusal, type RefusalCode, refusals } from './refusals.ts'
 import { trackerRoutes } from './tracker/routes.ts'
 
 export interface CollectorServices extends EventServices {
   log: Logger
+  connections: Connections
   onAnswered(status: number): void
+  onRefused(code: RefusalCode): void
   isEnding(): boolean
 }
 
@@ -18,10 +21,11 @@ interface Route {
   handle(request: IncomingMessage, response: ServerResponse): Promise<void> | void
 }
 
+/** When it is not known how long: a restart of PostgreSQL or of a disk's file system takes some seconds. */
 const retryAfterSeconds = 5
 
 export function buildCollector(services: CollectorServices): Server {
-  const { log, onAnswered, isEnding } = services
+  const { log, connections, onAnswered, onRefused, isEnding } = services
   const routes: Readonly<Record<string, Route>> = {
     ...trackerRoutes(),
     '/api/event': { method: 'POST', handle: (request, response) => postEvent(request, response, services) },
@@ -43,8 +47,11 @@ export function buildCollector(services: CollectorServices): Server {
       if (!(error instanceof Refusal) && !(error instanceof Unavailable)) {
         log.error({ err: error }, 'An event could not be taken')
       }
-      refuse(request, response, error instanceof Refusal ? error.code : 'unavailable')
+      const refusal = error instanceof Refusal ? error : new Refusal('unavailable', retryAfterSeconds)
+      refuse(request, response, refusal)
+      onRefused(refusal.code)
     }
+    connections.answered(request.socket)
     onAnswered(response.statusCode)
   }
 
@@ -59,7 +66,7 @@ export function buildCollector(services: CollectorServices): Server {
     return route
   }
 
-  return createServer(
+  const server = createServer(
     {
       maxHeaderSize: 8_192,
       headersTimeout: 5_000,
@@ -69,13 +76,15 @@ export function buildCollector(services: CollectorServices): Server {
     },
     (request, response) => void handle(request, response),
   )
+  server.on('connection', connections.opened)
+  return server
 }
 
-function refuse(request: IncomingMessage, response: ServerResponse, code: RefusalCode): void {
+function refuse(request: IncomingMessage, response: ServerResponse, { code, waitSeconds }: Refusal): void {
   if (response.headersSent) return void response.destroy()
   const { status, message } = refusals[code]
   const more = ['Cache-Control', 'no-store']
-  if (status === 503) more.push('Retry-After', `${retryAfterSeconds}`)
+  if (status === 503 || status === 429) more.push('Retry-After', `${waitSeconds}`)
   if (status === 405) more.push('Allow', 'POST, OPTIONS')
   // What is left of the body is not read, so the connection cannot be used again.
   if (!request.complete) more.push('Connection', 'close')

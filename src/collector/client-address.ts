@@ -5,7 +5,7 @@ import { BlockList, isIP } from 'node:net'
 export type ClientAddress = (socketAddress: string, forwardedFor: string | undefined) => string
 
 /** `trusted`: addresses and networks such as 10.0.0.0/8. */
-export function createClientAddress(trusted: readonly string[]): ClientAddress {
+export function createTrust(trusted: readonly string[]): (address: string) => boolean {
   const proxies = new BlockList()
   for (const entry of trusted) {
     const [address, bits] = entry.split('/') as [string, string | undefined]
@@ -13,8 +13,10 @@ export function createClientAddress(trusted: readonly string[]): ClientAddress {
     if (bits === undefined) proxies.addAddress(address, family)
     else proxies.addSubnet(address, Number(bits), family)
   }
-  const isTrusted = (address: string): boolean => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+  return (address) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
 
+export function createClientAddress(isTrusted: (address: string) => boolean): ClientAddress {
   return (socketAddress, forwardedFor) => {
     let address = unmapped(socketAddress)
     if (forwardedFor === undefined) return address

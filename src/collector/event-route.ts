@@ -1,34 +1,33 @@
 // POST /api/event, in the words that trackers of this field use. On bare node:http: every visit of every site passes here.
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { Unavailable } from '../stores/breaker.ts'
 import { answerJson } from './answer.ts'
+import type { Bodies } from './bodies.ts'
 import type { ClientAddress } from './client-address.ts'
+import type { Connections } from './connections.ts'
 import type { Sender } from './hit.ts'
 import { type DropReason, eventFields, type Sources, type Taken, takeIn } from './intake.ts'
-import type { Overload } from './overload.ts'
+import type { Limits } from './limits.ts'
 import { Refusal } from './refusals.ts'
 import type { Spool } from './spool.ts'
 
 export interface EventServices extends Sources {
+  bodies: Bodies
+  connections: Pick<Connections, 'complete'>
+  limits: Limits
   spool: Pick<Spool, 'append'>
   clientAddress: ClientAddress
-  overload: Pick<Overload, 'isLate'>
   onAccepted(events: number): void
   onDropped(reason: DropReason): void
 }
 
-const mostBytes = 65_536
 const mostEvents = 50
 /** Of a whole request: each unknown one is a look-up in PostgreSQL. */
 const mostDomains = 10
-/** Of all bodies that are being read, so that many slow senders cannot fill the memory. */
-const mostBytesAtOnce = 64 * 1024 * 1024
-
-let bytesAtOnce = 0
 
 interface Outcome {
   accepted: number
   dropped: { index: number; reason: DropReason }[]
+  ignored?: { index: number; fields: string[] }[]
 }
 
 export async function postEvent(
@@ -36,22 +35,31 @@ export async function postEvent(
   response: ServerResponse,
   services: EventServices,
 ): Promise<void> {
-  const body = await readBody(request)
-  // Not sooner: a client that is hung up on while it sends never sees the answer.
-  if (services.overload.isLate()) throw new Unavailable('Too much has come at once')
-  const sent = parse(body)
-  const outcome = await takeAll(sent, senderOf(request, services), services)
+  // Now: of a client that hangs up before its turn comes, the address is not known any more.
+  const sender = senderOf(request, services)
+  request.once('end', () => services.connections.complete(request.socket))
   const isDebug = /[?&]debug=1(&|$)/.test(request.url ?? '')
-  const answer = isDebug ? JSON.stringify({ ...outcome, ...ignoredOf(sent) }) : `{"accepted":${outcome.accepted}}`
+  const outcome = await services.bodies.read(request, (text) => takeText(text, sender, services, isDebug))
+  const answer = isDebug ? JSON.stringify(outcome) : `{"accepted":${outcome.accepted}}`
   answerJson(response, 202, answer)
 }
 
 /** What events carry and Footfall does not keep, such as `props` and `revenue` of other trackers. */
-function ignoredOf(sent: readonly unknown[]): { ignored?: { index: number; fields: string[] }[] } {
+function ignoredOf(sent: readonly unknown[]): Pick<Outcome, 'ignored'> {
   const ignored = sent
     .map((one, index) => ({ index, fields: Object.keys(Object(one)).filter((field) => !eventFields.has(field)) }))
     .filter(({ fields }) => fields.length > 0)
   return ignored.length > 0 ? { ignored } : {}
+}
+
+/** Whoever is over the limit is refused before anything is parsed: a list of fifty costs a hundred times as much as a refusal. */
+async function takeText(text: string, sender: Sender, services: EventServices, isDebug: boolean): Promise<Outcome> {
+  const waitSeconds = services.limits.takeOfAddress(sender.ip, 0)
+  if (waitSeconds > 0) throw new Refusal('address_limit', waitSeconds)
+  const sent = parse(text)
+  services.limits.takeOfAddress(sender.ip, sent.length)
+  if (!isDebug) return takeAll(sent, sender, services)
+  return { ...(await takeAll(sent, sender, services)), ...ignoredOf(sent) }
 }
 
 async function takeAll(sent: readonly unknown[], sender: Sender, services: EventServices): Promise<Outcome> {
@@ -63,10 +71,20 @@ async function takeAll(sent: readonly unknown[], sender: Sender, services: Event
     if (typeof result === 'string') dropped.push({ index, reason: result })
     else taken.push(result)
   }
-  if (taken.length > 0) await services.spool.append(taken)
-  services.onAccepted(taken.length)
-  for (const { reason } of dropped) services.onDropped(reason)
-  return { accepted: taken.length, dropped }
+  return store(taken, dropped, services)
+}
+
+/** While it waits for the disk it holds neither what was sent nor what was made of it: with many requests that was most of the memory. */
+function store(taken: Taken[], dropped: Outcome['dropped'], services: EventServices): Promise<Outcome> | Outcome {
+  const { spool, onAccepted, onDropped } = services
+  const accepted = taken.length
+  const finish = (): Outcome => {
+    onAccepted(accepted)
+    for (const { reason } of dropped) onDropped(reason)
+    if (accepted === 0 && dropped.some(({ reason }) => reason === 'site_limit')) throw new Refusal('site_limit')
+    return { accepted, dropped }
+  }
+  return accepted > 0 ? spool.append(taken).then(finish) : finish()
 }
 
 function senderOf({ socket, headers }: IncomingMessage, { clientAddress }: EventServices): Sender {
@@ -105,32 +123,4 @@ function forEachDomain(sent: unknown): unknown[] {
 function domainIn(sent: unknown): unknown {
   const { domain, d } = Object(sent) as { domain?: unknown; d?: unknown }
   return domain ?? d
-}
-
-function readBody(request: IncomingMessage): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  const chunks: Buffer[] = []
-  let bytes = 0
-  let isOver = false
-  /** Once, whatever comes first: of a refused request that breaks off after its answer, Node tells no end at all. */
-  const finish = (settle: () => void): void => {
-    if (isOver) return
-    isOver = true
-    bytesAtOnce -= bytes
-    settle()
-  }
-  request.on('data', (chunk: Buffer) => {
-    if (isOver) return
-    bytes += chunk.length
-    bytesAtOnce += chunk.length
-    if (bytes > mostBytes) finish(() => reject(new Refusal('too_large')))
-    else if (bytesAtOnce > mostBytesAtOnce) finish(() => reject(new Unavailable('Too much is being read')))
-    else chunks.push(chunk)
-  })
-  request.on('end', () =>
-    finish(() => resolve(chunks.length === 1 ? (chunks[0] as Buffer).toString() : Buffer.concat(chunks).toString())),
-  )
-  // It broke off: there is nobody to tell.
-  for (const end of ['error', 'close']) request.on(end, () => finish(() => reject(new Refusal('invalid_body'))))
-  return promise
 }

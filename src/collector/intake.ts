@@ -9,6 +9,7 @@ import { classifyChannel } from './channel.ts'
 import type { Countries } from './country.ts'
 import { deviceOf } from './device.ts'
 import { type Hit, newHit, type Sender } from './hit.ts'
+import type { Limits } from './limits.ts'
 import { remember } from './remember.ts'
 import type { Salts } from './salts.ts'
 import type { Origin, Session, Sessions } from './sessions.ts'
@@ -28,6 +29,7 @@ export const dropReasons = [
   'hostname_not_allowed',
   'bot',
   'spam_referrer',
+  'site_limit',
 ] as const
 
 export type DropReason = (typeof dropReasons)[number]
@@ -39,6 +41,7 @@ export interface Sources {
   salts: Pick<Salts, 'of'>
   sessions: Pick<Sessions, 'join'>
   values: Pick<ValueLimiter, 'ofEvent'>
+  limits: Pick<Limits, 'takeOfSite'>
   now(): number
 }
 
@@ -64,6 +67,7 @@ const steps: readonly ((hit: Hit, sources: Sources) => Verdict | Promise<Verdict
   allowHostname,
   findReferrer,
   refuseSpam,
+  chargeSite,
   locate,
   identify,
   limitValues,
@@ -174,6 +178,11 @@ function findReferrer(hit: Hit): undefined {
 
 function refuseSpam({ referrer }: Hit): Verdict {
   if (isSpam(referrer)) return 'spam_referrer'
+}
+
+/** Only for what would be counted: nobody can use up a site's share with events that are dropped anyway. */
+function chargeSite({ site }: Hit, { limits }: Sources): Verdict {
+  if (limits.takeOfSite(site.id) > 0) return 'site_limit'
 }
 
 function locate({ sender, event }: Hit, { countries }: Sources): undefined {

@@ -1,6 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { showBuildInfo } from '../process/build-info.ts'
+import { type ClosingReason, closingReasons } from './connections.ts'
 import { type DropReason, dropReasons } from './intake.ts'
+import { type RefusalCode, refusals } from './refusals.ts'
 import { type LimitedColumn, limitedColumns } from './value-limits.ts'
 
 /** What the collector's /metrics shows. Labels are names of our own, never anything a request could choose. */
@@ -54,6 +56,20 @@ export function createCollectorMetrics() {
     help: 'Values remembered of sites with so many events today that new ones are limited.',
     registers,
   })
+  const refused = new Counter({
+    name: 'footfall_collector_refused_total',
+    help: 'Requests that were refused as a whole, by the code of the refusal.',
+    labelNames: ['code'],
+    registers,
+  })
+  for (const code of Object.keys(refusals)) refused.inc({ code }, 0)
+  const closed = new Counter({
+    name: 'footfall_connections_closed_total',
+    help: 'Connections closed because there were too many: of one address, or altogether.',
+    labelNames: ['reason'],
+    registers,
+  })
+  for (const reason of closingReasons) closed.inc({ reason }, 0)
   const up = new Gauge({
     name: 'footfall_dependency_up',
     help: '1 while a dependency answers, 0 while it does not.',
@@ -111,6 +127,8 @@ export function createCollectorMetrics() {
       replacedValues.set(column, (replacedValues.get(column) ?? 0) + 1)
     },
     remembered: (count: number) => remembered.set(count),
+    refused: (code: RefusalCode) => refused.inc({ code }),
+    closed: (reason: ClosingReason) => closed.inc({ reason }),
     dependency: (name: string, isUp: boolean) => up.set({ dependency: name }, isUp ? 1 : 0),
     stored(events: number, milliseconds: number) {
       group.observe(events)

@@ -9,6 +9,11 @@ export const refusals = {
   too_large: { status: 413, message: 'A request may have at most 65,536 bytes.' },
   not_found: { status: 404, message: 'There is nothing here. Events go to /api/event.' },
   method_not_allowed: { status: 405, message: 'Send events with POST.' },
+  address_limit: {
+    status: 429,
+    message: 'Too many events from this address. Send again after the seconds in Retry-After.',
+  },
+  site_limit: { status: 429, message: 'Too many events of this site. Send again after the seconds in Retry-After.' },
   unavailable: { status: 503, message: 'Events cannot be stored just now. Please send them again.' },
 } as const satisfies Record<string, { status: number; message: string }>
 
@@ -17,9 +22,12 @@ export type RefusalCode = keyof typeof refusals
 /** Thrown to refuse a request. */
 export class Refusal extends Error {
   readonly code: RefusalCode
+  /** Of a 429. */
+  readonly waitSeconds: number
 
-  constructor(code: RefusalCode) {
+  constructor(code: RefusalCode, waitSeconds = 1) {
     super(refusals[code].message)
     this.code = code
+    this.waitSeconds = waitSeconds
   }
 }

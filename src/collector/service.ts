@@ -11,11 +11,14 @@ import { openRedis } from '../stores/redis.ts'
 import { boundReads, openRequestPostgres } from '../stores/request-postgres.ts'
 import { type OnChange, watchNeighbours } from '../stores/watch.ts'
 import { buildCollector } from './app.ts'
-import { createClientAddress } from './client-address.ts'
+import { createBodies } from './bodies.ts'
+import { createClientAddress, createTrust } from './client-address.ts'
+import { createConnections } from './connections.ts'
 import { openCountries } from './country.ts'
 import { readEarlierValues } from './earlier-values.ts'
+import { createLimits } from './limits.ts'
 import { createCollectorMetrics } from './metrics.ts'
-import { watchOverload } from './overload.ts'
+import { createNetworkKey } from './network-key.ts'
 import { readRunningSessions, readSpooledSessions } from './recent-sessions.ts'
 import { openSalts } from './salts.ts'
 import { openMemorySessions } from './sessions.ts'
@@ -23,14 +26,17 @@ import { shareSessions } from './shared-sessions.ts'
 import { type Shipper, startShipper } from './ship.ts'
 import { openSpool } from './spool.ts'
 import { openValueLimiter, type ValueLimiterOptions } from './value-limits.ts'
+import { createWorkQueue } from './work-queue.ts'
 
 /** A site that is known stays usable without PostgreSQL for so long: refusing its visitors helps nobody. */
 const siteUnconfirmedMs = 24 * 3_600_000
 /** What a start waits for the sessions that the engine knows; what comes later is used from then on. */
 const longestReadMs = 500
 const longestDrainMs = 5_000
-/** Each may hold a body of 64 kB. */
+/** More than honest visitors need at once: a connection is kept for 15 s after its last request. */
 const mostConnections = 4_000
+/** Of all bodies from their first byte until they are answered. V8 frees them late: about three times as much is in use at worst. */
+const mostBodyBytes = 32 * 1024 * 1024
 
 export interface RunningCollector {
   /** Says at /readyz that it is ending, goes on for some seconds, stops accepting, ships what it has and lets go of everything. */
@@ -108,8 +114,24 @@ export async function startCollector(
     readSpooledSessions(config.SPOOL_FOLDER, memory, Date.now())
   }
 
-  const overload = watchOverload()
-  opened.defer(() => overload.close())
+  const isTrusted = createTrust(config.TRUSTED_PROXIES)
+  const clientAddress = createClientAddress(isTrusted)
+  const networkKey = createNetworkKey()
+  const eventLimits = createLimits({
+    perAddress: config.EVENTS_PER_SECOND_PER_ADDRESS,
+    perSite: config.EVENTS_PER_SECOND_PER_SITE,
+    networkKey,
+    isTrusted,
+  })
+  const connections = createConnections({
+    most: mostConnections,
+    mostPerAddress: config.CONNECTIONS_PER_ADDRESS,
+    keyOf(remoteAddress) {
+      const address = clientAddress(remoteAddress, undefined)
+      return isTrusted(address) ? undefined : networkKey(address)
+    },
+    onClosed: metrics.closed,
+  })
   let ending = false
   const server = buildCollector({
     siteOfDomain: directory.siteOfDomain,
@@ -119,15 +141,17 @@ export async function startCollector(
     values,
     spool,
     now: Date.now,
-    overload,
-    clientAddress: createClientAddress(config.TRUSTED_PROXIES),
+    limits: eventLimits,
+    connections,
+    bodies: createBodies(mostBodyBytes, createWorkQueue()),
+    clientAddress,
     log,
     onAccepted: metrics.accepted,
     onDropped: metrics.dropped,
     onAnswered: metrics.answered,
+    onRefused: metrics.refused,
     isEnding: () => ending,
   })
-  server.maxConnections = mostConnections
   const metricsServer = createServer(async (_request, response) => {
     metrics.remembered(values.size().values)
     response.setHeader('Content-Type', metrics.registry.contentType)

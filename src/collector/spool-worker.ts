@@ -14,7 +14,8 @@ export interface SpoolWorkerData {
 
 export interface SpoolGroup {
   events: number
-  lines: string
+  /** JSON lines in UTF-8, in memory that both threads see: nothing is copied from one to the other. */
+  lines: Uint8Array
 }
 
 export interface SpoolMeasures {
@@ -27,8 +28,8 @@ export interface SpoolMeasures {
 export type SpoolAnswer =
   /** The group is on disk; `isFull`: take no more for now. */
   | { is: 'stored'; isFull: boolean }
-  /** The group is not on disk, and nothing can be stored until `open` comes. */
-  | { is: 'failed'; cause: string }
+  /** Nothing can be stored until `open` comes. `ofGroup`: and the group is not on disk. */
+  | { is: 'failed'; cause: string; ofGroup: boolean }
   | ({ is: 'open' } & SpoolMeasures)
   | ({ is: 'measured' } & SpoolMeasures)
   | { is: 'closed' }
@@ -76,7 +77,7 @@ function open(): void {
   try {
     keepReserve(folder)
     file = openSpoolFile(folder, (spoolFiles(folder).at(-1) ?? 0) + 1)
-    insert = file.prepare('INSERT INTO groups (number, events, lines) VALUES (?, ?, ?)')
+    insert = file.prepare('INSERT INTO groups (number, events, lines) VALUES (?, ?, CAST(? AS TEXT))')
     lastGroup = 0
     answer({ is: 'open', ...measure() })
   } catch (error) {
@@ -84,7 +85,7 @@ function open(): void {
   }
 }
 
-function fail(error: Error): void {
+function fail(error: Error, ofGroup = false): void {
   try {
     file?.close()
   } catch {
@@ -92,7 +93,7 @@ function fail(error: Error): void {
   }
   file = undefined
   insert = undefined
-  answer({ is: 'failed', cause: error.message })
+  answer({ is: 'failed', cause: error.message, ofGroup })
   // One attempt at a time: while the disk is broken each measuring fails too, and each attempt that succeeds begins a file.
   reopening ??= setTimeout(open, reopenMs)
 }
@@ -123,11 +124,11 @@ port.on('message', (message: SpoolGroup | 'close') => {
     answer({ is: 'closed' })
     return port.close()
   }
-  if (!insert) return answer({ is: 'failed', cause: 'The spool is not open' })
+  if (!insert) return answer({ is: 'failed', cause: 'The spool is not open', ofGroup: true })
   try {
     insert.run(++lastGroup, message.events, message.lines)
   } catch (error) {
-    return fail(error as Error)
+    return fail(error as Error, true)
   }
   answer({ is: 'stored', isFull })
 })

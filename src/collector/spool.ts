@@ -4,6 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { HintedError } from '../process/error-hints.ts'
 import { Unavailable } from '../stores/breaker.ts'
 import type { Taken } from './intake.ts'
+import { Refusal } from './refusals.ts'
 import type { SpoolAnswer, SpoolGroup, SpoolMeasures, SpoolWorkerData } from './spool-worker.ts'
 
 export interface Spool {
@@ -22,13 +23,16 @@ export interface SpoolOptions extends SpoolWorkerData {
 
 /** A disk that takes longer than this to store a group is no place to queue more for. */
 const longestCommitMs = 2_000
-/** What may wait for the group under way; some 40,000 events. */
-const mostWaitingBytes = 16 * 1024 * 1024
+/** Some 8,000 events. A request that makes more of its 64 kB than this, with addresses that have to be encoded and ten sites, is refused. */
+const groupBytes = 4 * 1024 * 1024
+/** The one under way and what may wait for it. Their memory is used again and again, outside of what V8 has to look through. */
+const mostGroups = 4
 
 const betweenGroupsMs = 5
 
-interface Waiting {
-  lines: string[]
+interface Group {
+  memory: Buffer<SharedArrayBuffer>
+  events: number
   bytes: number
   done: PromiseWithResolvers<void>
 }
@@ -49,8 +53,31 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   let isFull = false
   let hasBegun = false
   let isClosing = false
-  let waiting = newGroup()
-  let underWay: (Waiting & { since: number }) | undefined
+  /** In the order they came in; the last one is being filled. */
+  let waiting: Group[] = []
+  let underWay: (Group & { since: number }) | undefined
+  const unused = Array.from({ length: mostGroups }, () => Buffer.from(new SharedArrayBuffer(groupBytes)))
+
+  /** The group that has room for so many bytes more; undefined when there is none. */
+  function groupFor(bytes: number): Group | undefined {
+    const last = waiting.at(-1)
+    if (last && last.bytes + bytes <= groupBytes) return last
+    const memory = unused.pop()
+    if (!memory) return undefined
+    const done = Promise.withResolvers<void>()
+    done.promise.catch(() => {}) // also when everybody who waited has gone
+    const group = { memory, events: 0, bytes: 0, done }
+    waiting.push(group)
+    return group
+  }
+
+  /** The thread has done with its memory, which may hold the next group now. */
+  function finishGroup(settle: (group: Group & { since: number }) => void): void {
+    if (!underWay) return
+    settle(underWay)
+    unused.push(underWay.memory)
+    underWay = undefined
+  }
 
   let death: Error | undefined
   worker.on('error', (cause) => {
@@ -63,7 +90,8 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     isOpen = false
     begun.reject(death)
     const refusal = new Unavailable('The spool has ended', { cause: death })
-    for (const group of [underWay, waiting]) group?.done.reject(refusal)
+    for (const group of [underWay, ...waiting]) group?.done.reject(refusal)
+    waiting = []
     underWay = undefined
     if (hasBegun) onDeath?.(death)
   })
@@ -81,12 +109,14 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
       hasFailed = true
       isOpen = false
       begun.reject(error)
-      underWay?.done.reject(new Unavailable('The spool cannot be written', { cause: error }))
-      underWay = undefined
-    } else if (answer.is === 'stored' && underWay) {
-      onStored?.(underWay.lines.length, performance.now() - underWay.since)
-      underWay.done.resolve()
-      underWay = undefined
+      // Otherwise the group under way has not come to the thread yet, which will say the same of it.
+      if (answer.ofGroup)
+        finishGroup((group) => group.done.reject(new Unavailable('The spool cannot be written', { cause: error })))
+    } else if (answer.is === 'stored') {
+      finishGroup((group) => {
+        onStored?.(group.events, performance.now() - group.since)
+        group.done.resolve()
+      })
     }
     sendSoon()
   })
@@ -96,7 +126,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 
   /** Not sooner than some milliseconds after the last: whoever comes meanwhile shares the fsync, which costs as much as 20 events. */
   function sendSoon(): void {
-    if (isSending || underWay || waiting.lines.length === 0) return
+    if (isSending || underWay || waiting.length === 0) return
     isSending = true
     const wait = lastSentAt + betweenGroupsMs - performance.now()
     const sendNow = () => {
@@ -110,11 +140,10 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
 
   /** One group at a time: whoever comes while it is written is in the next. */
   function send(): void {
-    if (underWay || waiting.lines.length === 0) return
-    underWay = { ...waiting, since: performance.now() }
-    waiting = newGroup()
-    const group: SpoolGroup = { events: underWay.lines.length, lines: underWay.lines.join('\n') }
-    worker.postMessage(group)
+    const next = underWay ? undefined : waiting.shift()
+    if (!next) return
+    underWay = { ...next, since: performance.now() }
+    worker.postMessage({ events: next.events, lines: next.memory.subarray(0, next.bytes) } satisfies SpoolGroup)
   }
 
   await begun.promise.catch(async (error: Error) => {
@@ -128,19 +157,19 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
       if (!isOpen) return Promise.reject(new Unavailable('The spool cannot be written'))
       if (isFull) return Promise.reject(new Unavailable('The spool is full'))
       const isSlow = underWay !== undefined && performance.now() - underWay.since > longestCommitMs
-      if (isSlow || waiting.bytes > mostWaitingBytes) {
-        return Promise.reject(new Unavailable('The disk of the spool does not keep up'))
-      }
-      for (const one of taken) {
-        const line = JSON.stringify(one)
-        waiting.lines.push(line)
-        waiting.bytes += line.length
-      }
+      const text = taken.map((one) => JSON.stringify(one)).join('\n')
+      const bytes = Buffer.byteLength(text) + 1
+      if (bytes > groupBytes) return Promise.reject(new Refusal('too_large'))
+      const group = isSlow ? undefined : groupFor(bytes)
+      if (!group) return Promise.reject(new Unavailable('The disk of the spool does not keep up'))
+      if (group.bytes > 0) group.bytes += group.memory.write('\n', group.bytes)
+      group.bytes += group.memory.write(text, group.bytes)
+      group.events += taken.length
       sendSoon()
-      return waiting.done.promise
+      return group.done.promise
     },
     async close() {
-      await Promise.allSettled([underWay?.done.promise, waiting.lines.length > 0 ? waiting.done.promise : undefined])
+      await Promise.allSettled([underWay, ...waiting].map((group) => group?.done.promise))
       isClosing = true
       worker.postMessage('close')
       await ended.promise
@@ -153,9 +182,3 @@ const unusable = (message: string): HintedError =>
     `${message}.`,
     'Set SPOOL_FOLDER to a folder of its own that this user may write, on a disk with room.',
   )
-
-function newGroup(): Waiting {
-  const done = Promise.withResolvers<void>()
-  done.promise.catch(() => {}) // also when everybody who waited has gone
-  return { lines: [], bytes: 0, done }
-}

@@ -35,6 +35,7 @@ function openSources(now = '2026-11-15T12:00:00Z') {
     salts: { of: (zone, day) => createSecretKey(Buffer.from(`${zone} ${day}`)) },
     sessions,
     values: { ofEvent: () => undefined },
+    limits: { takeOfSite: () => 0 },
     now: () => clock.at,
   }
   return { sources, clock, close: () => sessions.close() }

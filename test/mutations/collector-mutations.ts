@@ -98,16 +98,16 @@ export const collectorMutations: Mutation[] = [
   },
   {
     name: 'endpoint: a body of any size',
-    file: 'src/collector/event-route.ts',
-    find: "    if (bytes > mostBytes) finish(() => reject(new Refusal('too_large')))\n    else if",
-    replace: '    if',
+    file: 'src/collector/bodies.ts',
+    find: 'bytes > mostBytes || ',
+    replace: '',
     caughtBy: collector('event-endpoint'),
   },
   {
     name: 'endpoint: a refused body counts as being read for ever',
-    file: 'src/collector/event-route.ts',
-    find: "    if (bytes > mostBytes) finish(() => reject(new Refusal('too_large')))",
-    replace: "    if (bytes > mostBytes) reject(new Refusal('too_large'))",
+    file: 'src/collector/bodies.ts',
+    find: '          release()\n          reject(error)\n',
+    replace: '          reject(error)\n',
     caughtBy: collector('event-endpoint'),
   },
   {
@@ -120,8 +120,8 @@ export const collectorMutations: Mutation[] = [
   {
     name: 'spool: acknowledged before it is stored',
     file: 'src/collector/spool.ts',
-    find: "      underWay?.done.reject(new Unavailable('The spool cannot be written', { cause: error }))\n",
-    replace: '      underWay?.done.resolve()\n',
+    find: "group.done.reject(new Unavailable('The spool cannot be written', { cause: error }))",
+    replace: 'group.done.resolve()',
     caughtBy: collector('outages'),
   },
   {

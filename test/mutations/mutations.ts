@@ -9,6 +9,7 @@ import { faultMutations } from './fault-mutations.ts'
 import { foldingMutations } from './folding-mutations.ts'
 import { ledgerMutations } from './ledger-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
+import { limitsMutations } from './limits-mutations.ts'
 import { openDaysMutations } from './open-days-mutations.ts'
 import { operationsMutations } from './operations-mutations.ts'
 import { retentionMutations } from './retention-mutations.ts'
@@ -486,6 +487,7 @@ export const mutations: readonly Mutation[] = [
   ...collectorMutations,
   ...shipperMutations,
   ...erasureMutations,
+  ...limitsMutations,
   ...faultMutations,
   ...operationsMutations,
   ...foldingMutations,

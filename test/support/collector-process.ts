@@ -22,6 +22,13 @@ export interface CollectorProcessOptions {
   main?: URL
 }
 
+/** For whatever sends thousands of events from one address or for one site and is about something else. */
+export const withoutLimits = {
+  EVENTS_PER_SECOND_PER_ADDRESS: '0',
+  EVENTS_PER_SECOND_PER_SITE: '0',
+  CONNECTIONS_PER_ADDRESS: '0',
+}
+
 /** A browser that no rule takes for a program. */
 export const browserAgent =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36'

@@ -207,6 +207,16 @@ test('a refused attempt is repeated with the same id; a refused event is not', a
   assert.equal(site.requests.length, 3)
 })
 
+test('an event over a limit is not sent again, whatever Retry-After says', async (t) => {
+  const site = await openRecordingSite(t, twoPages)
+  const tab = await (await openProfile(t)).newPage()
+  site.answer(429)
+  await tab.goto(`${site.origin}/`)
+  await site.arrived(1)
+  await tab.waitForTimeout(1_500) // a repetition would come after one second
+  assert.equal(site.requests.length, 1)
+})
+
 test('the script included twice counts once; the named endpoint and site are used', async (t) => {
   const site = await openRecordingSite(t, (src) => {
     const elsewhere = src.replace('/js/footfall.js', '/api/event')

@@ -36,6 +36,9 @@ test('with only the secrets set, everything else has its default', () => {
     SPOOL_FOLDER: '.footfall/spool',
     SPOOL_MAX_BYTES: 4_294_967_296,
     TRUSTED_PROXIES: ['127.0.0.1', '::1'],
+    EVENTS_PER_SECOND_PER_ADDRESS: 50,
+    EVENTS_PER_SECOND_PER_SITE: 2_000,
+    CONNECTIONS_PER_ADDRESS: 250,
     COUNTRY_FILE: undefined,
     LOG_LEVEL: 'info',
   })
@@ -63,6 +66,11 @@ test('trusted proxies are addresses and networks, and nothing else', () => {
   ]) {
     assert.deepEqual(faultsOf({ ...least, TRUSTED_PROXIES: wrong }), [
       'TRUSTED_PROXIES must be addresses or networks such as 10.0.0.0/8',
+    ])
+  }
+  for (const wrong of ['-1', '1.5', 'many', '1e3']) {
+    assert.deepEqual(faultsOf({ ...least, EVENTS_PER_SECOND_PER_SITE: wrong }), [
+      'EVENTS_PER_SECOND_PER_SITE must be a whole number, 0 for no limit',
     ])
   }
   for (const wrong of ['4 GB', '1000', '-1', '1e9']) {

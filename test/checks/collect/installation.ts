@@ -16,6 +16,7 @@ import {
   type CollectorProcess,
   type CollectorProcessOptions,
   startCollectorProcess,
+  withoutLimits,
 } from '../../support/collector-process.ts'
 import { eventually } from '../../support/eventually.ts'
 import { databaseUrl, keySecrets } from '../../support/stores.ts'
@@ -92,7 +93,8 @@ export async function install(check: Check, folder = mkdtempSync(join(tmpdir(), 
       return collector
     },
     async startCollector(options: CollectorProcessOptions = {}): Promise<CollectorProcess> {
-      collector = await startCollectorProcess(addresses, { port: collectorPort, spoolFolder, ...options })
+      const environment = { ...withoutLimits, ...options.environment }
+      collector = await startCollectorProcess(addresses, { port: collectorPort, spoolFolder, ...options, environment })
       return collector
     },
     enginePid: () => engine.pid,

@@ -3,6 +3,7 @@
 // code that an oracle written from the contract expects.
 //   npm run check:fuzz -- --n 300000 [--seed S]
 //   npm run check:fuzz -- --seed S --case 1234      one case again, as a fault names it
+//   npm run check:fuzz -- --part collector          the collector alone
 
 import { seeded } from '../../oracle/random.ts'
 import { startApiProcess } from '../../support/api-process.ts'
@@ -23,13 +24,16 @@ const collectorShare = 0.1
 
 await runCheck(
   { name: 'fuzz', size: { option: 'n', default: 40_000 }, seconds: (n) => 60 + n / 500 },
-  async (check, { case: only }) => {
+  async (check, { case: only, part }) => {
     const stores = await createStores()
     check.onEnd(stores.remove)
-    const redis = await startOwnRedis()
-    check.onEnd(redis.remove)
     const connected = connect(stores.addresses)
     check.onEnd(() => disconnect(connected))
+    const fuzzedCollector = () =>
+      fuzzCollector(check, stores.addresses, connected.postgres, Math.ceil(check.n * collectorShare))
+    if (part === 'collector') return { collector: await fuzzedCollector() }
+    const redis = await startOwnRedis()
+    check.onEnd(redis.remove)
     const world = await createAccounts(connected.postgres, check.seed, check.n)
     const api = await startApiProcess({ ...stores.addresses, redis: redis.url })
     check.onEnd(api.stop)
@@ -82,15 +86,9 @@ await runCheck(
     const rate = Math.round(fuzzer.counts.sent / ((performance.now() - began) / 1000))
     const summary = watcher.summary()
     if (only !== undefined) return { ...fuzzer.counts, ...summary }
-    const collector = await fuzzCollector(
-      check,
-      stores.addresses,
-      connected.postgres,
-      Math.ceil(check.n * collectorShare),
-    )
-    return { ...fuzzer.counts, perSecond: rate, ...summary, collector }
+    return { ...fuzzer.counts, perSecond: rate, ...summary, collector: await fuzzedCollector() }
   },
-  { case: { type: 'string' } },
+  { case: { type: 'string' }, part: { type: 'string' } },
 )
 
 /** Connections to the stores are made on demand: what comes first on a busy machine is late for reasons of its own. */

@@ -27,8 +27,12 @@ export interface CheckOptions {
 export type More = Record<string, { type: 'string' }>
 
 const undoMs = 15_000
+const longestMissed = 200
 
-/** Runs the work and ends the process: 0 when no fault was reported, 1 otherwise. Its counts go into the JSON line. */
+/**
+ * Runs the work and ends the process: 0 when no fault was reported, 1 otherwise. Its counts go into the JSON line, and so does `missed`:
+ * the first fault of each kind, so that the last line of a run says what it fell short of.
+ */
 export async function runCheck(
   { name, size, seconds }: CheckOptions,
   work: (check: Check, options: Record<string, string | undefined>) => Promise<Record<string, unknown>>,
@@ -47,6 +51,7 @@ export async function runCheck(
   const seed = values.seed as string
   const undos: (() => unknown)[] = []
   const faults: Record<string, number> = {}
+  const missed: string[] = []
   let isOver = false
   const say = (text: string) => void process.stderr.write(`${text}\n`)
   const check: Check = {
@@ -57,6 +62,7 @@ export async function runCheck(
     fault(kind, ...lines) {
       if (isOver) return // what breaks while everything is being stopped says nothing
       faults[kind] = (faults[kind] ?? 0) + 1
+      if (faults[kind] === 1) missed.push([kind, ...lines].join(': ').slice(0, longestMissed))
       if (faults[kind] <= 3) say([`FAULT ${kind} (--seed ${seed})`, ...lines].join('\n  '))
     },
     faults,
@@ -75,7 +81,17 @@ export async function runCheck(
   const ok = Object.keys(faults).length === 0
   const total = Math.round((performance.now() - began) / 100) / 10
   console.log(
-    JSON.stringify({ check: name, seed, [size.option]: n, ...counts, faults, load: load(), seconds: total, ok }),
+    JSON.stringify({
+      check: name,
+      seed,
+      [size.option]: n,
+      ...counts,
+      faults,
+      missed,
+      load: load(),
+      seconds: total,
+      ok,
+    }),
   )
   process.exit(ok ? 0 : 1)
 }

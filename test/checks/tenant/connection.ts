@@ -15,9 +15,12 @@ export const requestText = (method: string, path: string, headers: Record<string
   return `${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n`
 }
 
-export async function openConnection(url: string): Promise<Connection> {
+export async function openConnection(url: string, localAddress?: string): Promise<Connection> {
   const { hostname, port } = new URL(url)
-  const socket = createConnection({ host: hostname, port: Number(port), noDelay: true })
+  const socket = createConnection({
+    ...{ host: hostname, port: Number(port), noDelay: true },
+    ...(localAddress !== undefined && { localAddress }),
+  })
   let waiting: PromiseWithResolvers<Buffer> | undefined
   let withoutBody = false
   let got: Buffer = Buffer.alloc(0)

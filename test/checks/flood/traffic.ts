@@ -1,0 +1,43 @@
+// Two kinds of traffic with the same number of events: what an honest site has, and what costs the most.
+import { randomUUID } from 'node:crypto'
+import { browserAgent } from '../../support/collector-process.ts'
+
+export type Kind = 'ordinary' | 'unique'
+
+/** One visitor's request: `events` events, from the address. */
+export function requestOf(kind: Kind, domain: string, number: number, events: number): string {
+  const address = kind === 'unique' ? number : Math.floor(number / 4) // an ordinary visitor looks at four pages
+  const list = Array.from({ length: events }, (_, at) => eventOf(kind, domain, number * events + at))
+  const body = JSON.stringify(events === 1 ? list[0] : list)
+  return [
+    'POST /api/event HTTP/1.1',
+    'Host: collector.example',
+    `User-Agent: ${browserAgent}`,
+    `X-Forwarded-For: 10.${(address >> 16) & 255}.${(address >> 8) & 255}.${address & 255}`,
+    'Content-Type: text/plain',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n')
+}
+
+function eventOf(kind: Kind, domain: string, number: number): object {
+  if (kind === 'unique') {
+    const id = randomUUID()
+    const [page, referrer] = [`https://${domain}/${id}?utm_source=${id}`, `https://${id}.example/`]
+    return { n: number % 2 === 0 ? 'pageview' : id, u: page, d: domain, r: referrer, t: `Title of ${id}` }
+  }
+  // Of 160,000 events some 14,000 paths, 1,250 referrers, 40 sources and 30 names: few often, many seldom.
+  const page = seldom(20_000)
+  const source = number % 5 === 0 ? `?utm_source=source-${seldom(40)}` : ''
+  return {
+    n: number % 10 === 0 ? `Event ${seldom(30)}` : 'pageview',
+    u: `https://${domain}/section-${page % 40}/page-${page}${source}`,
+    d: domain,
+    r: number % 3 === 0 ? `https://site-${seldom(1_500)}.example/` : '',
+    t: `Title of page ${page}`,
+  }
+}
+
+/** A number below `most`, the smaller the more often. */
+const seldom = (most: number): number => Math.floor(most ** Math.random()) - 1

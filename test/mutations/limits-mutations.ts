@@ -1,0 +1,156 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are pieces of source text
+// What one sender may take of a collector: events, connections, memory.
+import type { Mutation } from './mutations.ts'
+
+const collector = (name: string) => `test/collector/${name}.test.ts`
+
+export const limitsMutations: Mutation[] = [
+  {
+    name: 'limits: a full bucket goes on filling',
+    file: 'src/collector/token-buckets.ts',
+    find: 'Math.min(full, bucket.tokens + ((at - bucket.at) / 1000) * perSecond)',
+    replace: 'bucket.tokens + ((at - bucket.at) / 1000) * perSecond',
+    caughtBy: collector('limits'),
+  },
+  {
+    name: 'limits: buckets in use are forgotten with the others',
+    file: 'src/collector/token-buckets.ts',
+    find: 'older.get(key) ?? { tokens: full, at }',
+    replace: '{ tokens: full, at }',
+    caughtBy: collector('limits'),
+  },
+  {
+    name: 'limits: an address is charged for a request, not for its events',
+    file: 'src/collector/event-route.ts',
+    find: 'services.limits.takeOfAddress(sender.ip, sent.length)',
+    replace: 'services.limits.takeOfAddress(sender.ip, 1)',
+    caughtBy: collector('limits'),
+  },
+  {
+    name: 'limits: every address of an IPv6 network has a bucket of its own',
+    file: 'src/collector/network-key.ts',
+    find: '      mix((groups[2] << 16) | groups[3])\n',
+    replace: '      for (const letter of address) mix(letter.charCodeAt(0))\n',
+    caughtBy: collector('limits'),
+  },
+  {
+    name: 'limits: half an IPv6 network shares a bucket with the other half',
+    file: 'src/collector/network-key.ts',
+    find: '      mix((groups[2] << 16) | groups[3])\n',
+    replace: '      mix(groups[2])\n',
+    caughtBy: collector('limits'),
+  },
+  {
+    name: 'limits: a trusted proxy has the limit of a visitor',
+    file: 'src/collector/limits.ts',
+    find: 'return seconds > 0 && isTrusted(address) ? 0 : seconds',
+    replace: 'return isTrusted(address) ? seconds : seconds',
+    caughtBy: collector('limits'),
+  },
+  {
+    name: 'limits: a request with nothing taken because of its site is told 202',
+    file: 'src/collector/event-route.ts',
+    find: "    if (accepted === 0 && dropped.some(({ reason }) => reason === 'site_limit')) throw new Refusal('site_limit')\n",
+    replace: '',
+    caughtBy: collector('limits'),
+  },
+  {
+    name: 'limits: a site is charged for events of other host names',
+    file: 'src/collector/intake.ts',
+    find: '  findSite,\n  allowHostname,\n',
+    replace: '  findSite,\n  chargeSite,\n  allowHostname,\n',
+    caughtBy: collector('limits'),
+  },
+  {
+    name: 'limits: a 429 does not say when to come again',
+    file: 'src/collector/app.ts',
+    find: 'if (status === 503 || status === 429)',
+    replace: 'if (status === 503)',
+    caughtBy: collector('limits'),
+  },
+  {
+    name: 'limits: the tracker repeats what was over a limit',
+    file: 'src/collector/tracker/footfall.js',
+    find: 'status < 500 ||',
+    replace: '(status < 500 && status !== 429) ||',
+    caughtBy: 'test/tracker/browser.test.ts',
+  },
+  {
+    name: 'connections: the newest goes',
+    file: 'src/collector/connections.ts',
+    find: 'const [longest] = waiting\n',
+    replace: 'const longest = [...waiting].at(-1)\n',
+    caughtBy: collector('connections'),
+  },
+  {
+    name: 'connections: an answer does not begin a new wait',
+    file: 'src/collector/connections.ts',
+    find: '        group.waiting.delete(socket)\n        group.waiting.add(socket)\n',
+    replace:
+      '        group.waiting.add(socket)\n        if (group.waiting.size > 1) group.waiting = new Set([socket, ...group.waiting])\n',
+    caughtBy: collector('connections'),
+  },
+  {
+    name: 'connections: whoever is being answered may be closed',
+    file: 'src/collector/connections.ts',
+    find: '      ofSocket.get(socket)?.own?.waiting.delete(socket)\n',
+    replace: '',
+    caughtBy: collector('connections'),
+  },
+  {
+    name: 'connections: a closed one keeps its place',
+    file: 'src/collector/connections.ts',
+    find: '      group.open--\n',
+    replace: '',
+    caughtBy: collector('connections'),
+  },
+  {
+    name: 'connections: no bound for all together',
+    file: 'src/collector/connections.ts',
+    find: 'if (all.open > most) ',
+    replace: 'if (all.open > most * 2) ',
+    caughtBy: collector('connections'),
+  },
+  {
+    name: 'bodies: counted only while they are read',
+    file: 'src/collector/bodies.ts',
+    find: 'end((own) => resolve(',
+    replace: 'end((own) => release() ?? resolve(',
+    caughtBy: collector('bodies'),
+  },
+  {
+    name: 'bodies: whoever comes last has no room',
+    file: 'src/collector/bodies.ts',
+    find: '      oldest.giveUp()\n',
+    replace: '',
+    caughtBy: collector('bodies'),
+  },
+  {
+    name: 'bodies: any number of pieces',
+    file: 'src/collector/bodies.ts',
+    find: ' || pieces.length > mostPieces',
+    replace: '',
+    caughtBy: collector('bodies'),
+  },
+  {
+    name: 'work queue: everything in one turn of the event loop',
+    file: 'src/collector/work-queue.ts',
+    find: 'const turnMs = 10\n',
+    replace: 'const turnMs = 10_000\n',
+    caughtBy: collector('bodies'),
+  },
+  {
+    name: 'work queue: everything at once',
+    file: 'src/collector/work-queue.ts',
+    find: 'const mostBytesUnderWay = 1024 * 1024\n',
+    replace: 'const mostBytesUnderWay = Number.POSITIVE_INFINITY\n',
+    caughtBy: collector('bodies'),
+  },
+  {
+    name: 'work queue: nobody has waited too long',
+    file: 'src/collector/work-queue.ts',
+    find: 'isLate ? reject(',
+    replace: 'isLate && !isLate ? reject(',
+    caughtBy: collector('bodies'),
+  },
+]
