@@ -7,6 +7,7 @@ import { faultMutations } from './fault-mutations.ts'
 import { foldingMutations } from './folding-mutations.ts'
 import { limiterMutations } from './limiter-mutations.ts'
 import { openDaysMutations } from './open-days-mutations.ts'
+import { outageMutations } from './outage-mutations.ts'
 import { retentionMutations } from './retention-mutations.ts'
 import { scaleMutations } from './scale-mutations.ts'
 import { trackerMutations } from './tracker-mutations.ts'
@@ -477,6 +478,7 @@ export const mutations: readonly Mutation[] = [
   ...trackerMutations,
   ...collectorMutations,
   ...faultMutations,
+  ...outageMutations,
   ...foldingMutations,
   ...openDaysMutations,
   ...retentionMutations,

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { isOutage, openPostgres, type Postgres } from '../../src/stores/postgres.ts'
+import { connectPostgres, isOutage, openPostgres, type Postgres } from '../../src/stores/postgres.ts'
 import { databaseUrl } from '../support/stores.ts'
 
 let postgres: Postgres
@@ -30,6 +30,14 @@ test('lists of texts arrive as they were, whatever is in them', async () => {
     }),
     { numRuns: 300 },
   )
+})
+
+test('a new connection asks nothing of its own', async () => {
+  const asked: string[] = []
+  const one = connectPostgres(databaseUrl, { max: 1, debug: (_connection, text) => void asked.push(text) })
+  await one`SELECT 1`
+  await one.end()
+  assert.deepEqual(asked, ['SELECT 1'])
 })
 
 test('a transaction whose connection breaks is rejected, and so is everything that is asked of it later', async () => {
