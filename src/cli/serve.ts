@@ -1,5 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
+import { Unavailable } from '../stores/breaker.ts'
 import { migrate } from '../stores/migrate.ts'
-import { type Command, positionals } from './command.ts'
+import { isOutage } from '../stores/postgres.ts'
+import { type Command, type Context, positionals } from './command.ts'
+
+const longestPauseMs = 2_000
 
 export const serve: Command = {
   summary: 'Run Footfall: API and collector together, right for a small box',
@@ -8,7 +14,11 @@ export const serve: Command = {
   optionHelp: { 'no-migrate': 'do not bring the databases up to date first' },
   async run(input, context) {
     positionals(input, [])
-    if (!input.options['no-migrate']) await migrate(context)
+    const ending = new AbortController()
+    const ended = new Promise<void>((resolve) => {
+      ending.signal.addEventListener('abort', () => resolve())
+      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => ending.abort(signal))
+    })
     // Loaded here: every other command would wait a third of a second for them.
     const [{ createLog }, { startApi }, { startCollector }, { startFolding }] = await Promise.all([
       import('../process/log.ts'),
@@ -18,17 +28,36 @@ export const serve: Command = {
     ])
     const { config } = context
     const log = createLog(config.LOG_LEVEL)
+    const stopped = { data: { stopped: true }, show: () => 'Stopped.' }
+    if (!input.options['no-migrate']) await Promise.race([migratePatiently(context, log, ending.signal), ended])
+    if (ending.signal.aborted) return stopped
     const api = await startApi(config, log)
     const collector = await startCollector(config, log).catch(async (error) => {
       await api.stop(0) // it would keep a process alive that serves nobody
       throw error
     })
     const folding = startFolding(context, log, config.RETENTION_MONTHS)
-    const signal = await new Promise((resolve) => {
-      for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve)
-    })
-    const seconds = signal === 'SIGTERM' ? config.DRAIN_SECONDS : 0
+    await ended
+    const seconds = ending.signal.reason === 'SIGTERM' ? config.DRAIN_SECONDS : 0
     await Promise.all([api.stop(seconds), collector.stop(seconds), folding.stop()])
-    return { data: { stopped: true }, show: () => 'Stopped.' }
+    return stopped
   },
+}
+
+/** Waits for a store that is down (decision D-135). Everything else that keeps a migration back is for a person to put right. */
+async function migratePatiently(context: Context, log: Logger, signal: AbortSignal): Promise<void> {
+  let missing: string | undefined
+  for (let pauseMs = 100; !signal.aborted; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    try {
+      await migrate(context)
+      if (missing) log.info(`${missing} answers; both databases are up to date`)
+      return
+    } catch (error) {
+      const before = missing
+      missing = error instanceof Unavailable ? 'ClickHouse' : isOutage(error) ? 'PostgreSQL' : undefined
+      if (!missing) throw error
+      if (missing !== before) log.warn({ err: error }, `${missing} does not answer; migrations wait for it`)
+    }
+    await sleep(pauseMs, undefined, { signal }).catch(() => {})
+  }
 }

@@ -3,7 +3,7 @@ import https from 'node:https'
 import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClickHouseError, type ClickHouseSettings, createClient, type ResultSet } from '@clickhouse/client'
-import { createBreaker } from './breaker.ts'
+import { createBreaker, Unavailable } from './breaker.ts'
 import { render, type Sql, type Statement } from './clickhouse-sql.ts'
 import { within } from './deadline.ts'
 import { lookup } from './lookup.ts'
@@ -21,7 +21,7 @@ export interface ClickHouse extends ClickHouseReader {
   run(statement: Sql, settings?: ClickHouseSettings): Promise<void>
   /** The rows of a statement that nobody waits for: no limit of two seconds. */
   rowsPatiently<Row>(statement: Sql, settings?: ClickHouseSettings): Promise<Row[]>
-  /** Runs a statement without values, for as long as it takes: schema changes. */
+  /** Runs a statement without values, for as long as it takes: schema changes. Throws `Unavailable` when the engine goes away. */
   command(text: string): Promise<void>
   /** A whole table, or its rows of days before one, in ClickHouse's own Native format; and back again. */
   download(table: string, before?: string): Promise<Readable>
@@ -78,8 +78,7 @@ export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Er
   const breaker = createBreaker({
     name: 'ClickHouse',
     probe: () => ask({ query: 'SELECT 1' }, probeMs),
-    isFault: (error) =>
-      !(error instanceof Aborted) && (!(error instanceof ClickHouseError) || engineUnwell.has(error.code)),
+    isFault,
     // A wrong password stays wrong; asking again soon only fills the engine's log.
     patience: ({ code }: Error & { code?: string }) => (code === '516' || code === '194' ? refusedLoginMs : undefined),
     onChange,
@@ -136,7 +135,10 @@ export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Er
       return result.json<Row>()
     },
     async command(text) {
-      await patient.command({ query: text })
+      await patient.command({ query: text }).catch((error: Error) => {
+        if (!isFault(error)) throw error
+        throw new Unavailable(`ClickHouse does not answer: ${error.message}`, { cause: error })
+      })
     },
     async download(table, before) {
       const rows = before === undefined ? '' : ' WHERE day < {before:Date}'
@@ -218,6 +220,9 @@ export const isBadData = (error: unknown): boolean => error instanceof ClickHous
 export const isOutOfMemory = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '241'
 
 class Aborted extends Error {}
+
+const isFault = (error: unknown): boolean =>
+  !(error instanceof Aborted) && (!(error instanceof ClickHouseError) || engineUnwell.has(error.code))
 
 const isFull = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '202'
 

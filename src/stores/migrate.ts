@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { ReservedSql } from 'postgres'
 import type { ClickHouse } from './clickhouse.ts'
+import { sql } from './clickhouse-sql.ts'
 import type { Postgres } from './postgres.ts'
 
 const migrationsFolder = new URL('../../migrations/', import.meta.url)
@@ -15,7 +16,10 @@ interface Migration {
   checksum: string
 }
 
-/** Applies what is missing and returns the names of what it applied. */
+/**
+ * Applies what is missing and returns the names of what it applied. Whatever breaks off may be tried again. ClickHouse is asked only
+ * for files of its own, and throws `Unavailable` when it does not answer.
+ */
 export async function migrate(
   stores: { postgres: Postgres; clickhouse: ClickHouse },
   folder = migrationsFolder,
@@ -31,16 +35,20 @@ export async function migrate(
       await connection`BEGIN`
       if (name.startsWith('postgres/')) await connection.unsafe(text)
       // ClickHouse has no transactions: a file holds one statement that may safely run again (IF NOT EXISTS).
-      else await stores.clickhouse.command(text)
+      else await command(stores.clickhouse, text)
       await connection`INSERT INTO migrations ${connection({ name, checksum })}`
       await connection`COMMIT`
     }
     return pending.map(({ name }) => name)
   } finally {
-    await connection`ROLLBACK`
-    await connection`SELECT pg_advisory_unlock(${lock})`
-    connection.release()
+    connection.release() // and with it the lock, and what is half done
   }
+}
+
+/** A statement may take an hour; whether anybody is there is known sooner. */
+async function command(clickhouse: ClickHouse, text: string): Promise<void> {
+  await clickhouse.rows(sql`SELECT 1`)
+  await clickhouse.command(text)
 }
 
 /** The names of what `migrate` would apply now. */

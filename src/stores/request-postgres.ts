@@ -1,10 +1,8 @@
 // PostgreSQL for what a request waits for: bounded reads, through connections that are replaced when they stop answering.
-import { connect, type Socket } from 'node:net'
-import postgres from 'postgres'
+import type postgres from 'postgres'
 import { type Breaker, createBreaker } from './breaker.ts'
 import { within } from './deadline.ts'
-import { lookup } from './lookup.ts'
-import type { Postgres } from './postgres.ts'
+import { connectPostgres, type Postgres } from './postgres.ts'
 
 /** What a request may wait for one answer of PostgreSQL. */
 const standardQueryMs = 250
@@ -27,84 +25,36 @@ export function openRequestPostgres(url: string): RequestPostgres {
   let current = openPool(url)
   let isListening = true
   const listens: Parameters<Postgres['listen']>[] = []
+  const close = () => current.end({ timeout: 0 })
   const own = {
     listen(...listen: Parameters<Postgres['listen']>) {
       listens.push(listen)
-      return current.sql.listen(...listen)
+      return current.listen(...listen)
     },
     renew() {
-      void current.close()
+      void close()
       current = openPool(url)
       isListening = false
     },
     listenAgain() {
-      if (!isListening) for (const listen of listens) current.sql.listen(...listen).catch(() => {})
+      if (!isListening) for (const listen of listens) current.listen(...listen).catch(() => {})
       isListening = true
     },
-    close: () => current.close(),
+    close,
   }
-  return new Proxy(current.sql, {
-    apply: (_first, _this, query: Parameters<Postgres>) => current.sql(...query),
-    get: (_first, name) => Reflect.get(name in own ? own : current.sql, name),
+  return new Proxy(current, {
+    apply: (_first, _this, query: Parameters<Postgres>) => current(...query),
+    get: (_first, name) => Reflect.get(name in own ? own : current, name),
   }) as RequestPostgres
 }
 
-interface Pool {
-  sql: Postgres
-  close(): Promise<void>
-}
-
-function openPool(url: string): Pool {
-  const sockets = new Set<Socket>()
-  const options = {
+const openPool = (url: string): Postgres =>
+  connectPostgres(url, {
     max: 10,
     connect_timeout: 0.3,
     backoff: () => 0.1 + 0.1 * Math.random(), // how often we connect is for the breaker's probes to say
-    onnotice: () => {},
     connection: { application_name: 'footfall', statement_timeout: statementMs },
-    // The driver would read the types of arrays for each connection, and the process ends when that breaks off.
-    fetch_types: false,
-    types: { texts },
-    socket: (address: Address) => openSocket(sockets, address),
-  }
-  const sql = postgres(url, options)
-  return {
-    sql,
-    async close() {
-      await sql.end({ timeout: 0 })
-      for (const socket of sockets) socket.destroy(broken('The connection to PostgreSQL was given up'))
-    },
-  }
-}
-
-/** text[], which is only read. */
-const texts = {
-  to: 1009,
-  from: [1009],
-  serialize: String,
-  parse: (text: string) =>
-    Array.from(
-      text.matchAll(/"((?:[^"\\]|\\.)*)"|[^{},]+/g),
-      ([bare, quoted]) => quoted?.replace(/\\(.)/g, '$1') ?? bare,
-    ),
-}
-
-interface Address {
-  host: string[]
-  port: number[]
-  path: string | false
-}
-
-function openSocket(sockets: Set<Socket>, { host: [host], port: [port], path }: Address): Socket {
-  for (const known of sockets) if (known.destroyed) sockets.delete(known)
-  const socket = path ? connect(path) : connect({ host: host as string, port: port as number, lookup })
-  sockets.add(socket)
-  // A server that hangs up before it said a word would be called again without pause: the driver waits only after an error.
-  socket.on('end', () => socket.destroy(broken('PostgreSQL closed the connection')))
-  return Object.assign(socket, { host }) // whose certificate the driver is to expect
-}
-
-const broken = (message: string) => Object.assign(new Error(message), { code: 'ECONNRESET' })
+  })
 
 /** Bounded, and refused at once while PostgreSQL does not answer. */
 export interface BoundedReads extends Breaker {

@@ -12,6 +12,7 @@ import { limiterMutations } from './limiter-mutations.ts'
 import { limitsMutations } from './limits-mutations.ts'
 import { openDaysMutations } from './open-days-mutations.ts'
 import { operationsMutations } from './operations-mutations.ts'
+import { outageMutations } from './outage-mutations.ts'
 import { retentionMutations } from './retention-mutations.ts'
 import { scaleMutations } from './scale-mutations.ts'
 import { shipperMutations } from './shipper-mutations.ts'
@@ -490,6 +491,7 @@ export const mutations: readonly Mutation[] = [
   ...limitsMutations,
   ...faultMutations,
   ...operationsMutations,
+  ...outageMutations,
   ...foldingMutations,
   ...ledgerMutations,
   ...openDaysMutations,

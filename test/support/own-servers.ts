@@ -16,7 +16,7 @@ export interface OwnServer {
   isRunning(): boolean
   /** kill -9 and wait. */
   kill(): Promise<void>
-  /** Starts it again on the same port and folder. */
+  /** Starts it again on the same port and folder, if it is not running. */
   start(): Promise<void>
   remove(): Promise<void>
 }
@@ -59,23 +59,25 @@ export async function startOwnPostgres(...options: string[]): Promise<OwnServer>
 }
 
 async function ownServer(url: string, port: number, folder: string, launch: () => ChildProcess): Promise<OwnServer> {
-  let child: ChildProcess
+  let child: ChildProcess | undefined
   async function start() {
+    if (isRunning()) return
     child = launch()
     child.stdout?.resume()
     child.stderr?.resume()
     await untilItListens(port, child)
   }
-  const isRunning = () => child.exitCode === null && child.signalCode === null
+  const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null
   async function kill() {
     if (!isRunning()) return
-    const ended = once(child, 'exit')
+    const ended = once(child as ChildProcess, 'exit')
     signal('SIGCONT')
     signal('SIGKILL')
     await ended
   }
   function signal(name: NodeJS.Signals) {
-    for (const pid of [child.pid as number, ...childrenOf(child.pid as number)]) {
+    const own = child?.pid as number
+    for (const pid of [own, ...childrenOf(own)]) {
       try {
         process.kill(pid, name)
       } catch {
@@ -84,7 +86,7 @@ async function ownServer(url: string, port: number, folder: string, launch: () =
     }
   }
   await start()
-  const removeAtExit = () => child.kill('SIGKILL')
+  const removeAtExit = () => child?.kill('SIGKILL')
   process.once('exit', removeAtExit)
   return {
     url,

@@ -25,7 +25,20 @@ export interface ProcessOptions {
   longestStopMs: number
 }
 
+export interface LaunchedProcess extends StartedProcess {
+  isRunning(): boolean
+  /** Waits until it says that it may be sent traffic. */
+  untilReady(): Promise<void>
+}
+
 export async function startProcess(options: ProcessOptions): Promise<StartedProcess> {
+  const launched = launchProcess(options)
+  await launched.untilReady()
+  return launched
+}
+
+/** Does not wait: for a process that has to wait itself. */
+export function launchProcess(options: ProcessOptions): LaunchedProcess {
   const { name, command, environment, port, longestStopMs } = options
   const stdio: StdioOptions = ['ignore', options.stdout ?? 'pipe', 'pipe']
   const child = spawn(command[0] as string, command.slice(1), {
@@ -42,23 +55,27 @@ export async function startProcess(options: ProcessOptions): Promise<StartedProc
   const removeAtExit = () => child.kill('SIGKILL')
   process.once('exit', removeAtExit)
   const url = `http://127.0.0.1:${port}`
-  for (let attempt = 0; ; attempt++) {
-    const ready = await fetch(`${url}/readyz`).then(
-      (response) => response.ok,
-      () => false,
-    )
-    if (ready) break
-    if (attempt > 1000 || child.exitCode !== null) {
-      removeAtExit()
-      throw new Error(`The ${name} did not become ready:\n${log}`)
-    }
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
+  const isRunning = () => child.exitCode === null && child.signalCode === null
   return {
     url,
     pid: child.pid as number,
     child,
+    isRunning,
     log: () => log,
+    async untilReady() {
+      for (let attempt = 0; ; attempt++) {
+        const ready = await fetch(`${url}/readyz`).then(
+          (response) => response.ok,
+          () => false,
+        )
+        if (ready) return
+        if (attempt > 1000 || !isRunning()) {
+          removeAtExit()
+          throw new Error(`The ${name} did not become ready:\n${log}`)
+        }
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      }
+    },
     async stop() {
       process.off('exit', removeAtExit)
       child.kill('SIGTERM')

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { connectPostgres } from '../../src/stores/postgres.ts'
 import { databaseUrl, disconnect, openStores, type StoreAddresses, type Stores } from '../support/stores.ts'
 
 /** Empty databases on the servers of this run, not migrated; removed at the end of what is given, a test or a file. */
@@ -26,7 +27,7 @@ export async function freshStores(atEnd: (end: () => Promise<void>) => void): Pr
 }
 
 /** Without the short waits of a process that serves requests: these tests are not about them. */
-export const patientPostgres = (url: string) => postgres(url, { max: 10, onnotice: () => {} })
+export const patientPostgres = (url: string) => connectPostgres(url, { max: 10 })
 
 export const connectPatiently = (addresses: StoreAddresses): Stores => ({
   postgres: patientPostgres(addresses.postgres),

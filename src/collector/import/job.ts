@@ -91,7 +91,8 @@ export async function importFile(file: ImportFile, context: ImportContext): Prom
       imported: job.batchesDone > 0 ? 'rest' : 'whole',
     }
   } finally {
-    await lock`SELECT pg_advisory_unlock(hashtext(${job.id}))`
+    // A connection that broke has lost it already.
+    await lock`SELECT pg_advisory_unlock(hashtext(${job.id}))`.catch(() => {})
     lock.release()
   }
 }

@@ -1,0 +1,49 @@
+// A whole installation while its stores break: `footfall serve` and a second collector whose clock is slow, with a PostgreSQL, Redis and
+// ClickHouse of their own that are killed, stopped and restarted at random, under 200 requests and 200 events a second, while an operator
+// changes time zones, folds and folds again, and deletes a site. Nothing of ours ends, every acknowledged event of a site that lives
+// counts exactly once, what is folded equals the events, and requests are answered while PostgreSQL or Redis is away.
+//   npm run check:chaos -- --minutes 10
+//   npm run check:chaos -- --minutes 1 --seed 7      the short form; the seed repeats which store breaks, how, and for how long
+//   npm run check:chaos -- --minutes 1 --rate 40     fewer requests and events a second, for a machine that has other things to do
+import { seeded } from '../../oracle/random.ts'
+import { type Check, pause, runCheck } from '../fuzz/runner.ts'
+import { startHits } from './hits.ts'
+import { install } from './installation.ts'
+import { operate } from './operator.ts'
+import { startRequests } from './requests.ts'
+import { compareAtEnd, noneEnded } from './verdict.ts'
+import { breakStores } from './victims.ts'
+
+await runCheck(
+  { name: 'chaos', size: { option: 'minutes', default: 10 }, seconds: (minutes) => 300 + minutes * 90 },
+  async (check: Check, { rate = '200' }) => {
+    const installation = await install(check)
+    check.say('everything runs')
+    const forMs = check.n * 60_000
+    const until = performance.now() + forMs
+    const requests = await startRequests(installation, Number(rate))
+    const hits = startHits(installation, Number(rate), check.seed)
+    const [victims, operated] = await Promise.all([
+      breakStores(check, installation, requests, { random: seeded(`${check.seed}/victims`), until }),
+      operate(check, installation, { random: seeded(`${check.seed}/operator`), until, deleteAfterMs: forMs / 2 }),
+    ])
+    await pause(1_000)
+    const answered = await requests.stop()
+    check.say(`${answered.asked} requests`)
+    const ledger = await hits.stop()
+    check.say(`every event was taken; ${ledger.refused} times they were refused, ${ledger.broken} times not answered`)
+    noneEnded(check, installation)
+    for (const [victim, { asked, failed, examples }] of Object.entries(answered.whileBroken)) {
+      check.say(`${victim} away: ${asked} requests, ${failed} not answered`)
+      if (victim === 'ClickHouse' || failed <= asked / 1_000) continue
+      check.fault(`requests while ${victim} was away`, `${failed} of ${asked} were not answered`, ...examples)
+    }
+    const verdict = await compareAtEnd(check, installation, ledger)
+    noneEnded(check, installation)
+    const whileBroken = Object.fromEntries(
+      Object.entries(answered.whileBroken).map(([victim, { asked, failed }]) => [victim, { asked, failed }]),
+    )
+    return { rate: Number(rate), requests: { ...answered, whileBroken }, victims, operator: operated, events: verdict }
+  },
+  { rate: { type: 'string' } },
+)

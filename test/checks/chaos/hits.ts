@@ -1,0 +1,99 @@
+// Visitors of all sites, at both collectors. Each event has an id of its own and is sent until it is acknowledged;
+// what was acknowledged is the ledger that everything is compared with.
+import { Agent, request } from 'node:http'
+import { seeded } from '../../oracle/random.ts'
+import { browserAgent } from '../../support/collector-process.ts'
+import { pause } from '../fuzz/runner.ts'
+import type { ChaosSite, Installation } from './installation.ts'
+
+export interface Ledger {
+  /** The ids that were acknowledged, by site. */
+  acknowledged: Map<string, Set<string>>
+  /** Attempts that were answered 503 or not at all. */
+  refused: number
+  broken: number
+  odd: string[]
+}
+
+const everyMs = 100
+/** One of so many goes to the collector with the slow clock. */
+const slowShare = 4
+const againMs = 300
+const longestMs = 10_000
+
+export function startHits({ server, slow, steady, restless, doomed }: Installation, rate: number, seed: string) {
+  const random = seeded(`${seed}/hits`)
+  const agent = new Agent({ keepAlive: true, maxSockets: 100 })
+  const sites = [...restless, ...restless, doomed, ...steady]
+  const ledger: Ledger = {
+    acknowledged: new Map(sites.map(({ id, past }) => [id, new Set(past)])),
+    refused: 0,
+    broken: 0,
+    odd: [],
+  }
+  const underWay = new Set<Promise<void>>()
+  let isStopped = false
+
+  async function send(url: string, site: ChaosSite, id: string, visitor: number): Promise<void> {
+    for (;;) {
+      const status = await post(agent, `${url}/api/event`, site.domain, id, visitor)
+      if (status === 202) return void ledger.acknowledged.get(site.id)?.add(id)
+      if (status === 503 || status === 429) ledger.refused++
+      else if (status === 0) ledger.broken++
+      else {
+        // Nobody counts for a site that is gone.
+        if (site !== doomed) ledger.odd.push(`an event of ${site.domain} was answered ${status}`)
+        return
+      }
+      if (site === doomed && isStopped) return
+      await pause(againMs)
+    }
+  }
+
+  const timer = setInterval(() => {
+    for (let event = 0; event < (rate * everyMs) / 1000; event++) {
+      const url = random.oneIn(slowShare) ? slow.url : server.collectorUrl
+      const sent = send(url, random.pick(sites), random.uuid(), random.below(2_000)).finally(() =>
+        underWay.delete(sent),
+      )
+      underWay.add(sent)
+    }
+  }, everyMs)
+
+  return {
+    /** Every event that was begun is acknowledged when this returns, but for those of the site that is deleted. */
+    async stop(): Promise<Ledger> {
+      clearInterval(timer)
+      isStopped = true
+      await Promise.all(underWay)
+      agent.destroy()
+      return ledger
+    },
+  }
+}
+
+/** The status; 200 for one that was taken and not counted, 0 when there was no answer. */
+function post(agent: Agent, url: string, domain: string, id: string, visitor: number): Promise<number> {
+  const body = JSON.stringify({ n: 'pageview', u: `https://${domain}/page/${visitor % 40}`, d: domain, id })
+  const headers = {
+    'User-Agent': browserAgent,
+    'X-Forwarded-For': `198.18.${visitor >> 8}.${visitor & 255}`,
+    'Content-Length': Buffer.byteLength(body),
+  }
+  return new Promise((resolve) => {
+    const asked = request(url, { agent, method: 'POST', headers, timeout: longestMs }, (response) => {
+      let text = ''
+      response.on('data', (chunk) => {
+        text += chunk
+      })
+      response.on('error', () => resolve(0))
+      response.on('end', () => {
+        const status = response.statusCode ?? 0
+        resolve(status === 202 && !text.includes('"accepted":1') ? 200 : status)
+      })
+    })
+    asked.on('timeout', () => asked.destroy())
+    asked.on('error', () => resolve(0))
+    asked.end(body)
+  })
+}

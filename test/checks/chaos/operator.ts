@@ -1,0 +1,65 @@
+// An operator who does not mind what is broken: changes time zones, folds, folds again, several at once, and deletes a site. A command
+// may fail while a store is away; it may not leave anything wrong behind.
+import type { Random } from '../../oracle/random.ts'
+import { type Check, pause } from '../fuzz/runner.ts'
+import type { Installation } from './installation.ts'
+
+const zones = ['Pacific/Auckland', 'America/Los_Angeles', 'UTC', 'Asia/Kolkata']
+
+export interface Operated {
+  zoneChanges: number
+  folds: number
+  rebuilds: number
+  failed: number
+}
+
+export async function operate(
+  check: Check,
+  installation: Installation,
+  { random, until, deleteAfterMs }: { random: Random; until: number; deleteAfterMs: number },
+): Promise<Operated> {
+  const { restless, doomed, footfall } = installation
+  const operated: Operated = { zoneChanges: 0, folds: 0, rebuilds: 0, failed: 0 }
+  const deleteAt = until - deleteAfterMs
+  let isDeleted = false
+
+  async function command(...words: string[]): Promise<boolean> {
+    const { code } = await footfall(...words)
+    if (code !== 0) operated.failed++
+    return code === 0
+  }
+  const fold = async (domain: string) => {
+    if (await command('fold', 'run', '--site', domain)) operated.folds++
+  }
+  const rebuild = async (domain: string) => {
+    if (await command('fold', 'rebuild', '--site', domain)) operated.rebuilds++
+  }
+
+  while (performance.now() < until) {
+    const { domain } = random.pick(restless)
+    const what = random.below(5)
+    if (!isDeleted && performance.now() > deleteAt) isDeleted = await deleteSite(check, installation)
+    else if (what === 0) {
+      const zone = random.pick([installation.justClosedZone, ...zones])
+      if (await command('site', 'timezone', domain, zone)) operated.zoneChanges++
+    } else if (what === 1) await fold(domain)
+    else if (what === 2) await rebuild(domain)
+    else if (what === 3) await Promise.all([rebuild(domain), fold(domain)])
+    else await Promise.all([fold(isDeleted ? domain : doomed.domain), rebuild(domain)])
+    await pause(random.below(1_000))
+  }
+  for (let attempt = 0; !isDeleted; attempt++) {
+    if (attempt > 20) throw new Error('The site could not be deleted')
+    isDeleted = await deleteSite(check, installation)
+    await pause(500)
+  }
+  return operated
+}
+
+/** Repeated until it is done: whatever broke off, the same command goes on. */
+async function deleteSite(check: Check, { doomed, footfall }: Installation): Promise<boolean> {
+  const { code, stderr } = await footfall('site', 'delete', doomed.domain, '--yes')
+  const isDeleted = code === 0 || stderr.includes('There is no site')
+  check.say(isDeleted ? 'a site is deleted' : `a site is not deleted yet: ${stderr.split('\n')[0]}`)
+  return isDeleted
+}

@@ -1,0 +1,148 @@
+// Clients of the API with keys and sites that the process knows: most repeat a question, some bring an ETag, some
+// are wrong, and 18 of a hundred, 36 a second, are questions nobody has asked before, which reach ClickHouse.
+import { Agent, get } from 'node:http'
+import type { StoreName } from '../../support/own-stores.ts'
+import { pause } from '../fuzz/runner.ts'
+import type { Installation } from './installation.ts'
+
+export interface Answered {
+  asked: number
+  failed: number
+  /** By the store that was away as they were asked. */
+  whileBroken: Record<StoreName, { asked: number; failed: number; examples: string[] }>
+}
+
+export interface Requests {
+  /** From now on this store is away, or none. */
+  setVictim(victim: StoreName | undefined): void
+  /** Asks something new until it is answered; false when that takes too long. */
+  untilAnswered(longestMs: number): Promise<boolean>
+  stop(): Promise<Answered>
+}
+
+interface Asked {
+  path: string
+  key: string
+  etag?: string | undefined
+  expected: readonly number[]
+}
+
+const everyMs = 50
+const longestMs = 10_000
+const ranges = ['24h', '7d', '30d', '90d', '12m']
+const reports = ['overview', 'pages', 'referrers', 'channels', 'geo', 'devices', 'events', 'utm', 'timeseries']
+const limited = ['pages', 'referrers', 'geo', 'events', 'utm']
+
+export async function startRequests({ server, keys }: Installation, rate: number): Promise<Requests> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 200 })
+  const fresh = () => ({ asked: 0, failed: 0, examples: [] as string[] })
+  const answered: Answered = {
+    asked: 0,
+    failed: 0,
+    whileBroken: { PostgreSQL: fresh(), Redis: fresh(), ClickHouse: fresh() },
+  }
+  const underWay = new Set<Promise<void>>()
+  const etags = new Map<string, string>()
+  let victim: StoreName | undefined
+  let number = 0
+  let newQuestions = 0
+
+  /** Reports by range, limit and page: 10,000 of them before one comes again. */
+  function newQuestion(): string {
+    const nth = newQuestions++
+    const report = limited[nth % limited.length]
+    return `/api/v1/stats/${report}?range=${ranges[nth % ranges.length]}&limit=${1 + (nth % 99)}&page=/page/${nth % 101}`
+  }
+
+  function next(): Asked {
+    const nth = number++
+    const { text: key } = keys[nth % keys.length] as { text: string }
+    const kind = nth % 100
+    if (kind < 18) return { path: newQuestion(), key, expected: [200] }
+    const repeated = `/api/v1/stats/${reports[nth % reports.length]}?range=${nth % 2 ? '7d' : '30d'}`
+    if (kind < 70) return { path: repeated, key, expected: [200] }
+    if (kind < 80) return { path: repeated, key, etag: etags.get(`${key} ${repeated}`), expected: [200, 304] }
+    if (kind < 87) return { path: '/api/v1/stats/pages?range=7d&limit=0', key, expected: [400] }
+    if (kind < 94) return { path: repeated, key: 'ff_s_made-up', expected: [401] }
+    return { path: `${repeated}&site_id=site_aaaaaaaaaaaaaaaa`, key, expected: [403] }
+  }
+
+  async function ask(asked: Asked): Promise<void> {
+    const during = victim
+    const began = performance.now()
+    const { status, etag, text } = await fetchOnce(agent, `${server.url}${asked.path}`, asked)
+    if (etag && status === 200) etags.set(`${asked.key} ${asked.path}`, etag)
+    const isFailed = !asked.expected.includes(status)
+    answered.asked++
+    if (isFailed) answered.failed++
+    if (!during) return
+    const one = answered.whileBroken[during]
+    one.asked++
+    if (!isFailed) return
+    one.failed++
+    const ms = Math.round(performance.now() - began)
+    if (one.examples.length < 5) one.examples.push(`${asked.path}: ${status} after ${ms} ms ${text.slice(0, 200)}`)
+  }
+
+  async function untilAnswered(boundMs: number): Promise<boolean> {
+    const deadline = performance.now() + boundMs
+    for (const key of keys) {
+      for (;;) {
+        const { status } = await fetchOnce(agent, `${server.url}${newQuestion()}`, { key: key.text })
+        if (status === 200) break
+        if (performance.now() > deadline) return false
+        await pause(50)
+      }
+    }
+    return true
+  }
+
+  if (!(await untilAnswered(60_000))) throw new Error(`The API does not answer:\n${server.log()}`)
+  const timer = setInterval(() => {
+    for (let request = 0; request < (rate * everyMs) / 1000; request++) {
+      const done = ask(next()).finally(() => underWay.delete(done))
+      underWay.add(done)
+    }
+  }, everyMs)
+
+  return {
+    setVictim(store) {
+      victim = store
+    },
+    untilAnswered,
+    async stop() {
+      clearInterval(timer)
+      await Promise.all(underWay)
+      agent.destroy()
+      return answered
+    },
+  }
+}
+
+interface Reply {
+  status: number
+  etag: string | undefined
+  text: string
+}
+
+/** Status 0 when there was no answer. */
+function fetchOnce(
+  agent: Agent,
+  url: string,
+  { key, etag }: { key: string; etag?: string | undefined },
+): Promise<Reply> {
+  const headers = { Authorization: `Bearer ${key}`, ...(etag && { 'If-None-Match': etag }) }
+  return new Promise((resolve) => {
+    const none = (error?: Error) => resolve({ status: 0, etag: undefined, text: `no answer: ${error?.message}` })
+    const asked = get(url, { agent, headers, timeout: longestMs }, (response) => {
+      let text = ''
+      response.on('data', (chunk) => {
+        text += chunk
+      })
+      response.on('error', none)
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, etag: response.headers.etag, text }))
+    })
+    asked.on('timeout', () => asked.destroy(new Error(`nothing within ${longestMs} ms`)))
+    asked.on('error', none)
+  })
+}

@@ -1,0 +1,129 @@
+// At the end, with every store there again: the ledger of acknowledged ids against ClickHouse and against the API's answers of each day;
+// what is folded against the events; and the site that was deleted.
+import { eventually } from '../../support/eventually.ts'
+import type { Check } from '../fuzz/runner.ts'
+import type { Ledger } from './hits.ts'
+import type { ChaosSite, Installation } from './installation.ts'
+
+const longestMs = 120_000
+/** The zone whose day begins first: no event is of a later day than its today. */
+const firstZone = 'Pacific/Kiritimati'
+
+/** No process of ours ended, and no shipper was started a second time. */
+export function noneEnded(check: Check, { server, slow }: Installation): void {
+  for (const [name, { child, log }] of Object.entries({ serve: server, 'the second collector': slow })) {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      check.fault(`${name} ended`, `with ${child.exitCode ?? child.signalCode}`, log().slice(-2_000))
+    }
+    const shippers = [...log().matchAll(/"shipper":(\d+)/g)].length
+    if (shippers !== 1) check.fault(`the shipper of ${name}`, `was started ${shippers} times`, log().slice(-2_000))
+  }
+}
+
+export async function compareAtEnd(check: Check, installation: Installation, ledger: Ledger) {
+  const { steady, restless, doomed, footfall } = installation
+  const totals = { acknowledged: 0, lost: 0, twice: 0, unknown: 0, refused: ledger.refused, broken: ledger.broken }
+  for (const answer of ledger.odd.slice(0, 3)) check.fault('answer', answer)
+  const sites = [...steady, ...restless]
+  for (const site of sites) {
+    const acknowledged = ledger.acknowledged.get(site.id) as Set<string>
+    const held = await idsOf(installation, site, acknowledged.size)
+    const found = {
+      acknowledged: acknowledged.size,
+      lost: [...acknowledged].filter((id) => !held.has(id)).length,
+      twice: [...held.values()].filter((times) => times > 1).length,
+      unknown: [...held.keys()].filter((id) => !acknowledged.has(id)).length,
+    }
+    for (const kind of ['lost', 'twice', 'unknown'] as const) {
+      if (found[kind] > 0) check.fault(kind, `${found[kind]} of ${acknowledged.size} events of ${site.domain}`)
+    }
+    for (const kind of ['acknowledged', 'lost', 'twice', 'unknown'] as const) totals[kind] += found[kind]
+  }
+
+  const verified = await footfall('fold', 'verify', '--json')
+  if (verified.code !== 0) check.fault('fold verify', verified.stderr || verified.stdout.slice(0, 2_000))
+  for (const site of sites) {
+    const { code, stderr } = await footfall('site', 'timezone', site.domain, firstZone)
+    if (code !== 0) check.fault('the check itself', stderr)
+    await answersOf(check, installation, site, (ledger.acknowledged.get(site.id) as Set<string>).size)
+  }
+  check.say(`${totals.acknowledged} events acknowledged, ${totals.lost} lost, ${totals.twice} twice`)
+  return { ...totals, leftOfDeleted: await leftOf(check, installation, doomed), verified: verified.code === 0 }
+}
+
+async function idsOf(installation: Installation, { id }: ChaosSite, expected: number): Promise<Map<string, number>> {
+  await eventually(async () => {
+    const [row] = await select(installation, `SELECT count() FROM events WHERE site_id = '${id}'`)
+    if (Number(row?.[0]) < expected) throw new Error('not all there yet')
+  }, longestMs).catch(() => {})
+  const rows = await select(
+    installation,
+    `SELECT event_id, count() FROM events WHERE site_id = '${id}' GROUP BY event_id`,
+  )
+  return new Map(rows.map(([event, times]) => [event as string, Number(times)]))
+}
+
+/** What the API says of the last 30 days, as a whole and day by day. */
+async function answersOf(
+  check: Check,
+  installation: Installation,
+  { id, domain }: ChaosSite,
+  views: number,
+): Promise<void> {
+  const { server, accountKey } = installation
+  const rows = await select(installation, `SELECT day, count() FROM events WHERE site_id = '${id}' GROUP BY day`)
+  const expected = Object.fromEntries(rows.map(([day, count]) => [day, Number(count)]))
+  const ask = async (report: string) => {
+    const response = await fetch(`${server.url}/api/v1/stats/${report}?range=30d&site_id=${id}`, {
+      headers: { Authorization: `Bearer ${accountKey}` },
+    })
+    return (await response.json()) as { data?: unknown }
+  }
+  try {
+    // An answer may be five seconds old, and a change of the zone half a second on its way.
+    await eventually(async () => {
+      const whole = (await ask('overview')) as { data?: { current: { pageviews: number } } }
+      const days = (await ask('timeseries')) as { data?: { date: string; pageviews: number }[] }
+      const said = days.data?.filter(({ pageviews }) => pageviews > 0).map(({ date, pageviews }) => [date, pageviews])
+      const wrong = (said ?? []).filter(([date, pageviews]) => expected[date as string] !== pageviews)
+      const missing = Object.keys(expected).filter((day) => !said?.some(([date]) => date === day))
+      if (whole.data?.current.pageviews !== views || wrong.length > 0 || missing.length > 0) {
+        throw new Error(
+          `${domain}: ${whole.data?.current.pageviews} pageviews instead of ${views}; by day ${JSON.stringify(said)} instead of ${JSON.stringify(expected)}`,
+        )
+      }
+    }, 20_000)
+  } catch (error) {
+    check.fault('API', (error as Error).message)
+  }
+}
+
+/** Rows of the site that was deleted, in all tables. */
+async function leftOf(check: Check, installation: Installation, { id, domain }: ChaosSite): Promise<number> {
+  const tables = ['events', 'titles', 'short_tallies', 'long_tallies', 'open_tallies']
+  const count = async () => {
+    const parts = tables.map((table) => `(SELECT count() FROM ${table} WHERE site_id = '${id}')`)
+    return Number((await select(installation, `SELECT ${parts.join(' + ')}`))[0]?.[0])
+  }
+  await eventually(async () => {
+    if ((await count()) > 0) throw new Error('not gone yet')
+  }, 30_000).catch(() => {})
+  const left = await count()
+  if (left > 0) check.fault('deleted', `${left} rows of ${domain} are still there`)
+  return left
+}
+
+async function select({ addresses }: Installation, statement: string): Promise<string[][]> {
+  const { origin, username, password, pathname } = new URL(addresses.clickhouse)
+  const answer = await fetch(`${origin}/?database=${pathname.slice(1)}`, {
+    method: 'POST',
+    body: `${statement} FORMAT TSV`,
+    headers: { Authorization: `Basic ${btoa(`${username}:${password}`)}` },
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(text)
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => line.split('\t'))
+}

@@ -1,0 +1,53 @@
+// Which store breaks when, how, and for how long: all of it from the seed. Between two there is time to recover, because what is asked
+// of requests holds for keys that the process knows.
+import type { Random } from '../../oracle/random.ts'
+import type { StoreName } from '../../support/own-stores.ts'
+import { type Check, pause } from '../fuzz/runner.ts'
+import type { Installation } from './installation.ts'
+import type { Requests } from './requests.ts'
+
+const names = ['PostgreSQL', 'Redis', 'ClickHouse'] as const
+const harms = ['killed', 'stopped', 'restarted'] as const
+const longestRecoveryMs = 20_000
+
+export type Victims = Record<StoreName, Record<(typeof harms)[number], number>>
+
+export async function breakStores(
+  check: Check,
+  { stores }: Installation,
+  requests: Requests,
+  { random, until }: { random: Random; until: number },
+): Promise<Victims> {
+  const none = () => ({ killed: 0, stopped: 0, restarted: 0 })
+  const victims: Victims = { PostgreSQL: none(), Redis: none(), ClickHouse: none() }
+  // Each of nine kinds comes before one comes again.
+  let left: [StoreName, (typeof harms)[number]][] = []
+  while (performance.now() < until) {
+    if (left.length === 0) {
+      const all = names.flatMap((name) => harms.map((harm): [StoreName, typeof harm] => [name, harm]))
+      left = random.sample(all, all.length)
+    }
+    const [name, harm] = left.pop() as [StoreName, (typeof harms)[number]]
+    const awayMs = 500 + random.below(3_500)
+    const store = stores.all[name]
+    victims[name][harm]++
+    check.say(`${name} is ${harm}${harm === 'restarted' ? '' : `, for ${awayMs} ms`}`)
+    requests.setVictim(name)
+    if (harm === 'stopped') {
+      store.signal('SIGSTOP')
+      await pause(awayMs)
+      store.signal('SIGCONT')
+    } else {
+      await store.kill()
+      if (harm === 'killed') await pause(awayMs)
+      await store.start()
+    }
+    await pause(500)
+    requests.setVictim(undefined)
+    if (!(await requests.untilAnswered(longestRecoveryMs))) {
+      check.fault('recovery', `${name} ${harm}: the API did not answer ${longestRecoveryMs} ms later`)
+    }
+    await pause(1_000 + random.below(2_000))
+  }
+  return victims
+}

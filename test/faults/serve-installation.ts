@@ -1,0 +1,101 @@
+// `footfall serve` with stores of its own that a test may break, and what an operator and a visitor do with it.
+import assert from 'node:assert/strict'
+import type { TestContext } from 'node:test'
+import { createSite } from '../../src/accounts/sites.ts'
+import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { migrate } from '../../src/stores/migrate.ts'
+import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
+import { atEnd } from '../support/at-end.ts'
+import { browserAgent } from '../support/collector-process.ts'
+import { type OwnStores, startOwnStores } from '../support/own-stores.ts'
+import { launchServe, type ServeProcess } from '../support/serve-process.ts'
+import { ask, newCustomer, newKey, until } from './installation.ts'
+
+/** Nothing here is about speed, and the machine may be busy. */
+export const longestMs = 30_000
+
+export interface ServeInstallation {
+  stores: OwnStores['all']
+  /** Whatever a test has left behind. */
+  heal(): Promise<void>
+  asOperator<Value>(work: (postgres: Postgres) => Promise<Value>): Promise<Value>
+  bringUpToDate(): Promise<void>
+  /** Does not wait until it is ready. */
+  serve(t: TestContext): Promise<ServeProcess>
+  newCustomer(): Promise<Customer>
+}
+
+export async function installServe(): Promise<ServeInstallation> {
+  const stores = await startOwnStores()
+  atEnd(() => stores.remove())
+
+  async function asOperator<Value>(work: (postgres: Postgres) => Promise<Value>): Promise<Value> {
+    const postgres = openPostgres(stores.addresses.postgres, 2)
+    try {
+      return await work(postgres)
+    } finally {
+      await postgres.end({ timeout: 1 })
+    }
+  }
+
+  return {
+    stores: stores.all,
+    async heal() {
+      for (const store of Object.values(stores.all)) {
+        store.signal('SIGCONT')
+        await store.start()
+      }
+    },
+    asOperator,
+    bringUpToDate: () =>
+      asOperator(async (postgres) => {
+        const clickhouse = openClickHouse(stores.addresses.clickhouse)
+        await migrate({ postgres, clickhouse })
+        await clickhouse.close()
+      }),
+    async serve(t) {
+      const server = await launchServe(stores.addresses)
+      t.after(() => server.stop())
+      return server
+    },
+    newCustomer: () =>
+      asOperator(async (postgres) => {
+        const { accountId } = await newCustomer(postgres)
+        const domain = `serve-${Math.random().toString(36).slice(2)}.example`
+        const siteId = await createSite(postgres, { accountId, domain })
+        return { domain, key: await newKey(postgres, { accountId, siteId }) }
+      }),
+  }
+}
+
+export interface Customer {
+  domain: string
+  key: string
+}
+
+/** The status, or 0 when nobody answers. */
+export function send(
+  { collectorUrl }: ServeProcess,
+  { domain }: Pick<Customer, 'domain'>,
+  path: string,
+): Promise<number> {
+  const body = JSON.stringify({ n: 'pageview', u: `https://${domain}${path}`, d: domain })
+  return fetch(`${collectorUrl}/api/event`, { method: 'POST', body, headers: { 'User-Agent': browserAgent } }).then(
+    ({ status }) => status,
+    () => 0,
+  )
+}
+
+/** A hit goes all the way, from the collector to an answer. */
+export async function counts(server: ServeProcess, { domain, key }: Customer): Promise<void> {
+  const path = `/page/${Math.random()}`
+  await until('the hit is taken', longestMs, async () => {
+    assert.ok(server.isRunning(), server.log())
+    return (await send(server, { domain }, path)) === 202
+  })
+  await until('the hit is counted', longestMs, async () => {
+    assert.ok(server.isRunning(), server.log())
+    const answer = await ask(server, `/api/v1/stats/pages?range=24h&limit=100`, key).catch(() => undefined)
+    return answer?.status === 200 && answer.text.includes(path)
+  })
+}

@@ -1,0 +1,111 @@
+// `footfall serve` started while a store is down: it waits for what it needs, says so, and goes on by itself (decision D-135).
+import assert from 'node:assert/strict'
+import { before, beforeEach, test } from 'node:test'
+import type { ServeProcess } from '../support/serve-process.ts'
+import { sleep, until } from './installation.ts'
+import { counts, installServe, longestMs, type ServeInstallation, send } from './serve-installation.ts'
+
+let installed: ServeInstallation
+
+before(async () => {
+  installed = await installServe()
+})
+
+beforeEach(() => installed.heal())
+
+const messages = ({ log }: ServeProcess): string[] =>
+  log()
+    .split('\n')
+    .map((line) => /"msg":"([^"]*)"/.exec(line)?.[1] ?? '')
+    .filter((message) => /migrations wait|up to date/.test(message))
+
+test('started without PostgreSQL: it says once that migrations wait, and serves when PostgreSQL is there', async (t) => {
+  const { PostgreSQL } = installed.stores
+  await PostgreSQL.kill()
+  const server = await installed.serve(t)
+  await until('it says so', longestMs, () => messages(server).length > 0)
+  await sleep(3_000)
+  assert.deepEqual(messages(server), ['PostgreSQL does not answer; migrations wait for it'])
+  assert.ok(server.isRunning())
+  await PostgreSQL.start()
+  await server.untilReady()
+  assert.match(messages(server).at(-1) as string, /^PostgreSQL answers; both databases are up to date$/)
+  await counts(server, await installed.newCustomer())
+})
+
+test('started with a ClickHouse that does not answer, and migrations for it: they wait for that one too', async (t) => {
+  const { ClickHouse } = installed.stores
+  await installed.bringUpToDate()
+  // As if the last file was new. It may safely run again, as all of them.
+  await installed.asOperator(
+    (postgres) => postgres`
+    DELETE FROM migrations WHERE name = (SELECT max(name) FROM migrations WHERE name LIKE 'clickhouse/%')`,
+  )
+  for (const harm of ['SIGSTOP', 'SIGKILL'] as const) {
+    if (harm === 'SIGSTOP') ClickHouse.signal(harm)
+    else await ClickHouse.kill()
+    const server = await installed.serve(t)
+    await until('it says so', longestMs, () => messages(server).length > 0)
+    await sleep(1_000)
+    assert.deepEqual(messages(server), ['ClickHouse does not answer; migrations wait for it'])
+    if (harm === 'SIGSTOP') {
+      server.child.kill('SIGTERM')
+      await until('SIGTERM ends the wait', 10_000, () => !server.isRunning())
+      assert.equal(server.child.exitCode, 0)
+      ClickHouse.signal('SIGCONT')
+    } else {
+      await ClickHouse.start()
+      await server.untilReady()
+      await counts(server, await installed.newCustomer())
+    }
+  }
+})
+
+test('SIGTERM ends the wait for a PostgreSQL that hangs', async (t) => {
+  const { PostgreSQL } = installed.stores
+  PostgreSQL.signal('SIGSTOP')
+  try {
+    const server = await installed.serve(t)
+    await until('it says so', longestMs, () => messages(server).length > 0)
+    server.child.kill('SIGTERM')
+    await until('it has ended', 10_000, () => !server.isRunning())
+    assert.equal(server.child.exitCode, 0)
+  } finally {
+    PostgreSQL.signal('SIGCONT')
+  }
+})
+
+test('a migration that cannot be applied ends it with one sentence', async (t) => {
+  await installed.bringUpToDate()
+  const name = 'postgres/0001_accounts.sql'
+  const edit = (from: string, to: string) =>
+    installed.asOperator(
+      (postgres) => postgres`
+    UPDATE migrations SET checksum = replace(checksum, ${from}, ${to}) WHERE name = ${name}`,
+    )
+  const [row] = await installed.asOperator((postgres) => postgres`SELECT checksum FROM migrations WHERE name = ${name}`)
+  await edit(row?.checksum, 'edited')
+  try {
+    const server = await installed.serve(t)
+    await until('it has ended', longestMs, () => !server.isRunning())
+    assert.equal(server.child.exitCode, 1)
+    assert.match(server.log(), /^footfall: Migration postgres\/0001_accounts.sql was edited after it was applied\./m)
+    assert.doesNotMatch(server.log(), / {4}at /, 'no stack')
+  } finally {
+    await edit('edited', row?.checksum)
+  }
+})
+
+for (const missing of ['Redis', 'ClickHouse'] as const)
+  test(`started without ${missing}, with nothing to migrate: it serves what it can at once, and all when ${missing} is there`, async (t) => {
+    await installed.bringUpToDate()
+    const one = await installed.newCustomer()
+    await installed.stores[missing].kill()
+    const server = await installed.serve(t)
+    await server.untilReady()
+    await until('an event is taken', longestMs, async () => {
+      return (await send(server, one, '/')) === 202
+    })
+    await installed.stores[missing].start()
+    await counts(server, one)
+  })

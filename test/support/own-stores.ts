@@ -1,0 +1,68 @@
+// PostgreSQL, Redis and ClickHouse of one's own, each of which may be killed, stopped and started again, and an operator's way past
+// whatever is broken: connections that nobody else uses.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type ClickHouseServer, startClickHouse } from '../../dev/clickhouse/server.ts'
+import { createClickHouseDatabase } from '../../src/stores/clickhouse.ts'
+import { startOwnPostgres, startOwnRedis } from './own-servers.ts'
+
+export interface OwnStore {
+  url: string
+  /** kill -9. */
+  kill(): Promise<void>
+  /** Again on the same port and data. */
+  start(): Promise<void>
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void
+}
+
+export type StoreName = 'PostgreSQL' | 'Redis' | 'ClickHouse'
+
+export interface OwnStores {
+  /** By name, so that a test can go through them. */
+  all: Record<StoreName, OwnStore>
+  addresses: { postgres: string; clickhouse: string; redis: string }
+  remove(): Promise<void>
+}
+
+export async function startOwnStores(): Promise<OwnStores> {
+  const [postgres, redis, clickhouse] = await Promise.all([startOwnPostgres(), startOwnRedis(), startOwnClickHouse()])
+  return {
+    all: { PostgreSQL: postgres, Redis: redis, ClickHouse: clickhouse },
+    addresses: { postgres: postgres.url, redis: redis.url, clickhouse: clickhouse.url },
+    async remove() {
+      await Promise.all([postgres.remove(), redis.remove(), clickhouse.remove()])
+    },
+  }
+}
+
+async function startOwnClickHouse(): Promise<OwnStore & { remove(): Promise<void> }> {
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-clickhouse-'))
+  let engine: ClickHouseServer = await startClickHouse({ folder })
+  let isRunning = true
+  const { port } = engine
+  const url = `${engine.url}/footfall`
+  await createClickHouseDatabase(url)
+  const killAtExit = () => void (isRunning && process.kill(engine.pid, 'SIGKILL'))
+  process.once('exit', killAtExit)
+  async function kill(): Promise<void> {
+    if (!isRunning) return
+    isRunning = false
+    await engine.kill()
+  }
+  return {
+    url,
+    kill,
+    async start() {
+      if (isRunning) return
+      engine = await startClickHouse({ folder, port })
+      isRunning = true
+    },
+    signal: (name) => void (isRunning && process.kill(engine.pid, name)),
+    async remove() {
+      await kill()
+      process.off('exit', killAtExit)
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
