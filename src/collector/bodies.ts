@@ -10,7 +10,7 @@ export interface Bodies {
   read<Result>(request: IncomingMessage, use: (text: string) => Promise<Result>): Promise<Result>
 }
 
-export const mostBytes = 65_536
+const mostBytes = 65_536
 /** An honest body of 64 kB comes in some fifty pieces. */
 const mostPieces = 1_000
 /** What Node keeps for each piece, however short: somebody may send a byte at a time. */
