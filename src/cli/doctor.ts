@@ -60,6 +60,7 @@ const ok = (found: string): Examination => ({ state: 'ok', found })
 
 /** What a check cannot do without: the cause is said once, where it is. */
 const needs: Readonly<Record<string, readonly string[]>> = {
+  'ClickHouse settings': ['ClickHouse'],
   Migrations: ['PostgreSQL'],
   Clocks: ['PostgreSQL', 'ClickHouse'],
   Disk: ['ClickHouse', 'Migrations'],

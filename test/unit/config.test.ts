@@ -40,6 +40,7 @@ test('with only the secrets set, everything else has its default', () => {
     EVENTS_PER_SECOND_PER_SITE: 2_000,
     CONNECTIONS_PER_ADDRESS: 250,
     COUNTRY_FILE: undefined,
+    DRAIN_SECONDS: 3,
     LOG_LEVEL: 'info',
   })
 })
