@@ -66,8 +66,8 @@ test('a request names ten sites at most, however it spreads them: each may be a 
 })
 
 const padded = (bytes: number) => {
-  const empty = JSON.stringify({ ...page, props: { x: '' } })
-  return JSON.stringify({ ...page, props: { x: 'x'.repeat(bytes - empty.length) } })
+  const empty = JSON.stringify({ ...page, t: '' })
+  return JSON.stringify({ ...page, t: 'x'.repeat(bytes - empty.length) })
 }
 
 test('65,536 bytes are taken, one more is not', async () => {
