@@ -223,11 +223,11 @@ const clones: Record<TrafficTable, Sql> = {
   long_tallies: sql`backup_of_long_tallies`,
 }
 
-/** Of titles, those that a reader sees: the engine merges rows of the same page whenever it likes. */
+/** Of titles, those that a reader sees: the engine merges rows of the same page and country whenever it likes. */
 async function countRows({ clickhouse }: Context, table: TrafficTable, from: Sql, before?: string): Promise<number> {
   const counted =
     table === 'titles'
-      ? sql`(SELECT site_id, pathname FROM ${from} GROUP BY site_id, pathname)`
+      ? sql`(SELECT site_id, pathname, country FROM ${from} GROUP BY site_id, pathname, country)`
       : before === undefined
         ? from
         : sql`${from} WHERE day < ${date(before)}`
