@@ -81,10 +81,15 @@ export function connectPostgres(url: string, options: Options): Postgres {
     return Object.assign(connection, { release: () => void release() })
   }
 
-  async function begin<Result>(work: (transaction: postgres.TransactionSql) => Promise<Result>): Promise<Result> {
+  type Work<Result> = (transaction: postgres.TransactionSql) => Promise<Result>
+
+  /** As the driver's own: `begin(work)`, or with a mode such as `read only` before it. */
+  async function begin<Result>(...given: [Work<Result>] | [mode: string, Work<Result>]): Promise<Result> {
+    const work = given.at(-1) as Work<Result>
+    const mode = given.length === 2 ? given[0] : ''
     const connection = await reserve()
     try {
-      await connection`BEGIN`
+      await connection.unsafe(`BEGIN ${mode}`)
       const result = await work(connection as unknown as postgres.TransactionSql)
       const { command } = await connection`COMMIT`
       // What PostgreSQL makes of it when a statement had failed and nobody minded.

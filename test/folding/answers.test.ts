@@ -1,4 +1,5 @@
 // What is folded must never show: the same answers before and after, for every filter and every exclusion.
+import '../support/unshared-stores.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { foldMonths, foldStatements } from '../../src/folding/statements.ts'

@@ -1,5 +1,6 @@
 // Any order of moves to other zones, clocks that are hours off, folds whole and in pieces, rebuilds, sweeps, counts of today and late events
 // leaves every folded number what the events say, and every answer what it is without folds (decisions D-73, D-74 and D-81).
+import '../support/unshared-stores.ts'
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import test from 'node:test'

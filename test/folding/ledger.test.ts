@@ -1,3 +1,4 @@
+import '../support/unshared-stores.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { findSite } from '../../src/accounts/sites.ts'

@@ -1,7 +1,9 @@
 // Any number of folds of one site at once: each makes readable what it wrote itself, and nothing else (decision D-73).
+import '../support/unshared-stores.ts'
 import assert from 'node:assert/strict'
 import test from 'node:test'
 import { deleteSite, findSite } from '../../src/accounts/sites.ts'
+import { eraseRows } from '../../src/folding/erasures.ts'
 import { foldSite, refoldSite, sweep } from '../../src/folding/fold.ts'
 import { beginFold, commitFold, isAlive } from '../../src/folding/ledger.ts'
 import { verifySite } from '../../src/folding/verify.ts'
@@ -168,11 +170,13 @@ test('a site that is deleted while it is folded leaves no tallies, and nothing i
   const interrupted: ClickHouse = {
     ...clickhouse,
     async run(...given) {
-      await clickhouse.run(...given)
       await deleteSite(postgres, world.siteId)
+      await eraseRows(world.stores)
+      await clickhouse.run(...given)
     },
   }
   await foldSite({ postgres, clickhouse: interrupted }, world.siteId, '2026-03-14')
+  await eraseRows(world.stores) // the next round of whoever folds
   const left = await clickhouse.rows(sql`SELECT day FROM short_tallies WHERE site_id = ${text(world.siteId)}`)
   assert.deepEqual(left, [])
   assert.equal(await beginFold(postgres, world.siteId, 'day', firstWeek), undefined)
