@@ -138,7 +138,7 @@ function readManifest(folder: string): Manifest {
     throw new CommandError(`${folder} is not a finished backup.`, 'It needs a manifest.json, which is written last.')
   try {
     const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest
-    if (manifest.format === 1 && Array.isArray(manifest.migrations) && manifest.rows) return manifest
+    if ([1, 2].includes(manifest.format) && Array.isArray(manifest.migrations) && manifest.rows) return manifest
   } catch {
     // said below
   }

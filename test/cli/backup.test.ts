@@ -25,7 +25,8 @@ test(`backup, new databases, restore: every answer about ${events.toLocaleString
   const { id: deleted } = await old.json('site', 'create', 'deleted.example')
   await old.json('site', 'delete', 'deleted.example', '--yes')
   const { key } = await old.json('key', 'create', 'kept.example')
-  const { key: refused } = await old.json('key', 'create', 'kept.example', '--expires', '2020-01-01')
+  const { id: expired, key: refused } = await old.json('key', 'create', 'kept.example')
+  await old.json('key', 'expire', expired, '2020-01-01')
   const before = await answers(old, key, refused)
   const overview = before['overview?range=custom&start=2025-11-15&end=2026-11-13'] as { current: { pageviews: number } }
   assert.ok(overview.current.pageviews > events / 3)

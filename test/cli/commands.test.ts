@@ -194,7 +194,10 @@ test('deleting a site needs --yes and takes its keys and traffic with it; an acc
   assert.match((await footfall('demo', 'gone.example')).stderr, /has traffic already.*\n.*--replace/)
   assert.equal((await footfall('account', 'delete', account.id)).code, 1)
   assert.equal((await footfall('site', 'delete', 'gone.example')).code, 1)
-  assert.deepEqual(await json('site', 'delete', 'gone.example', '--yes'), { id, deleted: true })
+  const { goneBy, ...deletion } = await json('site', 'delete', 'gone.example', '--yes')
+  assert.deepEqual(deletion, { id, deleted: true, erased: true })
+  const days = (Date.parse(goneBy) - Date.now()) / 86_400_000
+  assert.ok(days > 7.9 && days <= 8, `${days} days`)
   assert.ok(!(await json('key', 'list')).some((key: { domain: string }) => key.domain === 'gone.example'))
   assert.deepEqual(await json('account', 'delete', account.id), { id: account.id, deleted: true })
 })

@@ -6,10 +6,11 @@ import test, { type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createKey } from '../../src/accounts/keys.ts'
-import { createSite } from '../../src/accounts/sites.ts'
+import { newId } from '../../src/accounts/ids.ts'
 import { foldRound } from '../../src/folding/loop.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { migrate } from '../../src/stores/migrate.ts'
+import type { Postgres } from '../../src/stores/postgres.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { eventOf, pageview } from '../support/events.ts'
 import { createEmptyStores, keySecrets } from '../support/stores.ts'
@@ -27,6 +28,18 @@ const all = ['clickhouse', 'postgres'].flatMap((database) =>
   readdirSync(new URL(`../../migrations/${database}`, import.meta.url)).map((file) => `${database}/${file}`),
 )
 
+/** With the columns that every release has. */
+async function createOldSite(
+  postgres: Postgres,
+  { accountId, domain, excludedCountries = [] }: { accountId: string; domain: string; excludedCountries?: string[] },
+): Promise<string> {
+  const id = newId('site')
+  await postgres`
+    INSERT INTO sites (id, account_id, domain, hostnames, excluded_countries)
+    VALUES (${id}, ${accountId}, ${domain}, ${[domain]}, ${excludedCountries})`
+  return id
+}
+
 /** A folder with some of the migrations alone. */
 function folderOf(t: TestContext, files: readonly string[]): URL {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-migrations-'))
@@ -41,7 +54,7 @@ test('a database of the first release, with data in it, becomes one of today and
   assert.deepEqual((await migrate(stores, folderOf(t, firstRelease))).sort(), firstRelease)
 
   const accountId = await createAccount(stores.postgres, { name: 'Old', plan: 'Starter' })
-  const siteId = await createSite(stores.postgres, { accountId, domain: 'old.example', excludedCountries: ['FR'] })
+  const siteId = await createOldSite(stores.postgres, { accountId, domain: 'old.example', excludedCountries: ['FR'] })
   const key = await createKey(stores.postgres, keySecrets, { accountId, siteId, name: 'Old' })
   const hits = [
     pageview({ at: '2026-11-13T10:00:00Z', pathname: '/a', title: 'A' }),
@@ -68,7 +81,7 @@ test('days that were folded into the table before tallies are read from the even
   await migrate(stores, folderOf(t, before))
 
   const accountId = await createAccount(stores.postgres, { name: 'Old', plan: 'Starter' })
-  const siteId = await createSite(stores.postgres, { accountId, domain: 'old.example' })
+  const siteId = await createOldSite(stores.postgres, { accountId, domain: 'old.example' })
   const key = await createKey(stores.postgres, keySecrets, { accountId, siteId, name: 'Old' })
   const hits = ['2026-10-01', '2026-10-31', '2026-11-13'].map((day, index) =>
     pageview({ at: `${day}T10:00:00Z`, pathname: `/${index}`, visitor: `${index}` }),
@@ -120,7 +133,7 @@ test('tallies of days whose events are gone are still read after they have moved
   )
 
   const accountId = await createAccount(stores.postgres, { name: 'Old', plan: 'Starter' })
-  const siteId = await createSite(stores.postgres, { accountId, domain: 'old.example' })
+  const siteId = await createOldSite(stores.postgres, { accountId, domain: 'old.example' })
   const key = await createKey(stores.postgres, keySecrets, { accountId, siteId, name: 'Old' })
   const rows = ['page 0', 'referrer 0', 'channel 0', 'total 0'].map((subject, index) => ({
     site_id: siteId,
@@ -161,7 +174,7 @@ test('titles get their country from the events; one whose event is gone stays, a
     ),
   )
   const accountId = await createAccount(stores.postgres, { name: 'Old', plan: 'Starter' })
-  const siteId = await createSite(stores.postgres, { accountId, domain: 'old.example', excludedCountries: ['FR'] })
+  const siteId = await createOldSite(stores.postgres, { accountId, domain: 'old.example', excludedCountries: ['FR'] })
   const key = await createKey(stores.postgres, keySecrets, { accountId, siteId, name: 'Old' })
   const events = [
     pageview({ at: '2026-11-13T10:00:00Z', pathname: '/a', title: 'German' }),
