@@ -88,6 +88,7 @@ const databases: Record<string, [message: string, hint: string]> = {
   '23503': ['What this refers to does not exist.', 'Check the ids: footfall account list, footfall site list'],
   '81': ['The ClickHouse database does not exist.', 'Run: footfall migrate'],
   '60': ['The ClickHouse tables are missing.', 'Run: footfall migrate'],
+  '390': ['The ClickHouse tables are missing.', 'Run: footfall migrate'],
   '47': ['The ClickHouse tables are of an older version.', 'Run: footfall migrate'],
   '516': ['ClickHouse refuses the user or password.', 'Check the user and password in CLICKHOUSE_URL.'],
   '497': ['The ClickHouse user may not do that.', 'Grant it, or use another user in CLICKHOUSE_URL.'],
