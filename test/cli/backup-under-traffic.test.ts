@@ -52,7 +52,7 @@ test('a backup while events are written all the time restores, with equal number
   assert.deepEqual(await copy.rowsPatiently(quiet), before)
   const [seen] = await copy.rowsPatiently<{ busy: number; all: number; titles: number; latest: string }>(sql`
     SELECT countIf(pathname IN ('/a', '/b')) AS busy, count() AS all,
-      (SELECT count() FROM (SELECT DISTINCT site_id, pathname FROM titles)) AS titles,
+      (SELECT count() FROM (SELECT DISTINCT site_id, pathname, country FROM titles)) AS titles,
       (SELECT max(latest).title FROM titles WHERE pathname = '/a') AS latest
     FROM events`)
   assert.deepEqual([seen?.all, seen?.titles], [backup.rows.events, backup.rows.titles])
