@@ -14,6 +14,9 @@ import { startRequests } from './requests.ts'
 import { compareAtEnd, noneEnded } from './verdict.ts'
 import { breakStores } from './victims.ts'
 
+/** Processes that have just started are slow; what is asked of them holds for those that run. */
+const warmUpMs = 5_000
+
 await runCheck(
   { name: 'chaos', size: { option: 'minutes', default: 10 }, seconds: (minutes) => 300 + minutes * 90 },
   async (check: Check, { rate = '200' }) => {
@@ -23,6 +26,7 @@ await runCheck(
     const until = performance.now() + forMs
     const requests = await startRequests(installation, Number(rate))
     const hits = startHits(installation, Number(rate), check.seed)
+    await pause(warmUpMs)
     const [victims, operated] = await Promise.all([
       breakStores(check, installation, requests, { random: seeded(`${check.seed}/victims`), until }),
       operate(check, installation, { random: seeded(`${check.seed}/operator`), until, deleteAfterMs: forMs / 2 }),
