@@ -41,7 +41,7 @@ export async function compareAtEnd(check: Check, installation: Installation, led
   }
 
   const verified = await footfall('fold', 'verify', '--json')
-  if (verified.code !== 0) check.fault('fold verify', verified.stderr || verified.stdout.slice(0, 2_000))
+  if (verified.code !== 0) check.fault('fold verify', verified.stdout.slice(0, 2_000) || verified.stderr)
   for (const site of sites) {
     const { code, stderr } = await footfall('site', 'timezone', site.domain, firstZone)
     if (code !== 0) check.fault('the check itself', stderr)
