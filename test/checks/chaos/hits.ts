@@ -5,8 +5,10 @@ import { seeded } from '../../oracle/random.ts'
 import { browserAgent } from '../../support/collector-process.ts'
 import { pause } from '../fuzz/runner.ts'
 import type { ChaosSite, Installation } from './installation.ts'
+import { keepPace } from './pace.ts'
 
 export interface Ledger {
+  perSecond: number
   /** The ids that were acknowledged, by site. */
   acknowledged: Map<string, Set<string>>
   /** Attempts that were answered 503 or not at all. */
@@ -15,7 +17,6 @@ export interface Ledger {
   odd: string[]
 }
 
-const everyMs = 100
 /** One of so many goes to the collector with the slow clock. */
 const slowShare = 4
 const againMs = 300
@@ -26,6 +27,7 @@ export function startHits({ server, slow, steady, restless, doomed }: Installati
   const agent = new Agent({ keepAlive: true, maxSockets: 100 })
   const sites = [...restless, ...restless, doomed, ...steady]
   const ledger: Ledger = {
+    perSecond: 0,
     acknowledged: new Map(sites.map(({ id, past }) => [id, new Set(past)])),
     refused: 0,
     broken: 0,
@@ -50,20 +52,16 @@ export function startHits({ server, slow, steady, restless, doomed }: Installati
     }
   }
 
-  const timer = setInterval(() => {
-    for (let event = 0; event < (rate * everyMs) / 1000; event++) {
-      const url = random.oneIn(slowShare) ? slow.url : server.collectorUrl
-      const sent = send(url, random.pick(sites), random.uuid(), random.below(2_000)).finally(() =>
-        underWay.delete(sent),
-      )
-      underWay.add(sent)
-    }
-  }, everyMs)
+  const pace = keepPace(rate, () => {
+    const url = random.oneIn(slowShare) ? slow.url : server.collectorUrl
+    const sent = send(url, random.pick(sites), random.uuid(), random.below(2_000)).finally(() => underWay.delete(sent))
+    underWay.add(sent)
+  })
 
   return {
     /** Every event that was begun is acknowledged when this returns, but for those of the site that is deleted. */
     async stop(): Promise<Ledger> {
-      clearInterval(timer)
+      ledger.perSecond = pace.stop()
       isStopped = true
       await Promise.all(underWay)
       agent.destroy()

@@ -35,18 +35,27 @@ export async function operate(
     if (await command('fold', 'rebuild', '--site', domain)) operated.rebuilds++
   }
 
+  const moveZone = async (domain: string) => {
+    const zone = random.pick([installation.justClosedZone, ...zones])
+    if (await command('site', 'timezone', domain, zone)) operated.zoneChanges++
+  }
+  const works = [
+    moveZone,
+    moveZone,
+    fold,
+    rebuild,
+    (domain: string) => Promise.all([rebuild(domain), fold(domain)]),
+    (domain: string) => Promise.all([rebuild(domain), rebuild(domain), moveZone(domain)]),
+    (domain: string) => Promise.all([fold(isDeleted ? domain : doomed.domain), rebuild(domain)]),
+  ]
+
+  // Each comes before one comes again.
+  let left: typeof works = []
   while (performance.now() < until) {
-    const { domain } = random.pick(restless)
-    const what = random.below(5)
+    if (left.length === 0) left = random.sample(works, works.length)
     if (!isDeleted && performance.now() > deleteAt) isDeleted = await deleteSite(check, installation)
-    else if (what === 0) {
-      const zone = random.pick([installation.justClosedZone, ...zones])
-      if (await command('site', 'timezone', domain, zone)) operated.zoneChanges++
-    } else if (what === 1) await fold(domain)
-    else if (what === 2) await rebuild(domain)
-    else if (what === 3) await Promise.all([rebuild(domain), fold(domain)])
-    else await Promise.all([fold(isDeleted ? domain : doomed.domain), rebuild(domain)])
-    await pause(random.below(1_000))
+    else await left.pop()?.(random.pick(restless).domain)
+    await pause(random.below(500))
   }
   for (let attempt = 0; !isDeleted; attempt++) {
     if (attempt > 20) throw new Error('The site could not be deleted')

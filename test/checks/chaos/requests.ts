@@ -4,8 +4,10 @@ import { Agent, get } from 'node:http'
 import type { StoreName } from '../../support/own-stores.ts'
 import { pause } from '../fuzz/runner.ts'
 import type { Installation } from './installation.ts'
+import { keepPace } from './pace.ts'
 
 export interface Answered {
+  perSecond: number
   asked: number
   failed: number
   /** By the store that was away as they were asked. */
@@ -15,7 +17,7 @@ export interface Answered {
 export interface Requests {
   /** From now on this store is away, or none. */
   setVictim(victim: StoreName | undefined): void
-  /** Asks something new until it is answered; false when that takes too long. */
+  /** Asks something new with every key until it is answered; false when that takes too long. */
   untilAnswered(longestMs: number): Promise<boolean>
   stop(): Promise<Answered>
 }
@@ -27,7 +29,6 @@ interface Asked {
   expected: readonly number[]
 }
 
-const everyMs = 50
 const longestMs = 10_000
 const ranges = ['24h', '7d', '30d', '90d', '12m']
 const reports = ['overview', 'pages', 'referrers', 'channels', 'geo', 'devices', 'events', 'utm', 'timeseries']
@@ -37,6 +38,7 @@ export async function startRequests({ server, keys }: Installation, rate: number
   const agent = new Agent({ keepAlive: true, maxSockets: 200 })
   const fresh = () => ({ asked: 0, failed: 0, examples: [] as string[] })
   const answered: Answered = {
+    perSecond: 0,
     asked: 0,
     failed: 0,
     whileBroken: { PostgreSQL: fresh(), Redis: fresh(), ClickHouse: fresh() },
@@ -86,24 +88,22 @@ export async function startRequests({ server, keys }: Installation, rate: number
 
   async function untilAnswered(boundMs: number): Promise<boolean> {
     const deadline = performance.now() + boundMs
-    for (const key of keys) {
-      for (;;) {
-        const { status } = await fetchOnce(agent, `${server.url}${newQuestion()}`, { key: key.text })
-        if (status === 200) break
-        if (performance.now() > deadline) return false
+    const isAnswered = async (key: string): Promise<boolean> => {
+      while (performance.now() < deadline) {
+        const { status } = await fetchOnce(agent, `${server.url}${newQuestion()}`, { key })
+        if (status === 200) return true
         await pause(50)
       }
+      return false
     }
-    return true
+    return (await Promise.all(keys.map(({ text }) => isAnswered(text)))).every(Boolean)
   }
 
   if (!(await untilAnswered(60_000))) throw new Error(`The API does not answer:\n${server.log()}`)
-  const timer = setInterval(() => {
-    for (let request = 0; request < (rate * everyMs) / 1000; request++) {
-      const done = ask(next()).finally(() => underWay.delete(done))
-      underWay.add(done)
-    }
-  }, everyMs)
+  const pace = keepPace(rate, () => {
+    const done = ask(next()).finally(() => underWay.delete(done))
+    underWay.add(done)
+  })
 
   return {
     setVictim(store) {
@@ -111,7 +111,7 @@ export async function startRequests({ server, keys }: Installation, rate: number
     },
     untilAnswered,
     async stop() {
-      clearInterval(timer)
+      answered.perSecond = pace.stop()
       await Promise.all(underWay)
       agent.destroy()
       return answered

@@ -22,7 +22,8 @@ export function noneEnded(check: Check, { server, slow }: Installation): void {
 
 export async function compareAtEnd(check: Check, installation: Installation, ledger: Ledger) {
   const { steady, restless, doomed, footfall } = installation
-  const totals = { acknowledged: 0, lost: 0, twice: 0, unknown: 0, refused: ledger.refused, broken: ledger.broken }
+  const { perSecond, refused, broken } = ledger
+  const totals = { perSecond, acknowledged: 0, lost: 0, twice: 0, unknown: 0, refused, broken }
   for (const answer of ledger.odd.slice(0, 3)) check.fault('answer', answer)
   const sites = [...steady, ...restless]
   for (const site of sites) {
@@ -40,15 +41,20 @@ export async function compareAtEnd(check: Check, installation: Installation, led
     for (const kind of ['acknowledged', 'lost', 'twice', 'unknown'] as const) totals[kind] += found[kind]
   }
 
-  const verified = await footfall('fold', 'verify', '--json')
-  if (verified.code !== 0) check.fault('fold verify', verified.stdout.slice(0, 2_000) || verified.stderr)
-  for (const site of sites) {
-    const { code, stderr } = await footfall('site', 'timezone', site.domain, firstZone)
-    if (code !== 0) check.fault('the check itself', stderr)
-    await answersOf(check, installation, site, (ledger.acknowledged.get(site.id) as Set<string>).size)
+  for (const { domain } of sites) await succeed(check, installation, 'site', 'timezone', domain, firstZone)
+  await foldedIsRight('as it was left')
+  for (const { domain } of restless) await succeed(check, installation, 'fold', 'run', '--site', domain)
+  await foldedIsRight('after one more fold')
+
+  async function foldedIsRight(when: string): Promise<void> {
+    const { code, stdout, stderr } = await footfall('fold', 'verify', '--json')
+    if (code !== 0) check.fault('fold verify', when, stdout.slice(0, 2_000) || stderr)
+    for (const site of sites) {
+      await answersOf(check, installation, site, (ledger.acknowledged.get(site.id) as Set<string>).size, when)
+    }
   }
   check.say(`${totals.acknowledged} events acknowledged, ${totals.lost} lost, ${totals.twice} twice`)
-  return { ...totals, leftOfDeleted: await leftOf(check, installation, doomed), verified: verified.code === 0 }
+  return { ...totals, leftOfDeleted: await leftOf(check, installation, doomed) }
 }
 
 async function idsOf(installation: Installation, { id }: ChaosSite, expected: number): Promise<Map<string, number>> {
@@ -63,12 +69,25 @@ async function idsOf(installation: Installation, { id }: ChaosSite, expected: nu
   return new Map(rows.map(([event, times]) => [event as string, Number(times)]))
 }
 
+/** Folding is one command at a time: serve may be at it. */
+async function succeed(check: Check, { footfall }: Installation, ...words: string[]): Promise<void> {
+  try {
+    await eventually(async () => {
+      const { code, stderr } = await footfall(...words)
+      if (code !== 0) throw new Error(stderr)
+    }, 20_000)
+  } catch (error) {
+    check.fault(`footfall ${words.slice(0, 2).join(' ')}`, (error as Error).message)
+  }
+}
+
 /** What the API says of the last 30 days, as a whole and day by day. */
 async function answersOf(
   check: Check,
   installation: Installation,
   { id, domain }: ChaosSite,
   views: number,
+  when: string,
 ): Promise<void> {
   const { server, accountKey } = installation
   const rows = await select(installation, `SELECT day, count() FROM events WHERE site_id = '${id}' GROUP BY day`)
@@ -94,7 +113,7 @@ async function answersOf(
       }
     }, 20_000)
   } catch (error) {
-    check.fault('API', (error as Error).message)
+    check.fault('API', when, (error as Error).message)
   }
 }
 

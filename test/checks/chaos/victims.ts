@@ -49,5 +49,8 @@ export async function breakStores(
     }
     await pause(1_000 + random.below(2_000))
   }
+  for (const name of names) {
+    if (Object.values(victims[name]).every((times) => times === 0)) check.fault('too slow', `${name} was never broken`)
+  }
   return victims
 }

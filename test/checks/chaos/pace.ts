@@ -1,0 +1,29 @@
+// So many a second, also when timers are late: what was missed is made up for, as far as that does not become a burst.
+const everyMs = 50
+const mostAtOnce = 4
+
+export interface Pace {
+  /** So many a second there were in the end. */
+  stop(): number
+}
+
+export function keepPace(perSecond: number, begin: () => void): Pace {
+  const start = performance.now()
+  const atOnce = Math.ceil((perSecond * everyMs * mostAtOnce) / 1000)
+  let begun = 0
+  let skipped = 0
+  const timer = setInterval(() => {
+    const due = Math.floor(((performance.now() - start) * perSecond) / 1000) - begun - skipped
+    skipped += Math.max(0, due - atOnce)
+    for (let one = 0; one < Math.min(due, atOnce); one++) {
+      begun++
+      begin()
+    }
+  }, everyMs)
+  return {
+    stop() {
+      clearInterval(timer)
+      return Math.round((begun * 1000) / (performance.now() - start))
+    },
+  }
+}
