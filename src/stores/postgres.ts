@@ -11,6 +11,8 @@ import { lookup } from './lookup.ts'
 /** `begin` and `reserve` open a connection of their own, which takes some milliseconds; `end` closes these too. */
 export type Postgres = postgres.Sql
 
+type Work<Result> = (transaction: postgres.TransactionSql) => Promise<Result>
+
 type Options = postgres.Options<Record<string, postgres.PostgresType>>
 
 export function openPostgres(url: string, mostConnections = 10): Postgres {
@@ -81,12 +83,9 @@ export function connectPostgres(url: string, options: Options): Postgres {
     return Object.assign(connection, { release: () => void release() })
   }
 
-  type Work<Result> = (transaction: postgres.TransactionSql) => Promise<Result>
-
-  /** As the driver's own: `begin(work)`, or with a mode such as `read only` before it. */
-  async function begin<Result>(...given: [Work<Result>] | [mode: string, Work<Result>]): Promise<Result> {
-    const work = given.at(-1) as Work<Result>
-    const mode = given.length === 2 ? given[0] : ''
+  /** As the driver's own: `begin(work)`, or `begin('isolation level repeatable read', work)`. */
+  async function begin<Result>(...given: [mode: string, Work<Result>] | [Work<Result>]): Promise<Result> {
+    const [mode, work] = given.length === 2 ? given : ['', given[0]]
     const connection = await reserve()
     try {
       await connection.unsafe(`BEGIN ${mode}`)

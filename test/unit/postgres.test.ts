@@ -73,6 +73,15 @@ test('a transaction that went on after a statement had failed is not taken for d
   )
 })
 
+test('a transaction may be asked for in a mode', async () => {
+  const mode = await postgres.begin('isolation level repeatable read read only', async (transaction) => {
+    const [row] = await transaction<[{ level: string; only: string }]>`
+      SELECT current_setting('transaction_isolation') AS level, current_setting('transaction_read_only') AS only`
+    return row
+  })
+  assert.deepEqual(mode, { level: 'repeatable read', only: 'on' })
+})
+
 test('what is thrown in a transaction undoes it and arrives', async () => {
   const table = `thrown_${process.pid}`
   const mistake = new Error('a mistake')
