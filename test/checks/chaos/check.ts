@@ -9,7 +9,7 @@ import { seeded } from '../../oracle/random.ts'
 import { type Check, pause, runCheck } from '../fuzz/runner.ts'
 import { startHits } from './hits.ts'
 import { install } from './installation.ts'
-import { operate } from './operator.ts'
+import { operate, workOnceMore } from './operator.ts'
 import { startRequests } from './requests.ts'
 import { compareAtEnd, noneEnded } from './verdict.ts'
 import { breakStores } from './victims.ts'
@@ -31,7 +31,7 @@ await runCheck(
       breakStores(check, installation, requests, { random: seeded(`${check.seed}/victims`), until }),
       operate(check, installation, { random: seeded(`${check.seed}/operator`), until, deleteAfterMs: forMs / 2 }),
     ])
-    await pause(1_000)
+    await workOnceMore(check, installation)
     const answered = await requests.stop()
     check.say(`${answered.asked} requests`)
     const ledger = await hits.stop()

@@ -1,8 +1,9 @@
 // An operator who does not mind what is broken: changes time zones, folds, folds again, several at once, and deletes a site. A command
 // may fail while a store is away; it may not leave anything wrong behind.
 import type { Random } from '../../oracle/random.ts'
+import { eventually } from '../../support/eventually.ts'
 import { type Check, pause } from '../fuzz/runner.ts'
-import type { Installation } from './installation.ts'
+import type { ChaosSite, Installation } from './installation.ts'
 
 const zones = ['Pacific/Auckland', 'America/Los_Angeles', 'UTC', 'Asia/Kolkata']
 
@@ -63,6 +64,38 @@ export async function operate(
     await pause(500)
   }
   return operated
+}
+
+/**
+ * With every store there again and events still coming: what is folded last is what events come late for. One site is folded by three at
+ * once a moment before a slow clock writes events of the same day; the other moves to a zone where a folded day is today.
+ */
+export async function workOnceMore(check: Check, installation: Installation): Promise<void> {
+  const [one, other] = installation.restless as [ChaosSite, ChaosSite]
+  const command = (...words: string[]) => succeed(check, installation, ...words)
+  await command('site', 'timezone', one.domain, installation.justClosedZone)
+  await command('site', 'timezone', other.domain, 'Pacific/Auckland')
+  await pause(2_000)
+  await Promise.all([
+    command('fold', 'run', '--site', one.domain),
+    command('fold', 'rebuild', '--site', one.domain),
+    command('fold', 'rebuild', '--site', one.domain),
+  ])
+  await command('fold', 'run', '--site', other.domain)
+  await command('site', 'timezone', other.domain, 'America/Los_Angeles')
+  await pause(3_000)
+}
+
+/** Repeated until it succeeds: folding is one command at a time, and serve may be at it. */
+export async function succeed(check: Check, { footfall }: Installation, ...words: string[]): Promise<void> {
+  try {
+    await eventually(async () => {
+      const { code, stderr } = await footfall(...words)
+      if (code !== 0) throw new Error(stderr)
+    }, 20_000)
+  } catch (error) {
+    check.fault(`footfall ${words.slice(0, 2).join(' ')}`, (error as Error).message)
+  }
 }
 
 /** Repeated until it is done: whatever broke off, the same command goes on. */

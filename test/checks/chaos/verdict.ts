@@ -4,6 +4,7 @@ import { eventually } from '../../support/eventually.ts'
 import type { Check } from '../fuzz/runner.ts'
 import type { Ledger } from './hits.ts'
 import type { ChaosSite, Installation } from './installation.ts'
+import { succeed } from './operator.ts'
 
 const longestMs = 120_000
 /** The zone whose day begins first: no event is of a later day than its today. */
@@ -67,18 +68,6 @@ async function idsOf(installation: Installation, { id }: ChaosSite, expected: nu
     `SELECT event_id, count() FROM events WHERE site_id = '${id}' GROUP BY event_id`,
   )
   return new Map(rows.map(([event, times]) => [event as string, Number(times)]))
-}
-
-/** Folding is one command at a time: serve may be at it. */
-async function succeed(check: Check, { footfall }: Installation, ...words: string[]): Promise<void> {
-  try {
-    await eventually(async () => {
-      const { code, stderr } = await footfall(...words)
-      if (code !== 0) throw new Error(stderr)
-    }, 20_000)
-  } catch (error) {
-    check.fault(`footfall ${words.slice(0, 2).join(' ')}`, (error as Error).message)
-  }
 }
 
 /** What the API says of the last 30 days, as a whole and day by day. */
