@@ -39,7 +39,7 @@ await runCheck(
     noneEnded(check, installation)
     for (const [victim, { asked, failed, examples }] of Object.entries(answered.whileBroken)) {
       check.say(`${victim} away: ${asked} requests, ${failed} not answered`)
-      if (victim === 'ClickHouse' || failed <= asked / 1_000) continue
+      if (victim === 'ClickHouse' || victim === 'nothing' || failed <= asked / 1_000) continue
       check.fault(`requests while ${victim} was away`, `${failed} of ${asked} were not answered`, ...examples)
     }
     const verdict = await compareAtEnd(check, installation, ledger)
