@@ -239,7 +239,8 @@ async function countRows({ clickhouse }: Context, table: TrafficTable, from: Sql
 
 async function writeControlTable(postgres: TransactionSql, table: Fragment, path: string): Promise<number> {
   let rows = 0
-  // PostgreSQL writes and reads the rows itself, so that no type is lost on the way.
+  // PostgreSQL writes and reads the rows itself, so that no type is lost on the way. The driver ends a cursor whose connection is lost as
+  // if everything had been read; the transaction then fails at its next statement, so such a backup is never finished.
   const pages = postgres<{ row: string }[]>`SELECT to_jsonb(t)::text AS row FROM ${table} AS t`.cursor(1000)
   async function* lines(): AsyncGenerator<string> {
     for await (const page of pages) {

@@ -1,12 +1,13 @@
 // A backup that is taken while events come in all the time is as good as any other.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql } from '../../src/stores/clickhouse-sql.ts'
+import { openPostgres } from '../../src/stores/postgres.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { eventOf, pageview } from '../support/events.ts'
 import { install } from './installation.ts'
@@ -60,4 +61,27 @@ test('a backup while events are written all the time restores, with equal number
   assert.ok(Number(seen?.busy) % 2 === 0 && Number(seen?.busy) >= 2 * from && Number(seen?.busy) <= 2 * until)
   assert.match(seen?.latest ?? '', /^Title /)
   assert.deepEqual(await clickhouse.rows(sql`SELECT name FROM system.tables WHERE name LIKE 'backup_of%'`), [])
+})
+
+test('a backup that loses its connection to PostgreSQL half-way fails and leaves nothing', async (t) => {
+  const installation = await install()
+  t.after(() => installation.remove())
+  const postgres = openPostgres(installation.addresses.postgres, 2)
+  t.after(() => postgres.end({ timeout: 1 }))
+  await postgres`INSERT INTO deleted_sites (id) SELECT 'site_' || number FROM generate_series(1, 300000) AS number`
+  const folder = join(mkdtempSync(join(tmpdir(), 'footfall-backup-')), 'backup')
+  let isOver = false
+  const backup = installation.footfall('backup', folder).finally(() => {
+    isOver = true
+  })
+  let broken = 0
+  while (!isOver && broken === 0) {
+    const rows = await postgres`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%to_jsonb%' AND query LIKE '%deleted_sites%'`
+    broken = rows.length
+  }
+  assert.equal(broken, 1, 'it was over before its connection broke')
+  assert.equal((await backup).code, 1)
+  assert.ok(!existsSync(folder))
 })
