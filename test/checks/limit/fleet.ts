@@ -49,7 +49,7 @@ export async function startFleet(size: number): Promise<Fleet> {
     const postgres = openPostgres(server.url)
     endings.push(() => postgres.end({ timeout: 1 }))
     await untilItAnswers(postgres)
-    await migrate({ postgres, clickhouse: { command: async () => {} } as unknown as ClickHouse })
+    await migrate({ postgres, clickhouse: { command: async () => {}, rows: async () => [] } as unknown as ClickHouse })
     const addresses = { postgres: server.url, clickhouse: 'http://nobody@127.0.0.1:1/nothing', redis: redis.url }
 
     const processes: ApiProcess[] = []
