@@ -17,7 +17,7 @@ export function lettersWith(secret: string, good: string, fresh: string): string
   const [user, basic] = [encodeURIComponent(secret), Buffer.from(`${secret}:`).toString('base64')]
   return [
     // Where it belongs.
-    ...reports.map((report) => get(`/api/v1/stats/${report}?hostname=${fresh}`, bearer(secret))),
+    ...reports.map((report) => get(`/api/v1/stats/${report}?utm_source=${fresh}`, bearer(secret))),
     get(overview, `${bearer(secret)}If-None-Match: *\r\n`),
     `HEAD ${overview} HTTP/1.1\r\n${host}${bearer(secret)}\r\n`,
     `OPTIONS ${overview} HTTP/1.1\r\n${host}${bearer(secret)}\r\n`,
