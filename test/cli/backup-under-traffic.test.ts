@@ -1,7 +1,7 @@
 // A backup that is taken while events come in all the time is as good as any other.
 import assert from 'node:assert/strict'
-import { randomUUID } from 'node:crypto'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
@@ -84,4 +84,21 @@ test('a backup that loses its connection to PostgreSQL half-way fails and leaves
   assert.equal(broken, 1, 'it was over before its connection broke')
   assert.equal((await backup).code, 1)
   assert.ok(!existsSync(folder))
+})
+
+test('the salt of an import under way is in no backup', async (t) => {
+  const installation = await install()
+  t.after(() => installation.remove())
+  const { id: siteId } = await installation.json('site', 'create', 'importing.example')
+  const postgres = openPostgres(installation.addresses.postgres, 1)
+  t.after(() => postgres.end({ timeout: 1 }))
+  const salt = randomBytes(32)
+  await postgres`
+    INSERT INTO imports (id, site_id, content, time_zone, salt)
+    VALUES (${randomUUID()}, ${siteId}, ${randomBytes(32)}, 'UTC', ${salt})`
+  const folder = join(mkdtempSync(join(tmpdir(), 'footfall-backup-')), 'backup')
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  assert.equal((await installation.json('backup', folder)).rows.imports, 1)
+  const text = readFileSync(join(folder, 'imports.jsonl'), 'utf8')
+  assert.ok(text.includes(siteId) && !text.includes(salt.toString('hex')), text)
 })

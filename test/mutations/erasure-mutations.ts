@@ -142,4 +142,11 @@ export const erasureMutations: Mutation[] = [
     replace: '    } finally {\n    }',
     caughtBy: backups,
   },
+  {
+    name: 'backup: the salt of an import under way is in it',
+    file: 'src/cli/backup.ts',
+    find: 'NULL::bytea AS salt',
+    replace: 'salt',
+    caughtBy: 'test/cli/backup-under-traffic.test.ts',
+  },
 ]
