@@ -119,7 +119,7 @@ test('a key is shown once, and then only by its prefix; its states follow the co
 
 test('a whole key is found by its hash, never by its beginning; several with one beginning are named by their ids', async () => {
   const [victim, other] = [await json('key', 'create', 'first.example'), await json('key', 'create', 'first.example')]
-  // As two keys of some hundred thousand do by chance: the first nine characters are all that is stored to show.
+  // Among some hundred thousand keys two begin alike by chance, and only the first nine characters are stored to be shown.
   const postgres = openPostgres(installation.addresses.postgres, 1)
   await postgres`UPDATE api_keys SET prefix = ${other.key.slice(0, 9)} WHERE id = ${victim.id}`
   await postgres.end()

@@ -81,7 +81,7 @@ test('a site over its limit: its events are dropped, and a request with nothing 
     [202, { accepted: 11, dropped: [10, 11, 12].map((index) => ({ index, reason })) }],
   )
   assert.equal(await dropped(), counted + 3)
-  // Together, because a site may have one more every second.
+  // Sent together: the bucket of a site gains a token every second, and a pause would let one more event in.
   const alone = await Promise.all(Array.from({ length: 6 }, () => send([page, { ...page, n: '' }])))
   const refused = alone.filter(({ response }) => response.status === 429)
   assert.ok(refused.length >= 3, `${refused.length}`)
