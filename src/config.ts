@@ -1,12 +1,28 @@
-// Environment -> typed configuration, read once by the mains. One table is the type, the check and docs/configuration.md.
-import { isIP } from 'node:net'
-import type { KeySecrets } from './accounts/keys.ts'
+// Turns the environment into a typed configuration; only the mains read it. One table gives the type, the check and docs/configuration.md.
+import {
+  accountId,
+  bytes,
+  count,
+  domain,
+  issuer,
+  keySecrets,
+  megabytes,
+  networks,
+  oneOf,
+  origins,
+  port,
+  processes,
+  publicUrl,
+  retention,
+  seconds,
+  url,
+} from './config/parsers.ts'
 
 interface Variable<Value> {
   description: string
-  /** What stands in for an unset variable; without it the variable is required. */
+  /** The value of an unset variable. A variable without a default is required unless it is optional. */
   default?: string
-  /** May stay unset, and is then undefined. */
+  /** The variable may stay unset; its value is then undefined. */
   optional?: boolean
   /** Returns the value, or throws an Error that says what is expected. */
   parse(text: string): Value
@@ -21,110 +37,176 @@ export const variables = {
     parse: url('postgres:', 'postgresql:'),
   }),
   CLICKHOUSE_URL: variable({
-    description: 'ClickHouse over HTTP: events. User, password and, as the path, the database.',
+    description: 'ClickHouse over HTTP: events. The address holds user and password; its path names the database.',
     default: 'http://footfall:footfall@127.0.0.1:8123/footfall',
     parse: url('http:', 'https:'),
   }),
   REDIS_URL: variable({
     description:
-      'Redis: rate limits shared by all API processes. Unset, a process counts by itself: right for one process.',
+      'Redis: rate limits shared by all API processes, and sessions shared by all collectors. If unset, each process counts alone, which is right for one API process and one collector.',
     optional: true,
     parse: url('redis:', 'rediss:'),
   }),
   KEY_SECRETS: variable({
     description:
-      'Secrets that key hashes are made with, as version:secret with at least 32 characters each, the current one first: `2:…,1:…`. Losing them loses every key. A collector by itself needs none.',
+      'Secrets for hashing API keys, as version:secret pairs with the current one first: `2:…,1:…`. Each secret has at least 32 characters. If you lose them, no key works any more. A collector that runs alone needs none.',
     parse: keySecrets,
   }),
   API_PROCESSES: variable({
     description:
-      'How many processes `npm start` runs behind one port, about one a core. More than one need REDIS_URL, or each would allow the whole rate limit. Their metrics are on the ports from METRICS_PORT on.',
+      'Number of processes that `npm start` runs behind one port; use about one per core. More than one needs REDIS_URL, because otherwise each process would allow the whole rate limit. The first process serves its metrics on METRICS_PORT, the others on the ports after it.',
     default: '1',
     parse: processes,
   }),
-  HOST: variable({ description: 'Address the API listens on.', default: '127.0.0.1', parse: (text) => text }),
-  PORT: variable({ description: 'Port the API listens on.', default: '8080', parse: port }),
-  METRICS_HOST: variable({
-    description: 'Address of /metrics, apart from the public port.',
+  HOST: variable({
+    description: 'Address the API listens on; with `footfall serve` also console, collector and tracker.',
     default: '127.0.0.1',
     parse: (text) => text,
   }),
-  METRICS_PORT: variable({ description: 'Port of /metrics.', default: '9090', parse: port }),
-  ANSWER_CACHE_MB: variable({
+  PORT: variable({
+    description: 'Port the API listens on; with `footfall serve` also console, collector and tracker.',
+    default: '8080',
+    parse: port,
+  }),
+  PUBLIC_URL: variable({
     description:
-      'Memory for answers that an API process gives again instead of asking ClickHouse, in MB; 0 asks for every request.',
+      'Address at which people and browsers reach Footfall, such as `https://stats.example.com`. The console makes every link, redirect and cookie from it, never from the Host header. Use https; plain http works for this machine only. If unset, it is `http://localhost` with the port.',
+    optional: true,
+    parse: publicUrl,
+  }),
+  MCP_ORIGINS: variable({
+    description:
+      'Origins of web pages, besides PUBLIC_URL, that may call `/mcp` from a browser, separated by commas: `https://assistant.example`. Assistants that are no web page send no origin and need no entry (docs/mcp.md).',
+    optional: true,
+    parse: origins,
+  }),
+  OIDC_ISSUER: variable({
+    description:
+      'Single sign-on with OpenID Connect: the issuer, such as `https://login.example.com`. Use https; plain http works for this machine only. If unset, people sign in with passwords only. Register `/login/oidc/callback` under PUBLIC_URL as the redirect URI (docs/console.md).',
+    optional: true,
+    parse: issuer,
+  }),
+  OIDC_CLIENT_ID: variable({
+    description: 'Client id that the issuer has given to this Footfall.',
+    optional: true,
+    parse: (text) => text,
+  }),
+  OIDC_CLIENT_SECRET: variable({
+    description: 'Client secret that belongs to the client id.',
+    optional: true,
+    parse: (text) => text,
+  }),
+  OIDC_DOMAIN: variable({
+    description:
+      'Domain such as `example.com`: whoever signs in at the issuer with a verified email of exactly this domain joins OIDC_ACCOUNT as a viewer, without an invitation. If unset, everybody needs an invitation.',
+    optional: true,
+    parse: domain,
+  }),
+  OIDC_ACCOUNT: variable({
+    description: 'Id of the account that people of OIDC_DOMAIN join; `footfall account list` shows it.',
+    optional: true,
+    parse: accountId,
+  }),
+  CONSOLE_HOST: variable({
+    description: 'Address the console listens on if it runs alone (`npm run console`).',
+    default: '127.0.0.1',
+    parse: (text) => text,
+  }),
+  CONSOLE_PORT: variable({
+    description: 'Port the console listens on if it runs alone.',
+    default: '8082',
+    parse: port,
+  }),
+  METRICS_HOST: variable({
+    description: 'Address that /metrics listens on, separate from the public port.',
+    default: '127.0.0.1',
+    parse: (text) => text,
+  }),
+  METRICS_PORT: variable({ description: 'Port that /metrics listens on.', default: '9090', parse: port }),
+  RESPONSE_CACHE_MB: variable({
+    description: 'Memory that each API process uses for cached responses, in MB; 0 disables the cache.',
     default: '64',
     parse: megabytes,
   }),
   RETENTION_MONTHS: variable({
     description:
-      'Months of which single events are kept, at least 25; days before are answered from what was folded, for ever. Unset, all are kept. Dropped events do not come back.',
+      'Months of raw events to keep, at least 25. Rollups answer for older days, for ever. If unset, all events are kept. Dropped events cannot be restored.',
     optional: true,
     parse: retention,
   }),
   COLLECTOR_HOST: variable({
-    description: 'Address the collector listens on.',
+    description: 'Address the collector listens on if it runs alone (`npm run collect`).',
     default: '127.0.0.1',
     parse: (text) => text,
   }),
-  COLLECTOR_PORT: variable({ description: 'Port the collector listens on.', default: '8081', parse: port }),
+  COLLECTOR_PORT: variable({
+    description: 'Port the collector listens on if it runs alone.',
+    default: '8081',
+    parse: port,
+  }),
   COLLECTOR_METRICS_PORT: variable({
-    description: "Port of the collector's /metrics, at METRICS_HOST.",
+    description: "Port that the collector's /metrics listens on, at METRICS_HOST.",
     default: '9190',
     parse: port,
   }),
   SPOOL_FOLDER: variable({
     description:
-      'Where the collector keeps what ClickHouse has not confirmed yet; one collector a folder, on a disk that survives a restart.',
+      'Folder where the collector stores events until ClickHouse confirms them. Each collector needs its own folder, on a disk that survives a restart.',
     default: '.footfall/spool',
     parse: (text) => text,
   }),
   SPOOL_MAX_BYTES: variable({
     description:
-      'Size the spool may grow to; above 85 % of it events are answered 503 until ClickHouse has taken some.',
+      'Largest size of the spool in bytes. Above 85 % of it, the collector answers 503 until ClickHouse has taken some events.',
     default: '4294967296',
     parse: bytes,
   }),
   TRUSTED_PROXIES: variable({
     description:
-      'Addresses and networks, separated by commas, whose X-Forwarded-For the collector believes: proxies before it, and servers that send events of their visitors.',
+      'Addresses and networks, separated by commas, whose X-Forwarded-For header collector and console trust: the proxies in front of them, and servers that send events for their visitors.',
     default: '127.0.0.1,::1',
     parse: networks,
   }),
   EVENTS_PER_SECOND_PER_ADDRESS: variable({
     description:
-      'Events a second that a collector takes from one address (IPv6: one /64), with a burst of 20 times as many; more are answered 429. 0 for no limit. TRUSTED_PROXIES have none: a proxy that is not listed there makes all visitors one address.',
+      'Events per second that a collector accepts from one address (IPv6: one /64), with a burst of 20 times as many; it answers 429 to the rest. 0 means no limit. TRUSTED_PROXIES have no limit. A proxy that is not listed there makes all visitors look like one address.',
     default: '50',
     parse: count,
   }),
   EVENTS_PER_SECOND_PER_SITE: variable({
     description:
-      'Events a second that a collector takes of one site, with a burst of 10 times as many; more are dropped, and answered 429 when nothing is left. 0 for no limit.',
+      'Events per second that a collector accepts for one site, with a burst of 10 times as many. It drops the rest, and answers 429 if it dropped every event of a request. 0 means no limit.',
     default: '2000',
     parse: count,
   }),
   CONNECTIONS_PER_ADDRESS: variable({
     description:
-      'Connections that one address (IPv6: one /64) may have open to a collector; above that the one that has been without a whole request for longest is closed. 0 for no limit. TRUSTED_PROXIES have none.',
+      'Connections that one address (IPv6: one /64) may have open to a collector. Above that, the collector closes the connection that has gone longest without a complete request. 0 means no limit. TRUSTED_PROXIES have no limit.',
     default: '250',
     parse: count,
   }),
   COUNTRY_FILE: variable({
     description:
-      'Country file in MaxMind format; a new one is taken without a restart. Unset, that of db-ip.com from npm.',
+      'Country file in MaxMind format. The collector loads a new version without a restart. If unset, the file of db-ip.com from npm is used.',
     optional: true,
     parse: (text) => text,
   }),
   DRAIN_SECONDS: variable({
     description:
-      'Seconds for which a process that got SIGTERM goes on answering while /readyz says 503, so that load balancers notice before anybody is refused. Ctrl-C does not wait.',
+      'Seconds that a process keeps answering after SIGTERM while /readyz returns 503, so that load balancers stop using it before it refuses connections. Ctrl-C does not wait.',
     default: '3',
     parse: seconds,
   }),
   LOG_LEVEL: variable({
-    description: 'trace, debug, info, warn, error or silent.',
+    description: 'Which messages to log: trace, debug, info, warn, error or silent.',
     default: 'info',
     parse: oneOf('trace', 'debug', 'info', 'warn', 'error', 'silent'),
+  }),
+  FOOTFALL_EXPLAIN: variable({
+    description:
+      'For development: 1 logs every ClickHouse statement of an API process with its parameters, plan, time and rows read.',
+    default: '0',
+    parse: (text) => oneOf('0', '1')(text) === '1',
   }),
 }
 
@@ -136,10 +218,16 @@ export type Config = {
     | (Values[Name] extends { optional: true } ? undefined : never)
 }
 
-/** A collector makes no key and checks none: it is not given what they are made with. */
-export type CollectorConfig = Omit<Config, 'KEY_SECRETS'>
+/** A collector neither checks keys nor signs anybody in, so it does not get the secrets. */
+export type CollectorConfig = Omit<Config, 'KEY_SECRETS' | 'OIDC_CLIENT_SECRET'>
 
-/** Throws one Error that names every variable that is missing or wrong. `unused`: those that this process has no use for. */
+/** Settings that are of no use without each other. */
+const together = [
+  ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'],
+  ['OIDC_DOMAIN', 'OIDC_ACCOUNT'],
+] as const
+
+/** Throws one Error that names every missing or wrong variable. `unused` lists the variables that this process does not need. */
 export function readConfig(environment: Record<string, string | undefined>, unused: readonly string[] = []): Config {
   const faults: string[] = []
   const used = Object.entries<Variable<unknown>>(variables).filter(([name]) => !unused.includes(name))
@@ -156,11 +244,20 @@ export function readConfig(environment: Record<string, string | undefined>, unus
   if (Number(environment.API_PROCESSES) > 1 && !environment.REDIS_URL) {
     faults.push('API_PROCESSES above 1 needs REDIS_URL: without it each process would allow the whole rate limit')
   }
+  for (const names of together) {
+    const needed = names.filter((name) => !unused.includes(name))
+    const given = needed.find((name) => environment[name])
+    const missing = given ? needed.filter((name) => !environment[name]) : []
+    faults.push(...missing.map((name) => `${name} is missing: ${given} needs it`))
+  }
+  if (environment.OIDC_DOMAIN && !environment.OIDC_ISSUER) {
+    faults.push('OIDC_DOMAIN needs OIDC_ISSUER: people of the domain sign in there')
+  }
   if (faults.length > 0) throw new Error(`The configuration is not usable:\n  ${faults.join('\n  ')}`)
   return Object.fromEntries(entries) as Config
 }
 
-/** For the mains: what is wrong is said without a stack trace, and nothing starts. */
+/** For the mains: prints what is wrong without a stack trace and exits before anything starts. */
 export function readConfigOrExit(unused: readonly string[] = []): Config {
   try {
     return readConfig(process.env, unused)
@@ -170,82 +267,4 @@ export function readConfigOrExit(unused: readonly string[] = []): Config {
   }
 }
 
-export const readCollectorConfigOrExit = (): CollectorConfig => readConfigOrExit(['KEY_SECRETS'])
-
-function url(...protocols: string[]) {
-  return (text: string): string => {
-    if (!protocols.includes(URL.parse(text)?.protocol ?? '')) {
-      throw new Error(
-        `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-      )
-    }
-    return text
-  }
-}
-
-function port(text: string): number {
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new Error('must be a port number, 0 to 65535')
-  return Number(text)
-}
-
-function bytes(text: string): number {
-  if (!/^\d{7,15}$/.test(text)) throw new Error('must be a number of bytes, at least 1000000')
-  return Number(text)
-}
-
-function count(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new Error('must be a whole number, 0 for no limit')
-  return Number(text)
-}
-
-function networks(text: string): string[] {
-  return text.split(',').map((part) => {
-    const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(part.trim()) ?? []
-    const family = isIP(address)
-    if (family === 0 || Number(bits ?? 0) > (family === 6 ? 128 : 32)) {
-      throw new Error('must be addresses or networks such as 10.0.0.0/8')
-    }
-    return part.trim()
-  })
-}
-
-function processes(text: string): number {
-  if (!/^[1-9]\d{0,2}$/.test(text)) throw new Error('must be a whole number from 1 to 999')
-  return Number(text)
-}
-
-function retention(text: string): number {
-  if (!/^[1-9]\d{1,3}$/.test(text) || Number(text) < 25) {
-    throw new Error(
-      'must be a whole number of months, 25 to 9999, because 12m is compared with the year before it; leave it unset to keep all events',
-    )
-  }
-  return Number(text)
-}
-
-function megabytes(text: string): number {
-  if (!/^\d{1,5}$/.test(text)) throw new Error('must be a whole number of megabytes, 0 to 99999')
-  return Number(text)
-}
-
-function seconds(text: string): number {
-  if (!/^\d{1,3}$/.test(text)) throw new Error('must be a whole number of seconds, 0 to 999')
-  return Number(text)
-}
-
-function oneOf<Word extends string>(...words: Word[]) {
-  return (text: string): Word => {
-    if (!words.includes(text as Word)) throw new Error(`must be one of ${words.join(', ')}`)
-    return text as Word
-  }
-}
-
-function keySecrets(text: string): KeySecrets {
-  const secrets = text.split(',').map((part) => {
-    const [, version, secret] = /^(\d+):(.{32,})$/.exec(part.trim()) ?? []
-    if (!version || !secret) throw new Error('must be version:secret pairs with secrets of at least 32 characters')
-    return { version: Number(version), secret: Buffer.from(secret) }
-  })
-  if (new Set(secrets.map(({ version }) => version)).size < secrets.length) throw new Error('names a version twice')
-  return secrets as unknown as KeySecrets
-}
+export const readCollectorConfigOrExit = (): CollectorConfig => readConfigOrExit(['KEY_SECRETS', 'OIDC_CLIENT_SECRET'])

@@ -1,4 +1,4 @@
-// The least that Node can do for the same answer: node:http in a process of its own, the bytes given by the parent.
+// The minimum that Node can do for the same response: node:http in a separate process. The parent sends the bytes.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

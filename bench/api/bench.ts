@@ -1,5 +1,5 @@
-// What the API costs on top of what it stands on (docs/operations.md): CPU a request against bare node:http, latency against its own
-// SQL. Everything is compared within one run, in turns, because the machine is never the same twice.
+// What the API adds to the cost of its parts (docs/operations.md): CPU per request against bare node:http, latency against its own SQL.
+// All comparisons alternate within one run, because the load of a machine always changes.
 //   npm run bench:api [-- --seconds 60 --range 30d --each 300]
 import { parseArgs } from 'node:util'
 import { createAccount } from '../../src/accounts/accounts.ts'
@@ -15,14 +15,14 @@ import { recordSmallSite } from './small-site.ts'
 
 const { values } = parseArgs({
   options: {
-    /** For the CPU part; the latency part takes as long as its requests do. */
+    /** For the CPU part; the latency part runs until its requests are done. */
     seconds: { type: 'string', default: '30' },
     rounds: { type: 'string', default: '10' },
     each: { type: 'string', default: '300' },
     range: { type: 'string', default: '30d' },
-    /** Which way of sending SQL bare the targets are for: `client` or `http`. */
+    /** Which way of sending bare SQL the targets apply to: `client` or `http`. */
     against: { type: 'string', default: 'client' },
-    /** `cpu` or `latency` alone. */
+    /** Only `cpu` or only `latency`. */
     only: { type: 'string' },
     /** A folder for the CPU profiles of the API processes. */
     profile: { type: 'string' },
@@ -36,7 +36,7 @@ const startedAt = performance.now()
 const say = (text: string): void =>
   void process.stderr.write(`${((performance.now() - startedAt) / 1000).toFixed(1)} s: ${text}\n`)
 
-/** Run in reverse order at the end, however it comes. */
+/** Runs in reverse order at the end, after success or failure. */
 const endings: (() => Promise<unknown>)[] = []
 async function clearAway(): Promise<void> {
   for (const end of endings.splice(0).reverse()) await end().catch((error) => say(`clearing away: ${error}`))
@@ -44,7 +44,7 @@ async function clearAway(): Promise<void> {
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void giveUp(signal))
 process.on('uncaughtException', (error) => void giveUp(`${error.stack}`))
 const longestMs = 180_000 + Number(values.seconds) * 2_000 + Number(values.each) * 500
-setTimeout(() => void giveUp(`not done in ${longestMs / 1000} s`), longestMs).unref()
+setTimeout(() => void giveUp(`not finished in ${longestMs / 1000} s`), longestMs).unref()
 
 async function giveUp(why: string): Promise<never> {
   await clearAway()
@@ -99,7 +99,7 @@ try {
   }
   let latencies: Record<Against, LatencyResult> | undefined
   if (values.only !== 'cpu') {
-    say(`${await recordSmallSite(stores, siteId, Temporal.Now.instant())} events are recorded`)
+    say(`${await recordSmallSite(stores, siteId, Temporal.Now.instant())} events recorded`)
     const each = Number(values.each)
     const keys = await Promise.all(Array.from({ length: Math.ceil((each * 9) / 4_000) }, makeKey))
     const range = values.range as LatencyOptions['range']

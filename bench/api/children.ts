@@ -1,4 +1,4 @@
-// The processes beside the API, which end with this one however it ends.
+// Processes beside the API. They end with this process, even when it fails.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { BareAnswer } from './bare-server.ts'

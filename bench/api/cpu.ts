@@ -1,16 +1,17 @@
-// (a) What a request that ends before the engine costs: CPU of the API process against node:http that sends the same answer.
-import { openConnection, requestText } from '../../test/checks/tenant/connection.ts'
+// The cost of a request that does not reach ClickHouse: CPU of the API process against node:http with the same response.
+
 import type { ApiProcess } from '../../test/support/api-process.ts'
+import { openConnection, requestText } from '../../test/support/connection.ts'
 import type { BareAnswer } from './bare-server.ts'
 import { startBareServer, startLoad } from './children.ts'
 import { cpuNanoseconds, round, type Spread, spreadOf } from './measure.ts'
 
 export interface CpuOptions {
   apis: { memory: ApiProcess; redis: ApiProcess }
-  /** One a round: a key is good for 5,000 requests an hour. */
+  /** One per round, because a key allows 5,000 requests per hour. */
   keys: readonly string[]
   rounds: number
-  /** Rounds go on until then. */
+  /** Rounds repeat until this time has passed. */
   seconds: number
   say: (text: string) => void
 }
@@ -21,7 +22,7 @@ interface Compared extends Spread {
 
 export interface CpuResult {
   rounds: number
-  /** Microseconds of CPU a request. */
+  /** Microseconds of CPU per request. */
   bare: Spread
   memory: Compared
   redis: Compared
@@ -45,7 +46,7 @@ export async function measureCpu({ apis, keys, rounds, seconds, say }: CpuOption
   async function measure(name: (typeof names)[number], request: string): Promise<number> {
     const { url, pid } = servers[name]
     const run = (count: number, at: number) => load.run({ url, request, connections: at, requests: count, expected })
-    await run(1, 1) // the key's first request asks PostgreSQL
+    await run(1, 1) // the first request of a key queries PostgreSQL
     const before = cpuNanoseconds(pid)
     await run(requestsARound, connections)
     return (cpuNanoseconds(pid) - before) / 1000 / requestsARound
@@ -55,7 +56,7 @@ export async function measureCpu({ apis, keys, rounds, seconds, say }: CpuOption
     for (const [round, request] of requests.entries()) {
       const measured = round - warmUpRounds
       if (measured >= rounds && performance.now() > until) break
-      // Each in another place of the round each time, so that none always follows the same one.
+      // Each has another position in each round, so that none always follows the same one.
       const order = [0, 1, 2].map((place) => names[(place + round) % 3] as (typeof names)[number])
       for (const name of order) {
         const microseconds = await measure(name, request)
@@ -78,7 +79,7 @@ export async function measureCpu({ apis, keys, rounds, seconds, say }: CpuOption
   return { rounds: used.bare.length, bare: bareSpread, memory: compared(used.memory), redis: compared(used.redis) }
 }
 
-/** What the API answers, as something to repeat; Date, Connection and Keep-Alive are Node's own. */
+/** The response of the API, to be repeated. Node adds Date, Connection and Keep-Alive itself. */
 async function answerOf(url: string, request: string): Promise<BareAnswer> {
   const connection = await openConnection(url)
   const [head, body] = (await connection.send(request)).toString().split('\r\n\r\n') as [string, string]

@@ -1,22 +1,23 @@
-// (b) What the API adds to its own statements: the same statements sent bare, `SELECT 1`, and the request, in turns.
-import { type Periods, periodsOf } from '../../src/stats/period.ts'
+// What the API adds to its own statements: alternates between the same bare statements, `SELECT 1`, and the request.
+import { type Periods, periodsOf } from '../../src/calendar/periods.ts'
+import { planQuery } from '../../src/stats/query.ts'
 import type { Report } from '../../src/stats/report.ts'
 import { type ReportName, reports } from '../../src/stats/reports.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { render, type Sql, type Statement } from '../../src/stores/clickhouse-sql.ts'
-import { openConnection, requestText } from '../../test/checks/tenant/connection.ts'
-import { seeded } from '../../test/oracle/random.ts'
-import { type EngineConnection, openByClient, openByHttp } from './engine-connection.ts'
+import { openConnection, requestText } from '../../test/support/connection.ts'
+import { seeded } from '../../test/support/random.ts'
+import { type ClickHouseConnection, openByClient, openByHttp } from './clickhouse-connection.ts'
 import { round, type Spread, spreadOf } from './measure.ts'
 
 export interface LatencyOptions {
   apiUrl: string
   clickhouseUrl: string
   siteId: string
-  /** Each good for 5,000 requests. */
+  /** Each allows 5,000 requests. */
   keys: readonly string[]
   range: '24h' | '7d' | '30d' | '90d' | '12m'
-  /** Requests of each kind for each report. */
+  /** Requests of each kind per report. */
   each: number
   say: (text: string) => void
 }
@@ -36,7 +37,7 @@ export interface LatencyResult {
   reports: Record<ReportName, ReportLatency>
 }
 
-/** Against the official client, and against nothing but node:http. */
+/** Compared with the official client, or with plain node:http. */
 export type Against = 'client' | 'http'
 
 const warmUp = 30
@@ -50,7 +51,7 @@ interface Times {
 
 export async function measureLatency(options: LatencyOptions): Promise<Record<Against, LatencyResult>> {
   const { apiUrl, clickhouseUrl, siteId, keys, range, each, say } = options
-  const engines: Record<Against, EngineConnection> = {
+  const clickhouses: Record<Against, ClickHouseConnection> = {
     client: openByClient(clickhouseUrl),
     http: openByHttp(clickhouseUrl),
   }
@@ -59,7 +60,7 @@ export async function measureLatency(options: LatencyOptions): Promise<Record<Ag
   const periods = periodsOf({ name: range }, Temporal.Now.zonedDateTimeISO('UTC'))
   const statements = new Map<ReportName, Statement[]>()
   for (const name of names) {
-    statements.set(name, await statementsOf(reports[name], { siteId, ...periods }, engines.http))
+    statements.set(name, await statementsOf(reports[name], { siteId, ...periods }, clickhouses.http))
   }
   let asked = 0
   const request = async (name: ReportName) => {
@@ -67,8 +68,8 @@ export async function measureLatency(options: LatencyOptions): Promise<Record<Ag
     const answer = await connection.send(requestText('GET', `/api/v1/stats/${name}?range=${range}`, headers))
     if (!answer.toString('latin1', 0, 12).endsWith('200')) throw new Error(`${name} answered ${answer}`)
   }
-  const askAll = async (engine: EngineConnection, name: ReportName) => {
-    for (const statement of statements.get(name) as Statement[]) await engine.ask(statement)
+  const askAll = async (clickhouse: ClickHouseConnection, name: ReportName) => {
+    for (const statement of statements.get(name) as Statement[]) await clickhouse.ask(statement)
   }
 
   const times: Record<Against, Times> = { client: noTimes(), http: noTimes() }
@@ -77,9 +78,9 @@ export async function measureLatency(options: LatencyOptions): Promise<Record<Ag
     for (const name of random.sample(names, names.length)) {
       const kinds: [list: number[], work: () => Promise<unknown>][] = [[listOf(api, name), () => request(name)]]
       for (const against of ['client', 'http'] as const) {
-        const engine = engines[against]
-        kinds.push([times[against].select1, () => engine.ask(select1)])
-        kinds.push([listOf(times[against].bare, name), () => askAll(engine, name)])
+        const clickhouse = clickhouses[against]
+        kinds.push([times[against].select1, () => clickhouse.ask(select1)])
+        kinds.push([listOf(times[against].bare, name), () => askAll(clickhouse, name)])
       }
       for (const [list, work] of random.sample(kinds, kinds.length)) {
         const begin = performance.now()
@@ -90,7 +91,7 @@ export async function measureLatency(options: LatencyOptions): Promise<Record<Ag
     if (turn % 100 === 0) say(`${turn} of ${each} requests to each report`)
   }
   connection.close()
-  await Promise.all(Object.values(engines).map((engine) => engine.close()))
+  await Promise.all(Object.values(clickhouses).map((clickhouse) => clickhouse.close()))
   return { client: compared(times.client, api), http: compared(times.http, api) }
 }
 
@@ -112,21 +113,32 @@ function compared(times: Times, apiTimes: Map<ReportName, number[]>): LatencyRes
   return { select1: one, reports: Object.fromEntries(entries) as Record<ReportName, ReportLatency> }
 }
 
-/** What the report asks: each statement is really asked, because the next one may depend on its rows. */
+/** The statements of the report. Each one really runs, because the next one may depend on its rows. */
 async function statementsOf(
   report: Report,
-  question: { siteId: string } & Periods,
-  engine: EngineConnection,
+  query: { siteId: string } & Periods,
+  clickhouse: ClickHouseConnection,
 ): Promise<Statement[]> {
   const statements: Statement[] = []
   const store: Pick<ClickHouse, 'rows'> = {
     async rows<Row>(statement: Sql) {
       const rendered = render(statement)
       statements.push(rendered)
-      const lines = (await engine.ask(rendered)).trim().split('\n').filter(Boolean)
+      const lines = (await clickhouse.ask(rendered)).trim().split('\n').filter(Boolean)
       return lines.map((line) => JSON.parse(line) as Row)
     },
   }
-  await report.read(store as ClickHouse, { ...question, filters: {}, excludedCountries: [], folds: [], limit: 10 })
+  await report.read(
+    store as ClickHouse,
+    planQuery(
+      {
+        ...query,
+        filters: {},
+        excludedCountries: [],
+        limit: 10,
+      },
+      { versions: [], byDay: report.byDay ?? false },
+    ),
+  )
   return statements
 }

@@ -1,12 +1,12 @@
-// The load generator, in a process of its own: keep-alive connections, one request at a time on each.
-import { openConnection } from '../../test/checks/tenant/connection.ts'
+// The load generator in a separate process: keep-alive connections, one request at a time on each.
+import { openConnection } from '../../test/support/connection.ts'
 
 export interface Load {
   url: string
   request: string
   connections: number
   requests: number
-  /** What every status line has to begin with. */
+  /** The start of every expected status line. */
   expected: string
 }
 

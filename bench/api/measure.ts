@@ -1,7 +1,7 @@
-// What the kernel says of time: CPU a process used, and CPU the machine did not get.
+// Times from the kernel: the CPU a process used, and the CPU that other machines took.
 import { readdirSync, readFileSync } from 'node:fs'
 
-/** Nanoseconds on a CPU, all threads of the process together; /proc/<pid>/stat would only count in hundredths of a second. */
+/** Nanoseconds of CPU over all threads of the process; /proc/<pid>/stat would only count in hundredths of a second. */
 export function cpuNanoseconds(pid: number): number {
   let sum = 0
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
@@ -10,7 +10,7 @@ export function cpuNanoseconds(pid: number): number {
   return sum
 }
 
-/** Seconds on a CPU in hundredths, threads that have ended included: for work that takes seconds in a pool that comes and goes. */
+/** Seconds of CPU in hundredths, including ended threads: for work that takes seconds in a changing thread pool. */
 export function cpuSeconds(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
@@ -35,7 +35,7 @@ export function machineTime(): MachineTime {
   }
 }
 
-/** Shares of the time since: what other machines took, and how busy this one was with everything together. */
+/** Shares of the time since then: what other machines took, and how busy this one was in total. */
 export function since(before: MachineTime): { steal: number; busy: number } {
   const now = machineTime()
   const all = now.all - before.all

@@ -1,4 +1,4 @@
-// A small site for the latencies: a few thousand events over thirteen months, alike every time.
+// A small site for the latencies: a few thousand events over thirteen months, the same in every run.
 import { randomUUID } from 'node:crypto'
 import { channels } from '../../src/traffic/channel.ts'
 import type { CountryCode } from '../../src/traffic/country.ts'
@@ -12,7 +12,7 @@ const countries: CountryCode[] = ['DE', 'FR', 'US', 'JP', 'BR', 'IN', 'GB', 'ZZ'
 const days = 395
 const visitsADay = 5
 
-/** Returns how many events were recorded. */
+/** Returns the number of recorded events. */
 export async function recordSmallSite({ clickhouse }: Stores, siteId: string, now: Temporal.Instant): Promise<number> {
   const events: TrafficEvent[] = []
   for (let visit = 0; visit < days * visitsADay; visit++) {

@@ -1,7 +1,8 @@
-// What answers cost as sites grow (docs/scale.md): a whale, the same site smaller, and many small sites, asked everything in turns.
+// What responses cost as sites grow (docs/scale.md): every query for a whale, for smaller versions of the same site, and for many small
+// sites, in turn.
 //   npm run bench:scale [-- --events 100000000 --sites 1000 --fresh --write]
 //   npm run bench:scale -- --events 300000 --sites 20       the short form
-// The traffic is made once and kept in the cache folder; --fresh makes it anew. --write puts the result into docs/.
+// The traffic is generated once and kept in the cache folder; --fresh generates it again. --write puts the result into docs/.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -18,7 +19,7 @@ const { values } = parseArgs({
     sites: { type: 'string', default: '1000' },
     fresh: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
-    /** When it gives up; a machine with 2 free cores needs 25 for the full form and 1.5 for the short one. */
+    /** The time limit. A machine with 2 free cores needs 25 for the full form and 1.5 for the short one. */
     minutes: { type: 'string' },
   },
 })
@@ -31,7 +32,7 @@ const say = (text: string): void =>
 
 let world: World | undefined
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void giveUp(signal))
-setTimeout(() => void giveUp(`not done in ${minutes} minutes`), minutes * 60_000).unref()
+setTimeout(() => void giveUp(`not finished in ${minutes} minutes`), minutes * 60_000).unref()
 
 async function giveUp(why: string): Promise<never> {
   await world?.close().catch((error) => say(`${error}`))

@@ -1,5 +1,5 @@
-// Loaded before everything else (`--import`) into processes that are to live when the bench's traffic ends: the data is made once and
-// asked for days, and today must stay the half day it was. The clock runs on from there, for limits and caches to work.
+// Loaded before all other code (`--import`) into processes whose current time is the end of the bench's traffic: the data is generated once
+// and queried for days, and today must stay half over. The clock runs on from there, so that limits and caches work.
 const shift = Number(process.env.FOOTFALL_BENCH_CLOCK_SHIFT)
 const real = Date.now
 Date.now = () => real() + shift

@@ -1,19 +1,19 @@
-// The bounds. A figure that depends on the size of the site is judged on the whale only, and stated at any other size.
+// The limits. A figure that depends on the size of the site is judged only for the whale, and stated for other sizes.
 import { round } from '../api/measure.ts'
 import type { Cell, Compared } from './latency.ts'
 import type { Judgement, Measured } from './result.ts'
 
-/** Demo traffic comes within some percent of what was asked for. */
+/** Demo traffic is within a few percent of the requested number. */
 const whaleEvents = 95_000_000
 const GiB = 1024 ** 3
 
-/** Where the number of values a day does not grow with traffic. */
+/** Reports whose number of values per day does not grow with traffic. */
 const constantReports = ['overview', 'timeseries', 'channels', 'devices']
 
 export const isWhale = ({ sizes }: Pick<Measured, 'sizes'>): boolean => sizes.whale >= whaleEvents
 
 export function judge(measured: Measured): Judgement[] {
-  const { cells, floor, compared, limits, throughput, folding, bytes, sizes, tiny } = measured
+  const { cells, floor, compared, limits, throughput, rollups, bytes, sizes, tiny } = measured
   const onWhale = isWhale(measured)
   const judgements: Judgement[] = []
   const most = (name: string, value: number, bound: number, judged = true) =>
@@ -40,7 +40,7 @@ export function judge(measured: Measured): Judgement[] {
     ),
     20,
   )
-  most('questions the engine did not answer', cells.filter(({ failed }) => failed).length, 0)
+  most('queries ClickHouse did not answer', cells.filter(({ failed }) => failed).length, 0)
   most(
     'rows read against rows needed, most',
     largest(whale, (cell) => cell.rows / rowsAllowed(cell, measured)),
@@ -50,8 +50,8 @@ export function judge(measured: Measured): Judgement[] {
   most('answers that differ from raw events', compared.filter(({ same }) => same === false).length, 0)
   const againstRaw = (range: string) =>
     geometricMean(compared.filter((one) => one.site === 'whale' && one.range === range).map(timesFaster))
-  least('raw events against folded, 30d', againstRaw('30d'), 15, onWhale)
-  least('raw events against folded, 12m', againstRaw('12m'), 100, onWhale)
+  least('raw events against rollups, 30d', againstRaw('30d'), 15, onWhale)
+  least('raw events against rollups, 12m', againstRaw('12m'), 100, onWhale)
   most('growth of latency with a hundred times the traffic, most', largestGrowth(cells), 2, onWhale)
 
   most('slowest accepted request, seconds', limits.slowestMs / 1_000, 2)
@@ -61,29 +61,29 @@ export function judge(measured: Measured): Judgement[] {
   for (const window of ['yesterday', 'today'] as const) {
     const { bare, api, cached, failed } = throughput[window]
     most(`requests under load that were not answered, end ${window}`, failed, 0)
-    least(`answers/s against the bare engine, cache off, end ${window}`, api / bare, 0.8)
+    least(`answers/s against the bare ClickHouse, cache off, end ${window}`, api / bare, 0.8)
     if (window === 'yesterday') least(`the same, cache on, end ${window}`, cached / bare, 5)
     else state(`the same, cache on, end ${window}`, cached / bare)
   }
-  // With little traffic nearly every event is a cell of its own; with much, events share them.
-  most('folding, microseconds of CPU an event', (folding.whale.cpuSeconds * 1e6) / sizes.whale, 12, onWhale)
-  most('bytes of folded days against bytes of events', bytes.folded / bytes.raw, 1, onWhale)
+  // With little traffic almost every event needs its own rollup rows; with much traffic, events share them.
+  most('rolling up, microseconds of CPU per event', (rollups.whale.cpuSeconds * 1e6) / sizes.whale, 12, onWhale)
+  most('bytes of rollups against bytes of events', bytes.rolledUp / bytes.raw, 1, onWhale)
   state('tiny site against SELECT 1, geometric mean of p10', tiny.ratio)
-  state('tiny site, folded rows an event', tiny.foldedRows / tiny.events)
+  state('tiny site, rollup rows per event', tiny.rollupRows / tiny.events)
   return judgements
 }
 
-/** A range is read in granules: of each part, one before its first row and one after its last. */
+/** A range is read in granules: in each part, one before its first row and one after its last. */
 export function rowsAllowed({ needed, filter, report }: Cell, { parts }: Pick<Measured, 'parts'>): number {
-  const cells = filter === 'excluded' ? 3 : 1
+  const groupingSets = filter === 'excluded' ? 3 : 1
   const ranges = report === 'overview' || report === 'channels' ? 2 : 1
   const edges = (count: number, granule: number) => 2 * ranges * count * granule
   const events = needed.raw > 0 ? edges(parts.events, parts.granule.events) : 0
   const found = report === 'pages' || report === 'referrers' ? parts.long : parts.short
-  return needed.folded + needed.raw + edges(Math.max(cells * found, 1), parts.granule.folded) + events
+  return needed.rolledUp + needed.raw + edges(Math.max(groupingSets * found, 1), parts.granule.rolledUp) + events
 }
 
-const timesFaster = ({ rawMs, foldedMs }: Compared): number => rawMs / foldedMs
+const timesFaster = ({ rawMs, rolledUpMs }: Compared): number => rawMs / rolledUpMs
 
 function largestGrowth(cells: readonly Cell[]): number {
   const ratios = cells

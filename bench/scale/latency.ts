@@ -1,42 +1,42 @@
-// How long answers take, all questions in turns and each followed by `SELECT 1` over the same connection: the machine is never the
-// same twice, the floor is measured where the answers are.
+// Response times. All queries run in turn, and each is followed by `SELECT 1` on the same connection: the load of a machine always
+// changes, so the floor is measured next to the responses.
 import type { StatsQuery } from '../../src/stats/query.ts'
 import { reports } from '../../src/stats/reports.ts'
 import type { Statement } from '../../src/stores/clickhouse-sql.ts'
-import { seeded } from '../../test/oracle/random.ts'
-import type { MeasuringConnection } from '../api/engine-connection.ts'
+import { seeded } from '../../test/support/random.ts'
+import type { MeasuringConnection } from '../api/clickhouse-connection.ts'
 import { round, type Spread, spreadOf } from '../api/measure.ts'
 import { answer } from './answers.ts'
-import { nameOf, type Question } from './questions.ts'
+import { type BenchQuery, nameOf } from './queries.ts'
 import { type DailyValues, type RowsNeeded, rowsNeeded } from './values.ts'
 
 export interface Cell extends Spread {
   site: string
-  report: Question['report']
-  range: Question['range']
-  window: Question['window']
-  filter: Question['filter']
-  /** Milliseconds of one answer are p10 and median; how many were measured. */
+  report: BenchQuery['report']
+  range: BenchQuery['range']
+  window: BenchQuery['window']
+  filter: BenchQuery['filter']
+  /** p10 and median are milliseconds of one response; `times` is the number of measurements. */
   times: number
   rows: number
   bytes: number
   memory: number
   needed: RowsNeeded
-  /** What the engine said when it did not answer. */
+  /** The error of ClickHouse when the query failed. */
   failed?: string
 }
 
 export interface Asked {
-  question: Question
+  benchQuery: BenchQuery
   query: StatsQuery
-  /** Nothing where it is not judged how many rows are read. */
+  /** Empty where the number of rows read is not judged. */
   values: DailyValues
 }
 
 export interface LatencyOptions {
-  engine: MeasuringConnection
+  clickhouse: MeasuringConnection
   asked: readonly Asked[]
-  /** Begins no round after so long; a round that takes longer is broken off, once each question was asked. */
+  /** No round begins after this time. A round that takes longer is stopped once each query has run. */
   seconds: number
   mostRounds: number
   say: (text: string) => void
@@ -47,7 +47,7 @@ const select1: Statement = { text: 'SELECT 1', parameters: {} }
 export async function measureLatency(
   options: LatencyOptions,
 ): Promise<{ floor: Spread; cells: Cell[]; rounds: number }> {
-  const { engine, asked, seconds, mostRounds, say } = options
+  const { clickhouse, asked, seconds, mostRounds, say } = options
   const random = seeded('scale')
   const until = performance.now() + seconds * 1_000
   const floor: number[] = []
@@ -58,20 +58,20 @@ export async function measureLatency(
   for (; rounds <= mostRounds && (rounds < 2 || !isOver()); rounds++) {
     for (const one of random.sample(asked, asked.length)) {
       if (isOver() && (times.get(one)?.length ?? 0) > 0) continue
-      const { milliseconds, ...cost } = await ask(engine, one)
+      const { milliseconds, ...cost } = await ask(clickhouse, one)
       costs.set(one, cost)
       const before = performance.now()
-      await engine.ask(select1)
-      // The first round warms up what an engine in use has warm; it counts only where it stays the only one.
+      await clickhouse.ask(select1)
+      // The first round warms up caches as in a running ClickHouse. It counts only if it stays the only one.
       if (rounds === 0 && !isOver()) continue
       floor.push(performance.now() - before)
       times.get(one)?.push(milliseconds)
     }
-    const floorNow = floor.length > 0 ? `SELECT 1 ${spreadOf(floor).p10} ms` : 'to warm up'
-    say(`round ${rounds} of ${asked.length} questions, ${floorNow}`)
+    const floorNow = floor.length > 0 ? `SELECT 1 ${spreadOf(floor).p10} ms` : 'warm-up'
+    say(`round ${rounds} of ${asked.length} queries, ${floorNow}`)
   }
   const cells = asked.map((one): Cell => {
-    const { site, report, range, window, filter } = one.question
+    const { site, report, range, window, filter } = one.benchQuery
     const measured = times.get(one) ?? []
     return {
       site: site.name,
@@ -88,10 +88,10 @@ export async function measureLatency(
   return { floor: spreadOf(floor), cells, rounds: rounds - 1 }
 }
 
-async function ask(engine: MeasuringConnection, { question, query }: Asked) {
+async function ask(clickhouse: MeasuringConnection, { benchQuery, query }: Asked) {
   const begin = performance.now()
   try {
-    const { milliseconds, rows, bytes, memory } = await answer(engine, reports[question.report], query)
+    const { milliseconds, rows, bytes, memory } = await answer(clickhouse, reports[benchQuery.report], query)
     return { milliseconds, rows, bytes, memory }
   } catch (error) {
     const failed = `${(error as Error).message}`.slice(0, 200)
@@ -101,49 +101,49 @@ async function ask(engine: MeasuringConnection, { question, query }: Asked) {
 
 export interface Compared {
   site: string
-  report: Question['report']
-  range: Question['range']
-  filter: Question['filter']
+  report: BenchQuery['report']
+  range: BenchQuery['range']
+  filter: BenchQuery['filter']
   rawMs: number
   rawRows: number
-  foldedMs: number
-  /** Whether both gave the same answer; null when raw events gave none, and rawMs is how long it was tried. */
+  rolledUpMs: number
+  /** Whether both gave the same response; null when raw events gave none, and then rawMs is the time of the attempt. */
   same: boolean | null
 }
 
 export interface CompareOptions {
-  /** With a limit that lets raw events be read to the end. */
-  engine: MeasuringConnection
-  /** The same question of folded days and of raw events. */
-  pairs: readonly { question: Question; folded: StatsQuery; raw: StatsQuery }[]
+  /** With a time limit that allows reading all raw events. */
+  clickhouse: MeasuringConnection
+  /** The same query on rolled-up days and on raw events. */
+  pairs: readonly { benchQuery: BenchQuery; rolledUp: StatsQuery; raw: StatsQuery }[]
   say: (text: string) => void
 }
 
-/** Raw events once, folded days three times around it. */
-export async function compareWithRaw({ engine, pairs, say }: CompareOptions): Promise<Compared[]> {
+/** Queries raw events once, and rollups three times around it. */
+export async function compareWithRaw({ clickhouse, pairs, say }: CompareOptions): Promise<Compared[]> {
   const compared: Compared[] = []
-  for (const { question, folded, raw } of pairs) {
-    const report = reports[question.report]
-    const before = [await answer(engine, report, folded), await answer(engine, report, folded)]
+  for (const { benchQuery, rolledUp, raw } of pairs) {
+    const report = reports[benchQuery.report]
+    const before = [await answer(clickhouse, report, rolledUp), await answer(clickhouse, report, rolledUp)]
     const began = performance.now()
-    const slow = await answer(engine, report, raw).catch((error: Error) => {
-      say(`${nameOf(question)} from raw events: ${error.message.slice(0, 200)}`)
+    const slow = await answer(clickhouse, report, raw).catch((error: Error) => {
+      say(`${nameOf(benchQuery)} from raw events: ${error.message.slice(0, 200)}`)
       return undefined
     })
     const rawMs = slow?.milliseconds ?? performance.now() - began
-    const after = await answer(engine, report, folded)
+    const after = await answer(clickhouse, report, rolledUp)
     const fast = spreadOf([...before, after].map(({ milliseconds }) => milliseconds)).median
     compared.push({
-      site: question.site.name,
-      report: question.report,
-      range: question.range,
-      filter: question.filter,
+      site: benchQuery.site.name,
+      report: benchQuery.report,
+      range: benchQuery.range,
+      filter: benchQuery.filter,
       rawMs: round(rawMs, 1),
       rawRows: slow?.rows ?? 0,
-      foldedMs: fast,
+      rolledUpMs: fast,
       same: slow ? JSON.stringify(slow.data) === JSON.stringify(after.data) : null,
     })
-    say(`${nameOf(question)}: raw ${rawMs.toFixed(0)} ms, folded ${fast.toFixed(1)} ms`)
+    say(`${nameOf(benchQuery)}: raw ${rawMs.toFixed(0)} ms, rolled up ${fast.toFixed(1)} ms`)
   }
   return compared
 }

@@ -1,14 +1,16 @@
-// The worst that may be asked: a hundred years, with every combination of filters and with excluded countries. Whatever is accepted
-// must be answered within the engine's limits.
-import { periodsOf } from '../../src/stats/period.ts'
-import type { Filters, StatsQuery } from '../../src/stats/query.ts'
+// The most expensive requests: a hundred years, with every combination of filters and with excluded countries. Every accepted request must
+// succeed within ClickHouse's limits.
+import { periodsOf } from '../../src/calendar/periods.ts'
+import type { RollupVersion } from '../../src/rollups/coverage.ts'
+import { planQuery } from '../../src/stats/query.ts'
+import type { Report } from '../../src/stats/report.ts'
 import { reports } from '../../src/stats/reports.ts'
-import type { Fold } from '../../src/traffic/folds.ts'
-import { seeded } from '../../test/oracle/random.ts'
-import { openByHttp } from '../api/engine-connection.ts'
+import type { Filters } from '../../src/traffic/conditions.ts'
+import { seeded } from '../../test/support/random.ts'
+import { openByHttp } from '../api/clickhouse-connection.ts'
 import { round } from '../api/measure.ts'
 import { answer } from './answers.ts'
-import { excluded, filtersOf, reportNames } from './questions.ts'
+import { excluded, filtersOf, reportNames } from './queries.ts'
 import type { BenchSite } from './sites.ts'
 import type { World } from './world.ts'
 
@@ -17,7 +19,7 @@ const mostMemory = 1024 ** 3
 
 export interface LimitsResult {
   asked: number
-  /** The slowest and the largest, and what they were. */
+  /** The slowest and the largest, and their queries. */
   slowestMs: number
   slowest: string
   memory: number
@@ -28,13 +30,13 @@ export interface LimitsResult {
 export interface LimitsOptions {
   world: World
   site: BenchSite
-  folds: readonly Fold[]
-  /** Ends the asking; what was left is in no figure. */
+  rollupVersions: readonly RollupVersion[]
+  /** Stops after this time. Queries that did not run are in no figure. */
   seconds: number
 }
 
-export async function measureLimits({ world, site, folds, seconds }: LimitsOptions): Promise<LimitsResult> {
-  const engine = openByHttp(world.clickhouseUrl, {
+export async function measureLimits({ world, site, rollupVersions, seconds }: LimitsOptions): Promise<LimitsResult> {
+  const clickhouse = openByHttp(world.clickhouseUrl, {
     settings: { max_execution_time: mostSeconds, max_memory_usage: mostMemory },
   })
   const until = performance.now() + seconds * 1_000
@@ -43,20 +45,23 @@ export async function measureLimits({ world, site, folds, seconds }: LimitsOptio
     { name: 'custom', firstDay: lastDay.subtract({ years: 100 }).add({ days: 1 }), lastDay },
     world.now,
   )
-  const questions = combinations(site.domain).flatMap((filters) =>
+  const benchQueries = combinations(site.domain).flatMap((filters) =>
     [[], excluded].flatMap((excludedCountries) =>
       reportNames.map((report) => ({ report, filters, excludedCountries })),
     ),
   )
   const result: LimitsResult = { asked: 0, slowestMs: 0, slowest: '', memory: 0, largest: '', refused: [] }
-  for (const { report, filters, excludedCountries } of seeded('limits').sample(questions, questions.length)) {
+  for (const { report, filters, excludedCountries } of seeded('limits').sample(benchQueries, benchQueries.length)) {
     if (performance.now() > until) break
     const name = [report, ...Object.keys(filters), ...(excludedCountries.length > 0 ? ['excluded'] : [])].join(' ')
-    const query: StatsQuery = { siteId: site.id, ...periods, filters, excludedCountries, folds, limit: 100 }
+    const query = planQuery(
+      { siteId: site.id, ...periods, filters, excludedCountries, limit: 100 },
+      { versions: rollupVersions, byDay: (reports[report] as Report).byDay ?? false },
+    )
     const began = performance.now()
     result.asked++
     try {
-      const { memory } = await answer(engine, reports[report], query)
+      const { memory } = await answer(clickhouse, reports[report], query)
       if (memory > result.memory) Object.assign(result, { memory, largest: name })
     } catch (error) {
       result.refused.push(`${name}: ${(error as Error).message.slice(0, 120)}`)
@@ -64,11 +69,11 @@ export async function measureLimits({ world, site, folds, seconds }: LimitsOptio
     const took = round(performance.now() - began, 1)
     if (took > result.slowestMs) Object.assign(result, { slowestMs: took, slowest: name })
   }
-  await engine.close()
+  await clickhouse.close()
   return result
 }
 
-/** Each filter or not: sixteen. */
+/** Each filter on or off: sixteen combinations. */
 function combinations(domain: string): Filters[] {
   const { country, device, hostname, utm } = filtersOf(domain)
   return [country, device, hostname, utm].reduce<Filters[]>(

@@ -1,16 +1,16 @@
-// The run in its order: make, fold, settle, ask.
+// The steps of a run: generate, roll up, settle, query.
 import { readFileSync } from 'node:fs'
+import type { RollupVersion } from '../../src/rollups/coverage.ts'
 import { sql, text, texts } from '../../src/stores/clickhouse-sql.ts'
-import type { Fold } from '../../src/traffic/folds.ts'
-import { openByHttp } from '../api/engine-connection.ts'
+import { openByHttp } from '../api/clickhouse-connection.ts'
 import { round } from '../api/measure.ts'
-import { countToday, fold, foldsOf } from './folding.ts'
 import { measureInserting } from './inserting.ts'
 import { geometricMean } from './judge.ts'
 import { type Asked, compareWithRaw, measureLatency } from './latency.ts'
 import { measureLimits } from './limits.ts'
-import { filterWords, type Question, queryOf, ranges, reportNames, windows } from './questions.ts'
+import { type BenchQuery, filterWords, queryOf, ranges, reportNames, windows } from './queries.ts'
 import type { Measured } from './result.ts'
+import { countToday, coverageOf, rollUp } from './rollups.ts'
 import { type BenchSite, tinyEvents } from './sites.ts'
 import { measureThroughput } from './throughput.ts'
 import { countDailyValues } from './values.ts'
@@ -31,48 +31,58 @@ export async function measure(
   const counts = { whale: await makeSite(world, whale, say) }
   await settle(world, patience)
   const rawBytes = await state.once('made bytes', () => sizeOf(world, 'events'))
-  const foldedWhale = await state.once('fold whale', () => fold(world, whale))
-  say(`folded the whale: ${JSON.stringify(foldedWhale)}`)
+  const whaleRollup = await state.once('roll up whale', () => rollUp(world, whale))
+  say(`rolled up the whale: ${JSON.stringify(whaleRollup)}`)
   await settle(world, patience)
-  const folded = await state.once('fold bytes', () => sizeOf(world, 'short_tallies', 'long_tallies'))
+  const rolledUp = await state.once('roll up bytes', () => sizeOf(world, 'short_rollups', 'long_rollups'))
   const rest = { tenth: await makeSite(world, tenth, say), hundredth: await makeSite(world, hundredth, say) }
   await makeSmallSites(world, say)
-  for (const site of [tenth, hundredth]) await state.once(`fold ${site.name}`, () => fold(world, site))
-  const foldedSmall = await state.once('fold small', () => fold(world))
-  say(`folded the small sites: ${JSON.stringify(foldedSmall)}`)
+  for (const site of [tenth, hundredth]) await state.once(`roll up ${site.name}`, () => rollUp(world, site))
+  const smallRollup = await state.once('roll up small', () => rollUp(world))
+  say(`rolled up the small sites: ${JSON.stringify(smallRollup)}`)
   await settle(world, patience)
 
-  const engine = openByHttp(world.clickhouseUrl)
-  const folds = new Map<BenchSite, Fold[]>()
+  const clickhouse = openByHttp(world.clickhouseUrl)
+  const rollupVersions = new Map<BenchSite, readonly RollupVersion[]>()
   const tinySite = small.find(({ events }) => events === tinyEvents)!
-  for (const site of [...sizes, tinySite]) folds.set(site, await foldsOf(world, site))
+  for (const site of [...sizes, tinySite]) rollupVersions.set(site, await coverageOf(world, site))
   const values = await countDailyValues(world, whale, say)
-  // Smaller sites are not busy: their today is read from the events.
-  const { open, ...counted } = await countToday(world, whale)
+  // Smaller sites are not busy, so their today is read from events.
+  const { today, ...counted } = await countToday(world, whale)
   say(`counted the whale's today: ${JSON.stringify(counted)}`)
-  const asked = questions(whale, [tenth, hundredth, tinySite]).map(
-    (question): Asked => ({
-      question,
-      query: queryOf(question, world.now, folds.get(question.site) ?? [], question.site === whale ? open : undefined),
-      values: question.site === whale ? values : {},
+  const asked = benchQueries(whale, [tenth, hundredth, tinySite]).map(
+    (benchQuery): Asked => ({
+      benchQuery,
+      query: queryOf(
+        benchQuery,
+        world.now,
+        rollupVersions.get(benchQuery.site) ?? [],
+        benchQuery.site === whale ? today : undefined,
+      ),
+      values: benchQuery.site === whale ? values : {},
     }),
   )
-  const latency = await measureLatency({ engine, asked, seconds: isShort ? 15 : 180, mostRounds: 40, say })
+  const latency = await measureLatency({ clickhouse, asked, seconds: isShort ? 15 : 180, mostRounds: 40, say })
   const tiny = latency.cells.filter(({ site }) => site === tinySite.name)
 
   const patient = openByHttp(world.clickhouseUrl, { settings: { max_execution_time: 90, max_memory_usage: 0 } })
   const compared = await compareWithRaw({
-    engine: patient,
-    pairs: rawQuestions(sizes).map((question) => ({
-      question,
-      raw: queryOf(question, world.now, []),
-      folded: queryOf(question, world.now, folds.get(question.site) ?? []),
+    clickhouse: patient,
+    pairs: rawQueries(sizes).map((benchQuery) => ({
+      benchQuery,
+      raw: queryOf(benchQuery, world.now, []),
+      rolledUp: queryOf(benchQuery, world.now, rollupVersions.get(benchQuery.site) ?? []),
     })),
     say: isShort ? () => {} : say,
   })
-  await Promise.all([engine.close(), patient.close()])
+  await Promise.all([clickhouse.close(), patient.close()])
 
-  const limits = await measureLimits({ world, site: whale, folds: folds.get(whale) ?? [], seconds: isShort ? 6 : 120 })
+  const limits = await measureLimits({
+    world,
+    site: whale,
+    rollupVersions: rollupVersions.get(whale) ?? [],
+    seconds: isShort ? 6 : 120,
+  })
   say(`the worst: ${limits.slowest} ${limits.slowestMs} ms, ${limits.largest} ${limits.memory} bytes`)
   const throughput = await measureThroughput({
     world,
@@ -92,40 +102,40 @@ export async function measure(
     },
     bytes: {
       raw: Math.round((rawBytes.bytes * counts.whale) / rawBytes.rows),
-      folded: folded.bytes,
-      foldedRows: folded.rows,
+      rolledUp: rolledUp.bytes,
+      rollupRows: rolledUp.rows,
       titles: (await sizeOf(world, 'titles')).bytes,
     },
     parts: await partsOf(world),
-    folding: { whale: foldedWhale, small: foldedSmall, today: counted },
+    rollups: { whale: whaleRollup, small: smallRollup, today: counted },
     inserting,
     ...latency,
     compared,
     tiny: {
       ratio: round(geometricMean(tiny.map(({ p10 }) => p10 / latency.floor.p10)), 2),
-      foldedRows: await foldedRowsOf(world, tinySite),
+      rollupRows: await rollupRowsOf(world, tinySite),
       events: tinySite.events,
     },
     limits,
     throughput,
-    residentMiB: residentMiB(world.engine.pid),
+    residentMiB: residentMiB(world.clickhouseServer.pid),
   }
 }
 
-async function foldedRowsOf({ clickhouse }: World, { id }: BenchSite): Promise<number> {
+async function rollupRowsOf({ clickhouse }: World, { id }: BenchSite): Promise<number> {
   const [row] = await clickhouse.rows<{ rows: number }>(
     sql`
       SELECT sum(rows) AS rows FROM (
-        SELECT count() AS rows FROM short_tallies WHERE site_id = ${text(id)}
-        UNION ALL SELECT count() AS rows FROM long_tallies WHERE site_id = ${text(id)}
+        SELECT count() AS rows FROM short_rollups WHERE site_id = ${text(id)}
+        UNION ALL SELECT count() AS rows FROM long_rollups WHERE site_id = ${text(id)}
       )`,
   )
   return row?.rows ?? 0
 }
 
-/** All of the whale; of other sizes what shows how latency grows. */
-function questions(whale: BenchSite, others: readonly BenchSite[]): Question[] {
-  const all: Question[] = []
+/** All queries for the whale; for other sizes those that show how latency grows. */
+function benchQueries(whale: BenchSite, others: readonly BenchSite[]): BenchQuery[] {
+  const all: BenchQuery[] = []
   for (const report of reportNames) {
     for (const range of ranges) {
       for (const window of windows) {
@@ -138,8 +148,8 @@ function questions(whale: BenchSite, others: readonly BenchSite[]): Question[] {
   return all
 }
 
-/** Closed days alone, since only these are folded; one filter on the whale beside none. */
-const rawQuestions = (sizes: readonly BenchSite[]): Question[] =>
+/** Only closed days, because only these are rolled up; without a filter, and on the whale with one. */
+const rawQueries = (sizes: readonly BenchSite[]): BenchQuery[] =>
   sizes.flatMap((site) =>
     (['30d', '12m'] as const).flatMap((range) =>
       (site.name === 'whale' ? (['none', 'country'] as const) : (['none'] as const)).flatMap((filter) =>
@@ -155,18 +165,18 @@ async function sizeOf({ clickhouse }: World, ...tables: string[]): Promise<{ byt
   return row ?? { bytes: 0, rows: 0 }
 }
 
-/** Of the events those of the fullest month: what is read of them is a day, or two of different months. */
+/** For events the parts of the fullest month: queries read one day of them, or two in different months. */
 async function partsOf({ clickhouse }: World): Promise<Measured['parts']> {
   const [row] = await clickhouse.rows<{ events: number; short: number; long: number }>(sql`
     SELECT
       maxIf(parts, table = 'events') AS events,
-      sumIf(parts, table = 'short_tallies') AS short,
-      sumIf(parts, table = 'long_tallies') AS long
+      sumIf(parts, table = 'short_rollups') AS short,
+      sumIf(parts, table = 'long_rollups') AS long
     FROM (
       SELECT table, count() AS parts FROM system.parts
       WHERE active AND database = currentDatabase() GROUP BY table, partition
     )`)
-  return { events: 0, short: 0, long: 0, ...row, granule: { events: 8_192, folded: 2_048 } }
+  return { events: 0, short: 0, long: 0, ...row, granule: { events: 8_192, rolledUp: 2_048 } }
 }
 
 const residentMiB = (pid: number): number =>

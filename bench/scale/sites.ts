@@ -1,4 +1,4 @@
-// The sites that are measured.
+// The measured sites.
 import { createHash } from 'node:crypto'
 import type { Shape } from '../../src/demo/shape.ts'
 
@@ -6,11 +6,11 @@ export interface BenchSite {
   name: string
   id: string
   domain: string
-  /** About how many, over thirteen months. */
+  /** The approximate number over thirteen months. */
   events: number
 }
 
-/** The same at every size, so that what grows is the traffic alone. */
+/** The same at every size, so that only the traffic grows. */
 export const whaleShape: Shape = {
   paths: 20_000,
   countries: 120,
@@ -20,10 +20,10 @@ export const whaleShape: Shape = {
   hostnames: 3,
 }
 
-/** Ten a day. */
+/** Ten per day. */
 export const tinyEvents = 4_000
 
-/** How many of a thousand small sites have so many events. */
+/** How many of a thousand small sites have how many events. */
 export const kinds = [
   { events: 200_000, of1000: 10 },
   { events: 40_000, of1000: 90 },
@@ -38,7 +38,7 @@ export const siteOf = (name: string, events: number): BenchSite => ({
   events,
 })
 
-/** The largest, which are asked most, first. */
+/** The largest sites, which are queried most, come first. */
 export const smallSites = (count: number): BenchSite[] =>
   kinds.flatMap(({ events, of1000 }) =>
     Array.from({ length: Math.max(1, Math.round((of1000 * count) / 1_000)) }, (_, nth) =>
@@ -46,7 +46,7 @@ export const smallSites = (count: number): BenchSite[] =>
     ),
   )
 
-/** Sixteen characters, as ids have them; the same for the same words. */
+/** Sixteen characters, as in ids; the same words give the same characters. */
 export const base32 = (words: string): string =>
   Array.from(
     createHash('sha256').update(words).digest().subarray(0, 16),

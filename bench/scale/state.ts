@@ -1,4 +1,4 @@
-// What is kept between runs, beside the engine's data: a hundred million events take minutes to make and to fold.
+// What is kept between runs, beside ClickHouse's data: it takes minutes to generate and roll up a hundred million events.
 import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
@@ -6,13 +6,13 @@ import { join } from 'node:path'
 
 export interface State {
   folder: string
-  /** When the traffic ends, UTC milliseconds. */
+  /** The end of the traffic in UTC milliseconds. */
   until: number
-  /** A zone in which that is about noon: half of today has passed, at whatever hour the bench runs. */
+  /** A zone in which that is about noon: half of today has passed, at any hour the bench runs. */
   zone: string
-  /** The result of a step that was taken once, in this run or in an earlier one. */
+  /** The result of a step that runs once, in this run or an earlier one. */
   once<Result>(step: string, take: () => Promise<Result>): Promise<Result>
-  /** Forgets the steps that begin so. */
+  /** Forgets the steps with this prefix. */
   forget(prefix: string): void
 }
 
@@ -59,7 +59,7 @@ function noonZone(instant: number): string {
   return ahead === 0 ? 'UTC' : `Etc/GMT${ahead > 0 ? '-' : '+'}${Math.abs(ahead)}`
 }
 
-/** Changes with the files that fit the patterns: what they made before is then made anew. */
+/** Changes with the matching files: their results are then made again. */
 export function fingerprint(...patterns: string[]): string {
   const cwd = new URL('../../', import.meta.url).pathname
   const hash = createHash('sha256')

@@ -1,54 +1,54 @@
-// Many clients over many small sites, popular ones more often (Zipf, exponent 1), endpoints equally: the API against the bare engine on
-// the same statements, in turns.
+// Many clients of many small sites, popular ones more often (Zipf, exponent 1), endpoints equally often. Alternates between the API and bare
+// ClickHouse with the same statements.
 import { createKey } from '../../src/accounts/keys.ts'
 import { reports } from '../../src/stats/reports.ts'
 import type { Statement } from '../../src/stores/clickhouse-sql.ts'
-import { openConnection, requestText } from '../../test/checks/tenant/connection.ts'
-import { type Random, seeded } from '../../test/oracle/random.ts'
 import { type ApiProcess, startApiProcess } from '../../test/support/api-process.ts'
+import { openConnection, requestText } from '../../test/support/connection.ts'
+import { type Random, seeded } from '../../test/support/random.ts'
 import { keySecrets } from '../../test/support/stores.ts'
-import { openByHttp } from '../api/engine-connection.ts'
+import { openByHttp } from '../api/clickhouse-connection.ts'
 import { round } from '../api/measure.ts'
 import { answer } from './answers.ts'
-import { foldsOf } from './folding.ts'
-import { periodsFor, queryOf, reportNames, type WindowWord, windows } from './questions.ts'
+import { periodsFor, queryOf, reportNames, type WindowWord, windows } from './queries.ts'
+import { coverageOf } from './rollups.ts'
 import type { World } from './world.ts'
 
 export interface ThroughputOptions {
   world: World
   clients: number
-  /** Different requests in the sequence that is repeated. */
+  /** The number of different requests in the repeated sequence. */
   requests: number
   rounds: number
-  /** Of each kind in each round. */
+  /** Seconds per kind and round. */
   seconds: number
   say: (text: string) => void
 }
 
-/** Answers a second, the median over the rounds. */
+/** Responses per second, the median over the rounds. */
 interface Throughput {
   bare: number
-  /** Without and with the cache of answers. */
+  /** Without and with the response cache. */
   api: number
   cached: number
-  /** Answers that were not 200. */
+  /** Responses with a status other than 200. */
   failed: number
 }
 
 export type ThroughputResult = Record<WindowWord, Throughput>
 
 const range = '30d'
-/** What is asked bare has no turns to wait in: all clients at once may take the engine longer than its two seconds. */
+/** Bare statements do not queue: with all clients at once ClickHouse may need more than its two seconds. */
 const patient = { max_execution_time: 30 }
-const mostRequestsAKey = 4_500 // of 5,000 an hour
+const mostRequestsAKey = 4_500 // of 5,000 per hour
 
 export async function measureThroughput(options: ThroughputOptions): Promise<ThroughputResult> {
   const { world, say } = options
   const stores = { postgres: world.postgresUrl, clickhouse: world.clickhouseUrl }
   const apis: Partial<Record<'api' | 'cached', ApiProcess>> = {}
   try {
-    apis.api = await startApiProcess(stores, { ...world.environment, ANSWER_CACHE_MB: '0' })
-    apis.cached = await startApiProcess(stores, { ...world.environment, ANSWER_CACHE_MB: '64' })
+    apis.api = await startApiProcess(stores, { ...world.environment, RESPONSE_CACHE_MB: '0' })
+    apis.cached = await startApiProcess(stores, { ...world.environment, RESPONSE_CACHE_MB: '64' })
     const results: Partial<ThroughputResult> = {}
     for (const window of windows) {
       results[window] = await measureWindow(options, window, apis)
@@ -71,13 +71,13 @@ async function measureWindow(
   const random = seeded(`throughput ${window}`)
   const sequence = await drawn(options, random, window)
   const at = (nth: number) => sequence[nth % sequence.length] as Drawn
-  const engine = openByHttp(world.clickhouseUrl, { connections: clients, settings: patient })
+  const clickhouse = openByHttp(world.clickhouseUrl, { connections: clients, settings: patient })
   const keys = keyChain(world)
   let failed = 0
   const open: Record<Kind, () => Promise<Worker>> = {
     bare: async () => ({
       async work(nth) {
-        for (const statement of at(nth).statements) await engine.ask(statement)
+        for (const statement of at(nth).statements) await clickhouse.ask(statement)
       },
     }),
     api: () => client('api'),
@@ -98,13 +98,13 @@ async function measureWindow(
   const rates = new Map<Kind, number[]>(kinds.map((kind) => [kind, []]))
   for (let turn = 0; turn <= rounds; turn++) {
     for (const kind of random.sample(kinds, kinds.length)) {
-      // The first warms up: a cache is measured as it is after every question was asked once.
+      // The first turn warms up: a cache is measured after every query has run once.
       const least = turn === 0 && kind === 'cached' ? sequence.length : 0
       const rate = await perSecond({ clients, seconds, least }, open[kind])
       if (turn > 0) rates.get(kind)?.push(rate)
     }
   }
-  await engine.close()
+  await clickhouse.close()
   const [bare = 0, api = 0, cached = 0] = (['bare', 'api', 'cached'] as const).map((kind) =>
     median(rates.get(kind) ?? []),
   )
@@ -116,10 +116,10 @@ interface Drawn {
   statements: Statement[]
 }
 
-/** What is asked, in which order: the same for the API, as a path, and for the engine, as the statements the API would send. */
+/** The requests in their order: as paths for the API, and as the statements the API would send for ClickHouse. */
 async function drawn({ world, requests }: ThroughputOptions, random: Random, window: WindowWord): Promise<Drawn[]> {
   const { small, now } = world
-  const engine = openByHttp(world.clickhouseUrl, { settings: patient })
+  const clickhouse = openByHttp(world.clickhouseUrl, { settings: patient })
   let sum = 0
   const sums = small.map((_, rank) => {
     sum += 1 / (rank + 1)
@@ -135,14 +135,14 @@ async function drawn({ world, requests }: ThroughputOptions, random: Random, win
     const report = random.pick(reportNames)
     const path = `/api/v1/stats/${report}?${period}&site_id=${site.id}`
     if (!known.has(path)) {
-      const question = { site, report, range, window, filter: 'none' } as const
-      const query = queryOf(question, now, await foldsOf(world, site))
-      const { statements } = await answer(engine, reports[report], query)
+      const benchQuery = { site, report, range, window, filter: 'none' } as const
+      const query = queryOf(benchQuery, now, await coverageOf(world, site))
+      const { statements } = await answer(clickhouse, reports[report], query)
       known.set(path, { path, statements })
     }
     sequence.push(known.get(path)!)
   }
-  await engine.close()
+  await clickhouse.close()
   return sequence
 }
 
@@ -154,13 +154,13 @@ interface Worker {
 interface Load {
   clients: number
   seconds: number
-  /** Goes on until so many were asked, but not for more than half a minute. */
+  /** Continues until this many requests are done, but no longer than half a minute. */
   least: number
 }
 
 const longestMs = 30_000
 
-/** Every client has a connection of its own and asks again as soon as it is answered. */
+/** Every client has its own connection and sends the next request right after a response. */
 async function perSecond({ clients, seconds, least }: Load, open: () => Promise<Worker>): Promise<number> {
   const workers = await Promise.all(Array.from({ length: clients }, open))
   let [next, done] = [0, 0]
@@ -183,7 +183,7 @@ interface KeyChain {
   next(): Promise<string>
 }
 
-/** Account keys in turn, new ones as the limit of the old ones comes near: the limit is not what is measured. */
+/** Account keys in turn. New ones replace them near their limit, because the limit is not measured here. */
 function keyChain({ postgres, accountId }: World): KeyChain {
   const inTurn = 32
   let keys: Promise<string>[] = []

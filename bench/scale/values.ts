@@ -1,11 +1,11 @@
-// How many rows an answer has to be made of: the different values of each day, counted from the raw events. Folded days can be read
-// with no fewer rows than that, and should be read with few more.
-import type { Period } from '../../src/stats/period.ts'
-import { partialEnd, partialStart } from '../../src/stats/period.ts'
+// The minimum number of rows for a response: the distinct values of each day, counted from raw events. Rolled-up days cannot be read with
+// fewer rows, and should not need many more.
+import type { Period } from '../../src/calendar/periods.ts'
+import { partialEnd, partialStart } from '../../src/calendar/periods.ts'
 import type { StatsQuery } from '../../src/stats/query.ts'
 import type { ReportName } from '../../src/stats/reports.ts'
 import { join, type Sql, sql, text } from '../../src/stores/clickhouse-sql.ts'
-import { excluded, type FilterWord, filtersOf } from './questions.ts'
+import { excluded, type FilterWord, filtersOf } from './queries.ts'
 import type { BenchSite } from './sites.ts'
 import type { World } from './world.ts'
 
@@ -19,10 +19,11 @@ const columns = {
   utm: sql`uniqExactIf(utm_source, utm_source != '')`,
 }
 
-/** `day` stands for the totals: one row a day. */
+/** `day` stands for the totals: one row per day. */
 type Dimension = keyof typeof columns | 'day'
 
-const dimensionOf: Record<ReportName, Dimension> = {
+/** All other reports read totals. */
+const dimensionOf: Partial<Record<ReportName, Dimension>> = {
   overview: 'day',
   timeseries: 'day',
   pages: 'page',
@@ -34,11 +35,11 @@ const dimensionOf: Record<ReportName, Dimension> = {
   utm: 'utm',
 }
 
-/** Of each cell and day: how many events there are, and how many values of each dimension. */
+/** For each filter and day: the number of events, and the number of values of each dimension. */
 export type DailyValues = Record<string, Record<string, Record<string, number>>>
 
-/** The cells that the questions ask for; excluding countries needs everything and the cells of these. */
-function cellsOf(site: BenchSite): Record<string, Sql> {
+/** The filters of the queries. Excluding countries reads all traffic and the traffic of each excluded country. */
+function groupingSetsOf(site: BenchSite): Record<string, Sql> {
   const { country, device, hostname, utm } = filtersOf(site.domain)
   return {
     none: sql`true`,
@@ -53,11 +54,11 @@ function cellsOf(site: BenchSite): Record<string, Sql> {
 export function countDailyValues(world: World, site: BenchSite, say: (text: string) => void): Promise<DailyValues> {
   return world.state.once(`values ${site.name}`, async () => {
     const result: DailyValues = {}
-    for (const [cell, condition] of Object.entries(cellsOf(site))) {
-      say(`${site.name}: counting the values of ${cell}`)
+    for (const [groupingSet, condition] of Object.entries(groupingSetsOf(site))) {
+      say(`${site.name}: counting the values of ${groupingSet}`)
       const counts = Object.values(columns)
       const table = `values_of_the_bench`
-      // The store's reader has two seconds; a table has as long as it takes.
+      // The reader has a limit of two seconds; a table may take as long as it needs.
       await world.clickhouse.command(`DROP TABLE IF EXISTS ${table}`)
       await world.clickhouse.run(sql`
         CREATE TABLE values_of_the_bench ENGINE = Memory AS
@@ -68,7 +69,7 @@ export function countDailyValues(world: World, site: BenchSite, say: (text: stri
       )
       await world.clickhouse.command(`DROP TABLE ${table}`)
       const names = ['events', ...Object.keys(columns)]
-      result[cell] = Object.fromEntries(
+      result[groupingSet] = Object.fromEntries(
         rows.map(({ day, counts }) => [
           day,
           { day: 1, ...Object.fromEntries(counts.map((count, index) => [names[index], count])) },
@@ -80,24 +81,24 @@ export function countDailyValues(world: World, site: BenchSite, say: (text: stri
 }
 
 export interface RowsNeeded {
-  /** One for each value and closed day. */
-  folded: number
-  /** All events of the days that are not covered whole. */
+  /** One per value and closed day. */
+  rolledUp: number
+  /** All events of the days that are covered in part. */
   raw: number
 }
 
 export function rowsNeeded(values: DailyValues, report: ReportName, filter: FilterWord, query: StatsQuery): RowsNeeded {
-  const cells = filter === 'excluded' ? ['none', ...excluded] : [filter]
-  const dimensions: Dimension[] = report === 'channels' ? ['channel', 'day'] : [dimensionOf[report]]
+  const groupingSets = filter === 'excluded' ? ['none', ...excluded] : [filter]
+  const dimensions: Dimension[] = report === 'channels' ? ['channel', 'day'] : [dimensionOf[report] ?? 'day']
   const periods = report === 'overview' ? [query.current, query.previous] : [query.current]
-  const needed = { folded: 0, raw: 0 }
+  const needed = { rolledUp: 0, raw: 0 }
   for (const period of periods) {
     for (const day of storedDays(values, period)) {
-      // Sessions are judged whole and read by day, whatever the filter; a filter on raw rows is seen only after reading them.
+      // Whole sessions are judged, so partial days are read by day with any filter; a filter on raw rows applies only after reading them.
       if (isPartial(period, day)) needed.raw += (values.none?.[day]?.events ?? 0) * dimensions.length
       else {
-        for (const cell of cells)
-          for (const dimension of dimensions) needed.folded += values[cell]?.[day]?.[dimension] ?? 0
+        for (const groupingSet of groupingSets)
+          for (const dimension of dimensions) needed.rolledUp += values[groupingSet]?.[day]?.[dimension] ?? 0
       }
     }
   }

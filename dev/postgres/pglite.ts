@@ -1,17 +1,14 @@
-// PostgreSQL without installing one, for trying Footfall: PGlite behind a real socket, in a process of its own so that its work
-// does not hold up ours. Arguments: data folder, port. It ends when its standard input does.
-import { PGlite } from '@electric-sql/pglite'
-import { PGLiteSocketServer } from '@electric-sql/pglite-socket'
+// PGlite in a separate process, so that its work does not block ours. Arguments: data folder, port. It ends when its standard input
+// closes.
+import { startPGlite } from './pglite-server.ts'
 
 const [folder, port] = process.argv.slice(2) as [string, string]
-const db = await PGlite.create(folder)
-// More than the pools of all processes together: one connection too many is refused.
-const server = new PGLiteSocketServer({ db, port: Number(port), host: '127.0.0.1', maxConnections: 50 })
-await server.start()
+const server = await startPGlite(Number(port), folder)
 process.stdout.write('ready\n')
 
+// Ctrl-C reaches every process of the terminal, and processes that use PostgreSQL need it a moment longer.
+process.on('SIGINT', () => {})
 process.stdin.resume().once('end', async () => {
-  await server.stop()
-  await db.close()
+  await server.close()
   process.exit()
 })

@@ -21,13 +21,13 @@ export const listAccounts = (postgres: Postgres): Promise<Account[]> => postgres
          (SELECT count(*)::int FROM sites WHERE account_id = accounts.id) AS sites
   FROM accounts ORDER BY created_at, id`
 
-/** Returns whether there was such an account. */
+/** Returns false when the account does not exist. */
 export async function setPlan(postgres: Postgres, id: string, plan: Plan): Promise<boolean> {
   const { count } = await postgres`UPDATE accounts SET plan = ${plan} WHERE id = ${id}`
   return count > 0
 }
 
-/** Only an account without sites: theirs are more than rows here (traffic/erasure.ts). */
+/** Deletes only an account without sites, because a site also has rows in ClickHouse (erasure/rows.ts). */
 export async function deleteAccount(postgres: Postgres, id: string): Promise<boolean> {
   const { count } = await postgres`
     DELETE FROM accounts WHERE id = ${id} AND NOT EXISTS (SELECT FROM sites WHERE account_id = ${id})`

@@ -1,48 +1,60 @@
-// Keys and sites as the gate sees them: from memory, yet never older than a second while PostgreSQL answers.
+// Keys and sites for the gate, from memory. They are at most a second old while PostgreSQL is up.
 //
-// A cached entry is not aged out: PostgreSQL raises one counter with every change (migrations/postgres/0002_changes.sql),
-// its notice drops what the change concerns, and polling the counter finds whatever notice was missed. While the counter
-// cannot be read, entries stay good for 15 minutes: an outage is no reason to refuse a key (decision D-69).
+// Cached entries do not expire. PostgreSQL increments one counter with every change (migrations/postgres/0001_baseline.sql). The
+// notification of a change drops the entries that it concerns, and polling the counter detects lost notifications. While the
+// counter cannot be read, entries stay valid for 15 minutes: an outage is no reason to refuse a key (decision D-69).
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { within } from '../stores/deadline.ts'
+import type { OnChange } from '../stores/dependency-status.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { boundReads } from '../stores/request-postgres.ts'
-import type { OnChange } from '../stores/watch.ts'
 import { type ApiKey, type KeySecrets, keyOf, selectKey } from './keys.ts'
-import { type Site, selectSite, selectSiteOfDomain, siteOf } from './sites.ts'
+import {
+  type ListedSite,
+  type Site,
+  selectListedSites,
+  selectSite,
+  selectSiteOfDomain,
+  selectSites,
+  siteOf,
+} from './sites.ts'
 
 const pollMs = 500
 const goodbyeMs = 250
-/** What a notice may take to arrive before its change is found by polling. */
+/** When polling finds a change, its notification gets this long to arrive. */
 const noticeMs = 100
 const standardUnconfirmedMs = 15 * 60_000
 const mostEntries = 100_000
 
-/** Whose changes drop what is remembered of domains that nobody has: any site's, for a new one may have it. */
+/** The subject of entries that a new site may change: domains without a site, and the sites of an account. */
 const anySite = 'any site'
 
 export interface Directory {
-  /** Unknown keys are not remembered: a made-up one never comes twice. */
+  /** Does not cache unknown keys: a made-up key never comes twice. */
   key(text: string): Promise<ApiKey | undefined>
-  /** Unknown sites are remembered like known ones, so that both cost the same (docs/contract.md 7, no oracle). */
+  /** Caches unknown sites like known ones, so that both cost the same (docs/contract.md 7, no oracle). */
   site(id: string): Promise<Site | undefined>
-  /** At once when it is remembered: every hit asks. */
+  /** Several sites with one statement, in this order, without those that no longer exist. */
+  sites(ids: readonly string[]): Promise<Site[]>
+  /** The sites of an account, by domain. */
+  sitesOf(accountId: string): Promise<readonly ListedSite[]>
+  /** Returns synchronously when the site is cached, because every hit calls this. */
   siteOfDomain(domain: string): Site | undefined | Promise<Site | undefined>
-  /** Drops what is remembered of a key, site or account: for the process that has just changed it. */
+  /** Drops the cached entries of a key, site or account. The process that has just changed it calls this. */
   forget(id: string): void
   close(): Promise<void>
 }
 
 interface Entry {
-  value: ApiKey | Site | undefined
-  /** Whose changes drop it. */
+  value: ApiKey | Site | readonly ListedSite[] | undefined
+  /** A change to any of these drops the entry. */
   subjects: readonly string[]
   loadedAt: number
 }
 
 export interface DirectoryOptions {
-  /** Without them no key is known. */
+  /** Without them every key is unknown. */
   secrets?: KeySecrets
   onChange?: OnChange
   queryMs?: number
@@ -54,6 +66,8 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
   const { secrets, onChange = () => {}, queryMs, unconfirmedMs = standardUnconfirmedMs } = options
   const { now = () => performance.now() } = options // never the wall clock, which can jump
   const bounded = boundReads(postgres, onChange, queryMs)
+  // A Map instead of lru-cache: `forget` walks through all entries, which takes 3 ms for 100,000 entries and 15 ms in lru-cache.
+  // Reading one of 1,000 entries takes 0.02 us instead of 0.05 us.
   const entries = new Map<string, Entry>()
   const loading = new Map<string, Promise<Entry>>()
   let version: bigint | undefined
@@ -62,8 +76,10 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
 
   function forget(subject: string): void {
     generation++
-    loading.clear() // whoever asks from now on must not be given what was read before
-    for (const [name, { subjects }] of entries) if (subjects.includes(subject)) entries.delete(name)
+    loading.clear() // later callers must not get what was read before the change
+    const isSite = subject.startsWith('site_')
+    for (const [name, { subjects }] of entries)
+      if (subjects.includes(subject) || (isSite && subjects.includes(anySite))) entries.delete(name)
   }
 
   function forgetAll(): void {
@@ -72,38 +88,41 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
     entries.clear()
   }
 
-  function remembered(name: string): Entry | undefined {
+  function cached(name: string): Entry | undefined {
     const entry = entries.get(name)
     if (!entry || now() - Math.max(entry.loadedAt, confirmedAt) >= unconfirmedMs) return undefined
     if (entries.size > mostEntries / 2) {
-      entries.delete(name) // and in again at the end: the first of a Map is the least recently used
+      entries.delete(name) // move it to the end: the first entry of a Map is the least recently used
       entries.set(name, entry)
     }
     return entry
   }
 
-  async function look(name: string, load: () => Promise<Omit<Entry, 'loadedAt'>>): Promise<Entry['value']> {
-    const entry = remembered(name)
+  async function lookUp(name: string, load: () => Promise<Omit<Entry, 'loadedAt'>>): Promise<Entry['value']> {
+    const entry = cached(name)
     if (entry) return entry.value
-    const known = loading.get(name)
-    if (known) return (await known).value
-    const pending = start(name, load).finally(() => {
+    const running = loading.get(name)
+    if (running) return (await running).value
+    const pending = read(name, load).finally(() => {
       if (loading.get(name) === pending) loading.delete(name)
     })
     loading.set(name, pending)
     return (await pending).value
   }
 
-  async function start(name: string, load: () => Promise<Omit<Entry, 'loadedAt'>>): Promise<Entry> {
+  async function read(name: string, load: () => Promise<Omit<Entry, 'loadedAt'>>): Promise<Entry> {
     const loadedAt = now()
     const begun = generation
     const entry = { ...(await load()), loadedAt }
-    // What changed while we read may have been read before it changed: answer with it, but do not keep it.
-    if (generation === begun && entry.subjects.length > 0) {
-      entries.set(name, entry)
-      if (entries.size > mostEntries) entries.delete(entries.keys().next().value as string)
-    }
+    keep(name, entry, begun)
     return entry
+  }
+
+  /** A change during the read may be missing from its result: then the result is returned, but not cached. */
+  function keep(name: string, entry: Entry, begun: number): void {
+    if (generation !== begun || entry.subjects.length === 0) return
+    entries.set(name, entry)
+    if (entries.size > mostEntries) entries.delete(entries.keys().next().value as string)
   }
 
   async function poll(): Promise<void> {
@@ -111,7 +130,7 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
     const before = version
     const [row] = await bounded.read(() => postgres<{ version: string }[]>`SELECT version FROM control_version`)
     const current = BigInt(row?.version ?? 0)
-    // A notice may be on its way: with many changes a second, forgetting all for each would leave nothing to remember.
+    // The notification may still be on its way. With many changes per second, dropping all entries for each would leave nothing cached.
     if (version !== undefined && current > version) await sleep(noticeMs)
     const heardMeanwhile = version !== undefined && before !== undefined && version > before && current <= version
     if (version !== current && !heardMeanwhile) {
@@ -123,16 +142,13 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
 
   function hear(notice: string): void {
     const [heard, subject] = notice.split(' ') as [string, string]
-    // Notices come in the order of commits, so a gap means that some were lost.
+    // Notifications arrive in commit order, so a gap means that some were lost.
     if (version !== undefined && BigInt(heard) > version + 1n) forgetAll()
-    else {
-      forget(subject)
-      if (subject.startsWith('site_')) forget(anySite)
-    }
+    else forget(subject)
     if (version !== undefined && BigInt(heard) > version) version = BigInt(heard)
   }
 
-  // What fails here is told by the breaker, once; the next poll tries again.
+  // The breaker reports a failure once. The next poll tries again.
   const pollQuietly = () => void poll().catch(() => {})
   const listening = postgres.listen('footfall_changes', hear, pollQuietly)
   listening.catch(() => {})
@@ -140,20 +156,40 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
 
   return {
     key: (text) =>
-      look(hash('sha256', text), async () => {
+      lookUp(hash('sha256', text), async () => {
         const [row] = secrets ? await bounded.read(() => selectKey(postgres, secrets, text)) : []
         return row ? { value: keyOf(row), subjects: [row.id, row.account_id] } : { value: undefined, subjects: [] }
       }) as Promise<ApiKey | undefined>,
     site: (id) =>
-      look(id, async () => {
+      lookUp(id, async () => {
         const [row] = await bounded.read(() => selectSite(postgres, id))
         return { value: row && siteOf(row), subjects: [id] }
       }) as Promise<Site | undefined>,
+    async sites(ids) {
+      const found = new Map(ids.map((id) => [id, cached(id)?.value as Site | undefined]))
+      const missing = ids.filter((id) => !found.get(id))
+      if (missing.length > 0) {
+        const [loadedAt, begun] = [now(), generation]
+        for (const row of await bounded.read(() => selectSites(postgres, missing))) {
+          const site = siteOf(row)
+          found.set(site.id, site)
+          keep(site.id, { value: site, subjects: [site.id], loadedAt }, begun)
+        }
+      }
+      return ids.flatMap((id) => found.get(id) ?? [])
+    },
+    sitesOf: (accountId) =>
+      lookUp(`sites of ${accountId}`, async () => {
+        const sites = await bounded.read(() => selectListedSites(postgres, accountId))
+        // Sorted here, by code point, so that the order does not depend on the collation of the database.
+        const value = sites.toSorted((one, other) => (one.domain < other.domain ? -1 : 1))
+        return { value, subjects: [anySite] }
+      }) as Promise<readonly ListedSite[]>,
     siteOfDomain(domain) {
       const name = `domain ${domain}`
-      const entry = remembered(name)
+      const entry = cached(name)
       if (entry) return entry.value as Site | undefined
-      return look(name, async () => {
+      return lookUp(name, async () => {
         const [row] = await bounded.read(() => selectSiteOfDomain(postgres, domain))
         return { value: row && siteOf(row), subjects: [row?.id ?? anySite] }
       }) as Promise<Site | undefined>
@@ -163,7 +199,7 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
       clearInterval(timer)
       bounded.close()
       const silent = listening.then(({ unlisten }) => unlisten())
-      await within(goodbyeMs, 'PostgreSQL', silent).catch(() => {}) // it may hang
+      await within(goodbyeMs, 'PostgreSQL', silent).catch(() => {}) // PostgreSQL may hang
     },
   }
 }

@@ -1,7 +1,14 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** `site_` and 16 random base32 characters: 80 bits, opaque, and telling nothing of how many there are. */
-export const newId = (kind: 'acct' | 'site' | 'key'): string =>
-  `${kind}_${Array.from(randomBytes(16), (byte) => base32[byte & 31]).join('')}`
+type Kind = 'acct' | 'site' | 'key' | 'user' | 'sess' | 'link' | 'share' | 'browser'
+
+/** A prefix such as `site_` and 16 random base32 characters: 80 bits. The id does not reveal how many there are. */
+export const newId = (kind: Kind): string => idOf(kind, randomBytes(16))
+
+/** The same id for the same text, to do something only once. The text must hold as many random bits. */
+export const onceId = (kind: Kind, text: string): string => idOf(kind, hash('sha256', text, 'buffer').subarray(0, 16))
+
+const idOf = (kind: Kind, bytes: Uint8Array): string =>
+  `${kind}_${Array.from(bytes, (byte) => base32[byte & 31]).join('')}`

@@ -1,5 +1,5 @@
-// The text of an API key: `ff_s_` (one site) or `ff_a_` (a whole account), 30 random base62 characters (178 bits), and 6
-// of checksum. A typo or a made-up key is refused without a database read.
+// The text of an API key: `ff_s_` (one site) or `ff_a_` (a whole account), 30 random base62 characters (178 bits), and a checksum of 6
+// characters. The checksum refuses a typo or a made-up key without a database read.
 import { createHmac, randomBytes } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 
@@ -18,10 +18,10 @@ export function isKeyText(text: string): boolean {
   return shape.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
 }
 
-/** What may be shown of a key for ever: enough to recognise it, nothing to use it. */
+/** The part of a key that lists may show: enough to recognise the key, not enough to use it. */
 export const keyPrefix = (text: string): string => text.slice(0, 9)
 
-/** Random keys need no slow hash: 178 bits cannot be guessed, and a keyed hash is of no use to whoever reads the table. */
+/** Random keys need no slow hash: nobody can guess 178 bits, and a stolen table of keyed hashes is useless. */
 export const hashKeyText = (text: string, secret: Buffer): Buffer => createHmac('sha256', secret).update(text).digest()
 
 function checksum(unsigned: string): string {

@@ -1,10 +1,10 @@
 import type { PendingQuery } from 'postgres'
 import type { Postgres } from '../stores/postgres.ts'
-import { newId } from './ids.ts'
+import { newId, onceId } from './ids.ts'
 import { hashKeyText, keyPrefix, newKeyText } from './key-text.ts'
 import type { Plan } from './plans.ts'
 
-/** The secrets that key hashes are made with, the current one first; older ones keep their keys working. */
+/** The secrets for key hashes, the current one first. Keys that were hashed with an older secret keep working. */
 export type KeySecrets = readonly [KeySecret, ...KeySecret[]]
 
 interface KeySecret {
@@ -12,7 +12,7 @@ interface KeySecret {
   secret: Buffer
 }
 
-/** What the gate needs to know of a key, its account's plan included. */
+/** What the gate needs to know about a key, including its account's plan. */
 export interface ApiKey {
   id: string
   accountId: string
@@ -26,24 +26,42 @@ export interface ApiKey {
 
 export interface NewKey {
   accountId: string
-  siteId?: string
+  siteId?: string | undefined
   name: string
-  expiresAt?: Date
+  expiresAt?: Date | undefined
+  /** The email of a user; the command line if it is missing. */
+  createdBy?: string
+  /** A random text of the form that asks for the key. The same text never makes a second key of the account. */
+  nonce?: string
 }
 
-/** The text is returned here and never again: only its keyed hash is stored (docs/contract.md 5). */
-export async function createKey(
+/** Thrown when the nonce of a new key has already made one. */
+export class KeyAlreadyCreated extends Error {}
+
+/** Returns the text once. PostgreSQL stores only its keyed hash (docs/contract.md 5). */
+export const createKey = (postgres: Postgres, secrets: KeySecrets, key: NewKey): Promise<CreatedKey> =>
+  insertKey(postgres, secrets, key, null)
+
+export interface CreatedKey {
+  id: string
+  text: string
+}
+
+async function insertKey(
   postgres: Postgres,
-  secrets: KeySecrets,
-  { accountId, siteId, name, expiresAt }: NewKey,
-): Promise<{ id: string; text: string }> {
-  const id = newId('key')
+  [{ version, secret }]: KeySecrets,
+  { accountId, siteId, name, expiresAt, createdBy = 'command line', nonce }: NewKey,
+  rotatedFrom: string | null,
+): Promise<CreatedKey> {
+  // The id follows from the nonce, so a form that is sent twice conflicts with itself and nothing about the key has to be remembered.
+  const id = nonce === undefined ? newId('key') : onceId('key', `${accountId} ${nonce}`)
   const text = newKeyText(siteId ? 'site' : 'account')
-  const [{ version, secret }] = secrets
-  await postgres`
-    INSERT INTO api_keys (id, account_id, site_id, name, prefix, hash, secret_version, expires_at)
+  const { count } = await postgres`
+    INSERT INTO api_keys (id, account_id, site_id, name, prefix, hash, secret_version, expires_at, created_by, rotated_from)
     VALUES (${id}, ${accountId}, ${siteId ?? null}, ${name}, ${keyPrefix(text)}, ${hashKeyText(text, secret)},
-            ${version}, ${expiresAt ?? null})`
+            ${version}, ${expiresAt ?? null}, ${createdBy}, ${rotatedFrom})
+    ON CONFLICT (id) DO NOTHING`
+  if (count === 0) throw new KeyAlreadyCreated('This key was already created')
   return { id, text }
 }
 
@@ -71,7 +89,7 @@ export const keyOf = (row: KeyRow): ApiKey => ({
   plan: row.plan,
 })
 
-/** What is shown of a key: never its text, which nobody has. */
+/** A key as lists show it. Nobody can show its text, because it is not stored. */
 export interface KeyListing {
   id: string
   name: string
@@ -84,35 +102,51 @@ export interface KeyListing {
   expiresAt: Date | null
   lastUsedAt: Date | null
   createdAt: Date
+  /** The email of a user, or `command line`. */
+  createdBy: string
+  /** The key that this one replaced. That key may be deleted by now. */
+  rotatedFrom: string | null
 }
 
-export const listKeys = (postgres: Postgres): Promise<KeyListing[]> => postgres<KeyListing[]>`
+const listing = (postgres: Postgres) => postgres`
   SELECT api_keys.id, name, prefix, api_keys.account_id AS "accountId", domain, secret_version AS "secretVersion", disabled,
-         expires_at AS "expiresAt", last_used_at AS "lastUsedAt", api_keys.created_at AS "createdAt"
-  FROM api_keys LEFT JOIN sites ON sites.id = site_id
-  ORDER BY api_keys.created_at, api_keys.id`
+         expires_at AS "expiresAt", last_used_at AS "lastUsedAt", api_keys.created_at AS "createdAt",
+         created_by AS "createdBy", rotated_from AS "rotatedFrom"
+  FROM api_keys LEFT JOIN sites ON sites.id = site_id`
+
+export const listKeys = (postgres: Postgres): Promise<KeyListing[]> =>
+  postgres<KeyListing[]>`${listing(postgres)} ORDER BY api_keys.created_at, api_keys.id`
+
+/** The keys of an account, the newest first. With a site: its own keys and those of the whole account. */
+export const listKeysOf = (
+  postgres: Postgres,
+  accountId: string,
+  siteId: string | null = null,
+): Promise<KeyListing[]> => postgres<KeyListing[]>`
+  ${listing(postgres)}
+  WHERE api_keys.account_id = ${accountId} AND (${siteId}::text IS NULL OR site_id IS NULL OR site_id = ${siteId})
+  ORDER BY api_keys.created_at DESC, api_keys.id`
+
+export interface Rotation extends Pick<NewKey, 'expiresAt' | 'createdBy' | 'nonce'> {
+  id: string
+  oldExpiresAt: Date
+}
 
 /**
- * A new key for what an old one reads; the old one goes on for some hours, so that nothing has to change at once, unless it was
- * to expire sooner anyway.
+ * Creates a new key with the same access. The old key stays valid until `oldExpiresAt`, so that clients can change over, unless it
+ * expires earlier. Call it in a transaction.
  */
 export async function rotateKey(
   postgres: Postgres,
   secrets: KeySecrets,
-  id: string,
-  oldExpiresAt: Date,
-): Promise<{ id: string; text: string } | undefined> {
-  return postgres.begin(async (transaction) => {
-    const [old] = await transaction<{ account_id: string; site_id: string | null; name: string }[]>`
-      UPDATE api_keys SET expires_at = least(expires_at, ${oldExpiresAt}) WHERE id = ${id}
-      RETURNING account_id, site_id, name`
-    if (!old) return undefined
-    return createKey(transaction as unknown as Postgres, secrets, {
-      accountId: old.account_id,
-      name: old.name,
-      ...(old.site_id && { siteId: old.site_id }),
-    })
-  })
+  { id, oldExpiresAt, ...rotation }: Rotation,
+): Promise<CreatedKey | undefined> {
+  const [old] = await postgres<{ accountId: string; siteId: string | null; name: string }[]>`
+    UPDATE api_keys SET expires_at = least(expires_at, ${oldExpiresAt}) WHERE id = ${id}
+    RETURNING account_id AS "accountId", site_id AS "siteId", name`
+  if (!old) return undefined
+  const { accountId, siteId, name } = old
+  return insertKey(postgres, secrets, { ...rotation, accountId, name, siteId: siteId ?? undefined }, id)
 }
 
 export const setKeyDisabled = (postgres: Postgres, id: string, disabled: boolean) =>

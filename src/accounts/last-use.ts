@@ -1,45 +1,135 @@
+// When keys were last used, and their requests by hour. Requests only count in memory; once per minute the counts are written.
+import { within } from '../stores/deadline.ts'
 import type { Postgres } from '../stores/postgres.ts'
 
 export interface LastUse {
-  /** A key was used just now. */
+  /** Records that a key was used now. */
   note(keyId: string): void
-  close(): void
+  /** Writes what is not written yet, if PostgreSQL answers. */
+  close(): Promise<void>
 }
 
-/** Of one statement: 20,000 keys in one took longer than the 200 ms that PostgreSQL gives a request's statement, so nothing was ever written. */
-const mostAtOnce = 500
-
 /**
- * Writes when keys were last used, once a minute, in passing. No request waits for it, and what cannot be written is tried again with
- * the next.
+ * Keys per statement. A statement with 20,000 keys took longer than the 200 ms that PostgreSQL gives a request's statement, so nothing
+ * was ever written.
  */
-export function recordLastUse(postgres: Postgres, everyMs = 60_000): LastUse {
-  /** UTC milliseconds, by key. */
-  const used = new Map<string, number>()
+const mostAtOnce = 500
+const hourMs = 3_600_000
+const goodbyeMs = 1_000
+
+/** How long the requests of an hour are kept. The page of keys shows a day of them. */
+const kept = '3 days'
+/** Old hours per statement, within the same 200 ms. */
+const mostDeletedAtOnce = 5_000
+
+/** The use of one key in one hour, as far as it is not written. */
+interface Use {
+  keyId: string
+  /** UTC milliseconds. */
+  hour: number
+  lastAt: number
+  requests: number
+}
+
+/** No request waits for a write. What cannot be written is tried again a minute later. */
+export function recordLastUse(postgres: Postgres, everyMs = 60_000, clock: () => number = Date.now): LastUse {
+  const current = new Map<string, Use>()
+  /** Of hours that are over. */
+  const earlier = new Set<Use>()
+
+  function note(keyId: string): void {
+    const now = clock()
+    const use = current.get(keyId)
+    if (use !== undefined && now - use.hour < hourMs) {
+      use.lastAt = now
+      use.requests++
+      return
+    }
+    if (use) earlier.add(use)
+    current.set(keyId, { keyId, hour: now - (now % hourMs), lastAt: now, requests: 1 })
+  }
 
   async function write(): Promise<void> {
-    const all = [...used]
+    const all = [...earlier, ...current.values()]
     for (let from = 0; from < all.length; from += mostAtOnce) {
-      const some = all.slice(from, from + mostAtOnce)
-      const rows = JSON.stringify(some.map(([id, at]) => ({ id, at: new Date(at) })))
-      await postgres`
-        UPDATE api_keys SET last_used_at = greatest(last_used_at, used.at)
-        FROM jsonb_to_recordset(${rows}::text::jsonb) AS used (id text, at timestamptz)
-        WHERE api_keys.id = used.id`
-      // Not those that were used again meanwhile.
-      for (const [id, at] of some) if (used.get(id) === at) used.delete(id)
+      const some = all.slice(from, from + mostAtOnce).map((use) => ({ use, written: use.requests }))
+      await add(
+        postgres,
+        some.map(({ use }) => use),
+      )
+      for (const { use, written } of some) {
+        use.requests -= written
+        // A key that was used again in the meantime stays for the next write.
+        if (use.requests > 0) continue
+        earlier.delete(use)
+        if (current.get(use.keyId) === use) current.delete(use.keyId)
+      }
     }
   }
 
-  let isWriting = false
-  const timer = setInterval(async () => {
-    if (isWriting) return
-    isWriting = true
-    await write().catch(() => {})
-    isWriting = false
+  let writing: Promise<void> | undefined
+  const timer = setInterval(() => {
+    writing ??= write()
+      .then(() => deleteOld(postgres))
+      .then(() => {})
+      .catch(() => {})
+      .finally(() => {
+        writing = undefined
+      })
   }, everyMs).unref()
   return {
-    note: (keyId) => void used.set(keyId, Date.now()),
-    close: () => clearInterval(timer),
+    note,
+    async close() {
+      clearInterval(timer)
+      const written = (writing ?? Promise.resolve()).then(write)
+      await within(goodbyeMs, 'PostgreSQL', written).catch(() => {})
+    },
   }
+}
+
+/** One statement. A key that is deleted by now is left out; the UPDATE locks the others, so that none of them can go meanwhile. */
+function add(postgres: Postgres, uses: readonly Use[]) {
+  const rows = uses.map(({ keyId, hour, lastAt, requests }) => ({
+    key_id: keyId,
+    hour: new Date(hour),
+    last_at: new Date(lastAt),
+    requests,
+  }))
+  return postgres`
+    WITH used AS (
+      SELECT * FROM jsonb_to_recordset(${JSON.stringify(rows)}::text::jsonb)
+        AS used (key_id text, hour timestamptz, last_at timestamptz, requests bigint)
+    ), noted AS (
+      UPDATE api_keys SET last_used_at = greatest(last_used_at, last.at)
+      FROM (SELECT key_id, max(last_at) AS at FROM used GROUP BY key_id) AS last
+      WHERE id = key_id
+      RETURNING id
+    )
+    INSERT INTO key_usage (key_id, hour, requests)
+    SELECT key_id, hour, requests FROM used JOIN noted ON id = key_id
+    ON CONFLICT (key_id, hour) DO UPDATE SET requests = key_usage.requests + excluded.requests`
+}
+
+const deleteOld = (postgres: Postgres) => postgres`
+  DELETE FROM key_usage WHERE (key_id, hour) IN (
+    SELECT key_id, hour FROM key_usage WHERE hour < now() - ${kept}::text::interval LIMIT ${mostDeletedAtOnce})`
+
+/** The requests of some keys in each of the last hours, the running hour last. Keys without requests are missing. */
+export async function readUsage(
+  postgres: Postgres,
+  keyIds: readonly string[],
+  { now, hours }: { now: number; hours: number },
+): Promise<Map<string, number[]>> {
+  const usage = new Map<string, number[]>()
+  if (keyIds.length === 0) return usage
+  const first = now - (now % hourMs) - (hours - 1) * hourMs
+  const rows = await postgres<{ keyId: string; hour: Date; requests: string }[]>`
+    SELECT key_id AS "keyId", hour, requests FROM key_usage
+    WHERE key_id IN ${postgres(keyIds as string[])} AND hour >= ${new Date(first)} AND hour <= ${new Date(now)}`
+  for (const { keyId, hour, requests } of rows) {
+    const counts = usage.get(keyId) ?? Array<number>(hours).fill(0)
+    counts[(hour.getTime() - first) / hourMs] = Number(requests)
+    usage.set(keyId, counts)
+  }
+  return usage
 }

@@ -1,4 +1,4 @@
-/** Requests an hour by plan (docs/contract.md 8.1). Free has no API access (docs/contract.md 5). */
+/** Requests per hour by plan (docs/contract.md 8.1). Free has no API access (docs/contract.md 5). */
 export const plans = {
   Free: null,
   Starter: { requestsPerHour: 1000 },

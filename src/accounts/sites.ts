@@ -1,31 +1,27 @@
 import type { PendingQuery } from 'postgres'
+import { type Coverage, coverageColumn } from '../rollups/coverage.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { CountryCode } from '../traffic/country.ts'
-import type { Fold, OpenFold } from '../traffic/folds.ts'
 import { newId } from './ids.ts'
 
 export interface Site {
   id: string
   accountId: string
   domain: string
-  /** IANA name; decides the day of new events and the windows of questions (decision D-1). */
+  /** IANA name. Decides the day of new events and the windows of queries (decision D-1). */
   timeZone: string
-  /** Hosts whose traffic belongs to it, each with its `www.` too. */
+  /** Hosts whose traffic belongs to the site, each also with `www.`. */
   hostnames: string[]
-  /** Whether everything below these hosts belongs to it as well (decision D-157). */
+  /** Whether all subdomains of these hosts belong to the site, too (decision D-157). */
   allowSubdomains: boolean
-  /** Taken out of every answer, for the past too (docs/contract.md 1). */
+  /** Every answer leaves these countries out, also for the past (docs/contract.md 1). */
   excludedCountries: CountryCode[]
-  /** Which days are read from tallies; none for a site that is not folded. */
-  folds: Fold[]
-  /** Of a busy site, what is known of its open days. */
-  open: OpenFold | null
-  /** The last day that no event is written for any more without raising `late`; null when no day is settled. */
-  settledThrough: string | null
-  late: number
-  /** The first day of which single events are kept; of days before it, what was folded (decision D-79). */
-  eventsFrom: string
+  /** Which of its days are rolled up, settled and retained. */
+  coverage: Coverage
 }
+
+/** A site in a list. Without what takes time to read, because an account may have thousands. */
+export type ListedSite = Pick<Site, 'id' | 'domain' | 'timeZone'>
 
 export interface NewSite {
   accountId: string
@@ -53,34 +49,19 @@ interface SiteRow {
   hostnames: string[]
   allow_subdomains: boolean
   excluded_countries: CountryCode[]
-  /** JSON. */
-  folds: string
-  /** JSON. */
-  open: string | null
-  settled_through: string | null
-  late: number
-  events_from: string
+  /** `Coverage` as JSON. */
+  coverage: string
 }
 
 const columns = (postgres: Postgres) => postgres`
   id, account_id, domain, time_zone, hostnames, allow_subdomains, excluded_countries,
-  (
-    SELECT coalesce(json_agg(json_build_object(
-      'version', version, 'days', day_ranges(days), 'months', day_ranges(months)) ORDER BY version), '[]')::text
-    FROM site_folds
-    WHERE site_id = sites.id AND (days <> '{}' OR months <> '{}')
-  ) AS folds,
-  (
-    SELECT json_build_object('version', version, 'days', json_build_array(first_day::text, last_day::text),
-      'asOf', floor(extract(epoch FROM as_of) * 1000), 'parts', parts)::text
-    FROM open_folds WHERE site_id = sites.id AND open_folds.time_zone = sites.time_zone
-  ) AS open,
-  (SELECT considered_through::text FROM site_folding WHERE site_id = sites.id) AS settled_through,
-  coalesce((SELECT late FROM site_folding WHERE site_id = sites.id), 0) AS late,
-  (SELECT kept_from::text FROM retention) AS events_from`
+  ${coverageColumn(postgres)} AS coverage`
 
 export const selectSite = (postgres: Postgres, id: string): PendingQuery<SiteRow[]> =>
   postgres<SiteRow[]>`SELECT ${columns(postgres)} FROM sites WHERE id = ${id}`
+
+export const selectSites = (postgres: Postgres, ids: readonly string[]): PendingQuery<SiteRow[]> =>
+  postgres<SiteRow[]>`SELECT ${columns(postgres)} FROM sites WHERE id IN ${postgres(ids as string[])}`
 
 export const selectSiteOfDomain = (postgres: Postgres, domain: string): PendingQuery<SiteRow[]> =>
   postgres<SiteRow[]>`SELECT ${columns(postgres)} FROM sites WHERE domain = ${domain}`
@@ -93,11 +74,7 @@ export const siteOf = (row: SiteRow): Site => ({
   hostnames: row.hostnames,
   allowSubdomains: row.allow_subdomains,
   excludedCountries: row.excluded_countries,
-  folds: JSON.parse(row.folds) as Fold[],
-  open: row.open === null ? null : (JSON.parse(row.open) as OpenFold),
-  settledThrough: row.settled_through,
-  late: row.late,
-  eventsFrom: row.events_from,
+  coverage: JSON.parse(row.coverage) as Coverage,
 })
 
 export async function listSites(postgres: Postgres): Promise<Site[]> {
@@ -105,7 +82,23 @@ export async function listSites(postgres: Postgres): Promise<Site[]> {
   return rows.map(siteOf)
 }
 
-/** By id or by domain: people know the one, programs the other. */
+/** The sites of some accounts. */
+export async function listSitesOf(
+  postgres: Postgres,
+  accountIds: readonly string[],
+  order: 'name' | 'newest' = 'name',
+): Promise<Site[]> {
+  if (accountIds.length === 0) return []
+  const rows = await postgres<SiteRow[]>`
+    SELECT ${columns(postgres)} FROM sites WHERE account_id IN ${postgres(accountIds as string[])}
+    ORDER BY CASE ${order} WHEN 'newest' THEN created_at END DESC, domain`
+  return rows.map(siteOf)
+}
+
+export const selectListedSites = (postgres: Postgres, accountId: string): PendingQuery<ListedSite[]> =>
+  postgres<ListedSite[]>`SELECT id, domain, time_zone AS "timeZone" FROM sites WHERE account_id = ${accountId}`
+
+/** Finds a site by id or by domain: people know the domain, programs know the id. */
 export async function findSite(postgres: Postgres, reference: string): Promise<Site | undefined> {
   const [row] = await postgres<SiteRow[]>`
     SELECT ${columns(postgres)} FROM sites WHERE id = ${reference} OR domain = ${reference.toLowerCase()}`

@@ -2,8 +2,8 @@ import cluster from 'node:cluster'
 import { readConfigOrExit } from '../config.ts'
 import { exitWith } from '../process/error-hints.ts'
 import { createLog } from '../process/log.ts'
-import { answerSupervisor, superviseProcesses } from './processes.ts'
 import { startApi } from './service.ts'
+import { answerSupervisor, superviseProcesses } from './worker-supervisor.ts'
 
 const config = readConfigOrExit()
 const log = createLog(config.LOG_LEVEL)
@@ -13,9 +13,9 @@ const api = isSupervisor ? superviseProcesses(config, log) : await startApi(conf
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, async () => {
-    // Whoever presses Ctrl-C has no load balancer that is to notice first.
+    // After Ctrl-C no load balancer has to notice the shutdown first.
     await api.stop(signal === 'SIGTERM' ? config.DRAIN_SECONDS : 0)
     cluster.worker?.disconnect()
-    setTimeout(() => process.exit(), 1_000).unref() // not to wait for somebody to read the last lines of the log
+    setTimeout(() => process.exit(), 1_000).unref() // a slow reader of the log must not keep the process alive
   })
 }

@@ -1,13 +1,12 @@
-// OpenAPI 3.1, made from the tables the API itself runs on: reports, their schemas, parameters, errors, plans. Nothing is
-// described here that those tables could get out of step with.
+// Builds the OpenAPI 3.1 description from the tables that the API itself uses (reports, schemas, parameters, errors, plans), so the
+// description always matches the code.
+import Type from 'typebox'
 import { plans } from '../accounts/plans.ts'
 import { type ErrorCode, errors } from '../errors.ts'
-import type { Report } from '../stats/report.ts'
-import { reports } from '../stats/reports.ts'
-import { type Examples, exampleQuery, parameterDocs, responseHeaders } from './openapi-text.ts'
-import { envelope } from './stats-routes.ts'
+import { type Endpoint, endpoints, tags } from './endpoints.ts'
+import { type Examples, parameterDocs, responseHeaders } from './openapi-text.ts'
 
-/** Which refusals an endpoint can answer with, in the order in which they are checked (decision D-38). */
+/** The errors that an endpoint can return, in the order in which they are checked (decision D-38). */
 const refusals: ErrorCode[] = [
   'unauthorized',
   'invalid_key',
@@ -35,30 +34,30 @@ export function describeApi(examples: Examples = {}) {
       version: '1.0.0',
       summary: 'Visitors, pageviews, sessions, pages, referrers and more of a site, as JSON.',
       description: [
-        'Every request carries `Authorization: Bearer <API_KEY>`; keep keys out of client-side code.',
-        'Countries that the site owner has excluded are left out of every answer.',
+        'Every request carries `Authorization: Bearer <API_KEY>`, except for `/countries`; keep keys out of client-side code.',
+        'Countries that the site owner has excluded are left out of every response.',
         'A visitor is counted once per day. So `visitors` of a range is the sum of the visitors of its days: the numbers of timeseries add up to those of overview.',
-        `Requests an hour for each key: ${Object.entries(plans)
+        `Requests per hour for each key: ${Object.entries(plans)
           .flatMap(([name, plan]) => (plan ? [`${name} ${plan.requestsPerHour}`] : []))
           .join(', ')}.`,
+        'Lists are also there as CSV: send `Accept: text/csv`. The schemas here describe the JSON, so that generated clients return one type.',
         'This version only gains fields; a breaking change would be `/api/v2`.',
       ].join('\n\n'),
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/api/v1' }],
     security: [{ key: [] }],
-    tags: [{ name: 'Statistics', description: 'Nine questions about a site.' }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
     paths: Object.fromEntries(
-      Object.entries<Report>(reports).map(([name, report]) => [
-        `/stats/${name}`,
-        { get: operation(name, report, examples[name]) },
-      ]),
+      endpoints.map((endpoint) => [endpoint.path, { get: operation(endpoint, examples[endpoint.id]) }]),
     ),
     components: {
       securitySchemes: {
         key: { type: 'http', scheme: 'bearer', description: 'A site key (`ff_s_…`) or an account key (`ff_a_…`).' },
       },
-      parameters: Object.fromEntries(parameterDocs.map((parameter) => [parameter.name, { in: 'query', ...parameter }])),
+      parameters: Object.fromEntries(
+        parameterDocs.map(({ key, ...parameter }) => [key ?? parameter.name, { in: 'query', ...parameter }]),
+      ),
       headers: responseHeaders,
       responses: Object.fromEntries(refusedWith.map((status) => [status, refusal(status)])),
       schemas: { Error: errorSchema },
@@ -66,38 +65,39 @@ export function describeApi(examples: Examples = {}) {
   }
 }
 
-function operation(name: string, report: Report, example: unknown) {
+function operation(endpoint: Endpoint, example: unknown) {
+  const { id, tag, summary, details, data, meta, parameters, headers, isOpen } = endpoint
+  const refs = parameters.map((key) => ({ $ref: `#/components/parameters/${key}` }))
   return {
-    operationId: name,
-    tags: ['Statistics'],
-    summary: report.summary,
-    parameters: parameterDocs.map((parameter) => ({ $ref: `#/components/parameters/${parameter.name}` })),
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(details && { description: details }),
+    ...(isOpen && { security: [] }),
+    ...(refs.length > 0 && { parameters: refs }),
     responses: {
       200: {
-        description: 'The answer.',
-        headers: headerRefs([
-          ...counted,
-          'X-Request-Id',
-          'ETag',
-          'Stats-Period',
-          ...(name === 'overview' ? ['Stats-Previous-Period'] : []),
-          ...(report.limited ? ['Stats-Total-Rows'] : []),
-          'Stats-Warning',
-        ]),
+        description: 'The data, and what it is about.',
+        headers: headerRefs(
+          isOpen ? ['X-Request-Id'] : [...counted, 'X-Request-Id', 'ETag', ...headers, 'Stats-Warning'],
+        ),
         content: {
           'application/json': {
-            schema: envelope(report),
-            examples: {
-              demo: { summary: `A demo site, with ${exampleQuery(report)}`, value: example },
-            },
+            // The response body (docs/contract.md 2.1 and 2.2).
+            schema: Type.Object({ data, meta: Type.Object(meta) }),
+            examples: { demo: { summary: endpoint.example, value: example } },
           },
         },
       },
-      304: {
-        description: 'The answer is what If-None-Match names.',
-        headers: headerRefs([...counted, 'X-Request-Id', 'ETag']),
-      },
-      ...Object.fromEntries(refusedWith.map((status) => [status, { $ref: `#/components/responses/${status}` }])),
+      ...(!isOpen && {
+        304: {
+          description: 'The response has not changed: its ETag is in If-None-Match.',
+          headers: headerRefs([...counted, 'X-Request-Id', 'ETag']),
+        },
+      }),
+      ...(isOpen
+        ? { 400: unreadable }
+        : Object.fromEntries(refusedWith.map((status) => [status, { $ref: `#/components/responses/${status}` }]))),
     },
   }
 }
@@ -125,6 +125,13 @@ function refusal(status: number) {
 
 const headerRefs = (names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+/** An endpoint without a key refuses only what it cannot read (decision D-58). */
+const unreadable = {
+  description: 'invalid_parameter, if the request itself cannot be read',
+  headers: headerRefs(['X-Request-Id']),
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+}
 
 const errorSchema = {
   type: 'object',

@@ -1,5 +1,6 @@
-// Requests an hour, counted per key in a fixed window that starts with the key's first request (docs/contract.md 8.1,
-// decisions D-43 to D-47). A request over the limit is refused before it is counted, so a 429 never moves anything.
+// Counts requests per hour and key, in a fixed window that starts with the key's first request (docs/contract.md 8.1,
+// decisions D-43 to D-47). A request over the limit is refused before it is counted, so a 429 changes nothing.
+import { type RequestWindow, type RequestWindows, redisWindows } from '../accounts/request-windows.ts'
 import { type Redis, script } from '../stores/redis.ts'
 
 const windowMs = 3_600_000
@@ -8,29 +9,29 @@ export interface Spending {
   allowed: boolean
   limit: number
   remaining: number
-  /** Unix seconds; the same number through the whole window. */
+  /** Unix seconds; the same number during the whole window. */
   reset: number
   /** Until the window ends, in whole seconds, rounded up. */
   secondsLeft: number
 }
 
-export interface Limiter {
+export interface Limiter extends RequestWindows {
   spend(keyId: string, limit: number): Promise<Spending>
 }
 
-interface Window {
-  count: number
-  /** UTC milliseconds. */
-  endsAt: number
-}
-
-/** Counts in this process: all that a single API process needs. */
+/** Counts in this process, which is enough for a single API process. */
 export function memoryLimiter(now: () => number): Limiter {
-  const windows = new Map<string, Window>()
-  return { spend: async (keyId, limit) => spendLocally(windows, keyId, limit, now()) }
+  const windows = new Map<string, RequestWindow>()
+  return {
+    spend: async (keyId, limit) => spendLocally(windows, keyId, limit, now()),
+    peek: async (keyId) => running(windows.get(keyId), now()),
+  }
 }
 
-function spendLocally(windows: Map<string, Window>, keyId: string, limit: number, now: number): Spending {
+const running = (window: RequestWindow | undefined, now: number): RequestWindow | undefined =>
+  window && now < window.endsAt ? { ...window } : undefined
+
+function spendLocally(windows: Map<string, RequestWindow>, keyId: string, limit: number, now: number): Spending {
   let window = windows.get(keyId)
   if (!window || now >= window.endsAt) {
     window = { count: 0, endsAt: now + windowMs }
@@ -41,8 +42,8 @@ function spendLocally(windows: Map<string, Window>, keyId: string, limit: number
   return spending(allowed, limit, window, now)
 }
 
-/** Windows are kept in the order in which they end; a new one clears away those that have ended, so memory follows the keys in use. */
-function open(windows: Map<string, Window>, keyId: string, window: Window, now: number): void {
+/** The map holds windows in the order in which they end. A new window removes the ended ones, so memory follows the keys in use. */
+function open(windows: Map<string, RequestWindow>, keyId: string, window: RequestWindow, now: number): void {
   windows.delete(keyId)
   windows.set(keyId, window)
   for (const [id, { endsAt }] of windows) {
@@ -51,7 +52,7 @@ function open(windows: Map<string, Window>, keyId: string, window: Window, now: 
   }
 }
 
-const spending = (allowed: boolean, limit: number, { count, endsAt }: Window, now: number): Spending => ({
+const spending = (allowed: boolean, limit: number, { count, endsAt }: RequestWindow, now: number): Spending => ({
   allowed,
   limit,
   remaining: Math.max(0, limit - count),
@@ -59,11 +60,11 @@ const spending = (allowed: boolean, limit: number, { count, endsAt }: Window, no
   secondsLeft: Math.ceil((endsAt - now) / 1000),
 })
 
-// One round trip, exact over any number of processes. The window's end is set by Redis's own clock and read back, so all
-// processes print the same reset whatever their clocks say. What the caller last saw of the window comes along: a Redis that
-// lost it (restarted empty, failed over) continues from there instead of from zero. The end is compared here, not left to the
-// key's expiry alone, which comes a millisecond late and would never come for a key that somebody made permanent. A refused
-// request writes nothing.
+// One round trip, exact for any number of processes. Redis sets the window's end by its own clock and returns it, so all processes
+// send the same reset whatever their clocks say. The caller sends what it last saw of the window: a Redis that lost the window
+// (restarted empty, failed over) continues from there instead of from zero. The script compares the end itself and does not rely on
+// the key's expiry, which comes a millisecond late and would never come for a key that somebody made permanent. A refused request
+// writes nothing.
 const spendScript = script(`
   local limit, seen, seen_end = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
   local time = redis.call('TIME')
@@ -80,23 +81,25 @@ const spendScript = script(`
 
 export interface RedisLimiterOptions {
   redis: Pick<Redis, 'run'>
-  /** Keeps installations (and tests) that share a Redis apart. */
+  /** Separates installations (and tests) that share a Redis. */
   prefix: string
   now: () => number
   onDegraded: (error: Error) => void
 }
 
-/** Counts in Redis for all processes; without it, on from what this process last saw (decision D-70). */
+/** Counts in Redis for all processes. While Redis is down, continues from the last window that this process saw (decision D-70). */
 export function redisLimiter({ redis, prefix, now, onDegraded }: RedisLimiterOptions): Limiter {
-  const mirror = new Map<string, Window>()
+  const mirror = new Map<string, RequestWindow>()
+  const windows = redisWindows(redis, prefix)
   return {
+    peek: (keyId) => windows.peek(keyId).catch(() => running(mirror.get(keyId), now())),
     async spend(keyId, limit) {
       const seen = mirror.get(keyId) ?? { count: 0, endsAt: 0 }
       try {
         const values = [limit, seen.count, seen.endsAt].map(String)
         const answer = await redis.run(spendScript, [`${prefix}${keyId}`], values)
         const [allowed, count, endsAt, redisNow] = answer as [number, number, number, number]
-        // Another call may have learned of a higher count, or of a later window, while this one was under way.
+        // While this call ran, another one may have seen a higher count or a later window.
         const known = mirror.get(keyId)
         if (known?.endsAt === endsAt) known.count = Math.max(known.count, count)
         else if (!known || known.endsAt <= now()) open(mirror, keyId, { count, endsAt }, now())

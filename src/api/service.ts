@@ -1,67 +1,85 @@
-// One API process's worth, put together: stores, directory, limiter, routes, metrics. main.ts runs it alone; `footfall serve` runs it
-// beside the rest on a small box.
+// One API process: its stores, its metrics, the API itself, and how it ends. main.ts runs it alone; `footfall serve` runs it with
+// the other processes behind its port.
 import { createServer } from 'node:http'
 import type { Logger } from 'pino'
-import { openDirectory } from '../accounts/directory.ts'
-import { recordLastUse } from '../accounts/last-use.ts'
+import { windowPrefix } from '../accounts/request-windows.ts'
 import type { Config } from '../config.ts'
 import { cannotListen, closeServer, drain, listen } from '../process/listening.ts'
+import type { SharedPort } from '../process/shared-port.ts'
+import { rollupLagSeconds } from '../rollups/lag.ts'
 import { openClickHouse } from '../stores/clickhouse.ts'
 import { within } from '../stores/deadline.ts'
+import { watchDependencies } from '../stores/dependency-status.ts'
 import { openRedis } from '../stores/redis.ts'
 import { openRequestPostgres } from '../stores/request-postgres.ts'
-import { watchNeighbours } from '../stores/watch.ts'
-import { foldLagSeconds } from '../traffic/fold-lag.ts'
-import { buildApp } from './app.ts'
+import { type Api, assembleApi } from './assembly.ts'
 import { createMetrics } from './metrics.ts'
-import { memoryLimiter, redisLimiter } from './rate-limit.ts'
+import { type Limiter, memoryLimiter, redisLimiter } from './rate-limit.ts'
 
-/** Whoever scrapes waits no longer than this for the ledger. */
+/** How long a scrape of the metrics waits for the ledger. */
 const lagMs = 250
-/** With the 3 s of DRAIN_SECONDS within the 10 s after which containers are killed. */
+/** Together with the 3 s of DRAIN_SECONDS, less than the 10 s after which containers are killed. */
 const longestDrainMs = 6_000
 
-// Who comes when the files are used up is turned away at once, instead of waiting unanswered. We need some ourselves: for the
-// stores, the log, the metrics. Read before any connection is open, for it would ask for the names of their ends.
+// When file descriptors run out, the server refuses a new connection at once instead of letting it wait without an answer. We keep some
+// for the stores, the log and the metrics. We read the limit before any connection is open, because the report resolves the host names
+// of all open connections.
 const mostConnections = Math.max(mostFiles() - 100, 10)
 
 export interface RunningApi {
-  /** Says at /readyz that it is ending, goes on for some seconds, stops accepting, finishes what is under way, lets go of everything. */
+  /** Reports at /readyz that it is ending, keeps answering for some seconds, stops accepting, finishes running requests, closes everything. */
   stop(drainSeconds: number): Promise<void>
 }
 
+/** Everything is open, but nobody can send a request yet. */
+export interface OpenApi extends RunningApi, Pick<Api, 'directory' | 'stats'> {
+  limiter: Limiter
+  listen(): Promise<void>
+}
+
 export async function startApi(config: Config, log: Logger): Promise<RunningApi> {
-  // Closed in reverse order: by stop(), or at once when something cannot be opened.
+  const api = await openApi(config, log)
+  await api.listen()
+  return api
+}
+
+/** With a shared port, other processes answer on the port of the API, too. */
+export async function openApi(config: Config, log: Logger, sharedPort?: SharedPort): Promise<OpenApi> {
+  // Closed in reverse order: by stop(), or at once if something cannot be opened or the port is taken.
   await using opened = new AsyncDisposableStack()
   const now = () => Date.now()
   const postgres = openRequestPostgres(config.DATABASE_URL)
-  const metrics = createMetrics(() => within(lagMs, 'PostgreSQL', foldLagSeconds(postgres)))
-  const watch = watchNeighbours(log, metrics.dependency)
+  const metrics = createMetrics(() => within(lagMs, 'PostgreSQL', rollupLagSeconds(postgres)))
+  const watch = watchDependencies(log, metrics.dependency)
 
-  const clickhouse = openClickHouse(config.CLICKHOUSE_URL, watch('ClickHouse'))
+  const clickhouse = openClickHouse(
+    config.CLICKHOUSE_URL,
+    watch('ClickHouse'),
+    config.FOOTFALL_EXPLAIN ? log : undefined,
+  )
   const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, watch('Redis'))
-  const directory = openDirectory(postgres, { secrets: config.KEY_SECRETS, onChange: watch('PostgreSQL') })
   const limiter = redis
-    ? redisLimiter({ redis, prefix: 'footfall:limit:', now, onDegraded: metrics.countedLocally })
+    ? redisLimiter({ redis, prefix: windowPrefix, now, onDegraded: metrics.countedLocally })
     : memoryLimiter(now)
   opened.defer(() => postgres.close())
-  opened.defer(async () => void (await Promise.all([directory.close(), clickhouse.close(), redis?.close()])))
+  opened.defer(async () => void (await Promise.all([clickhouse.close(), redis?.close()])))
 
-  const lastUse = recordLastUse(postgres)
-  opened.defer(() => lastUse.close())
-  const answerBytes = config.ANSWER_CACHE_MB * 1024 * 1024
   let isEnding = false
-  const app = buildApp({
+  const api = assembleApi({
+    postgres,
     clickhouse,
-    directory,
     limiter,
-    lastUse,
     now,
     log,
     metrics,
-    answerBytes,
+    directory: { secrets: config.KEY_SECRETS, onChange: watch('PostgreSQL') },
+    cacheBytes: config.RESPONSE_CACHE_MB * 1024 * 1024,
     isEnding: () => isEnding,
+    sharedPort,
+    mcpOrigins: [config.PUBLIC_URL ?? `http://localhost:${config.PORT}`, ...(config.MCP_ORIGINS ?? [])],
   })
+  opened.defer(() => api.close())
+  const { app } = api
   const metricsServer = createServer(async (_request, response) => {
     response.setHeader('Content-Type', metrics.registry.contentType)
     response.end(await metrics.registry.metrics())
@@ -74,17 +92,27 @@ export async function startApi(config: Config, log: Logger): Promise<RunningApi>
   } as const
   opened.defer(() => closeServer(metricsServer))
   await listen(metricsServer, metricsPlace)
-  opened.defer(() => app.close())
-  const place = { host: config.HOST, port: config.PORT }
-  const address = await app.listen(place).catch(cannotListen({ ...place, settings: ['HOST', 'PORT'] }))
-  log.info(
-    { reference: `${address}/api/v1/docs`, metrics: `http://${config.METRICS_HOST}:${config.METRICS_PORT}/metrics` },
-    `Server listening at ${address}`,
-  )
-
   const running = opened.move()
   let stopped: Promise<void> | undefined
   return {
+    directory: api.directory,
+    stats: api.stats,
+    limiter,
+    async listen() {
+      const place = { host: config.HOST, port: config.PORT }
+      const listening = app.listen(place).catch(cannotListen({ ...place, settings: ['HOST', 'PORT'] }))
+      const address = await listening.catch(async (error) => {
+        await running.disposeAsync()
+        throw error
+      })
+      log.info(
+        {
+          reference: `${address}/api/v1/docs`,
+          metrics: `http://${config.METRICS_HOST}:${config.METRICS_PORT}/metrics`,
+        },
+        `Server listening at ${address}`,
+      )
+    },
     stop(drainSeconds) {
       isEnding = true
       stopped ??= drain(app.server, {

@@ -1,23 +1,30 @@
 import { createAccount, deleteAccount, listAccounts, setPlan } from '../accounts/accounts.ts'
 import { isPlan, type Plan, plans } from '../accounts/plans.ts'
+import { inTransaction, type Postgres } from '../stores/postgres.ts'
+import { type AuditEntry, recordAction } from '../users/audit-log.ts'
+import { commandLine } from '../users/site-changes.ts'
 import { type Command, CommandError, positionals, text } from './command.ts'
 
 const planNames = Object.keys(plans)
 
 const create: Command = {
-  summary: 'Make an account, which owns sites and keys',
+  summary: 'Create an account; accounts own sites and keys',
   usage: '<name> [--plan <plan>]',
   options: { plan: { type: 'string' } },
-  optionHelp: { plan: `${planNames.join(', ')}; Agency unless told otherwise` },
+  optionHelp: { plan: `${planNames.join(', ')}; the default is Agency` },
   examples: ['footfall account create "Example Ltd"'],
   async run(input, { postgres }) {
     const [name] = positionals(input, ['name']) as [string]
     const plan = planOf(text(input, 'plan') ?? 'Agency')
-    const id = await createAccount(postgres, { name, plan })
+    const id = await inTransaction(postgres, async (transaction) => {
+      const accountId = await createAccount(transaction, { name, plan })
+      await record(transaction, { accountId, action: 'account.created', subject: name, details: plan })
+      return accountId
+    })
     return {
       data: { id, name, plan },
       show: (terminal) =>
-        `Made account ${terminal.bold(id)} (${name}, ${plan}).\nNext: footfall site create <domain> --account ${id}`,
+        `Created account ${terminal.bold(id)} (${name}, ${plan}).\nNext: footfall site create <domain> --account ${id}`,
     }
   },
 }
@@ -48,17 +55,23 @@ const list: Command = {
 }
 
 const plan: Command = {
-  summary: 'Change the plan of an account, at once and in every process',
+  summary: 'Change the plan of an account; every process uses the new plan at once',
   usage: '<account-id> <plan>',
   async run(input, { postgres }) {
     const [id, wanted] = positionals(input, ['account-id', 'plan']) as [string, string]
     const newPlan = planOf(wanted)
-    if (!(await setPlan(postgres, id, newPlan))) throw unknownAccount(id)
+    const known = (await listAccounts(postgres)).find((account) => account.id === id)
+    if (!known) throw unknownAccount(id)
+    await inTransaction(postgres, async (transaction) => {
+      await setPlan(transaction, id, newPlan)
+      const details = `${known.plan} → ${newPlan}`
+      await record(transaction, { accountId: id, action: 'account.plan_changed', subject: known.name, details })
+    })
     const limit = plans[newPlan]
     return {
       data: { id, plan: newPlan, requestsPerHour: limit?.requestsPerHour ?? 0 },
       show: () =>
-        `${id} is on ${newPlan} now: ${limit ? `${limit.requestsPerHour} requests an hour for each key` : 'no API access'}.`,
+        `${id} is now on ${newPlan}: ${limit ? `${limit.requestsPerHour} requests per hour for each key` : 'no API access'}.`,
     }
   },
 }
@@ -70,12 +83,20 @@ const remove: Command = {
     const [id] = positionals(input, ['account-id']) as [string]
     const known = (await listAccounts(postgres)).find((account) => account.id === id)
     if (!known) throw unknownAccount(id)
-    if (!(await deleteAccount(postgres, id))) {
+    const isDeleted = await inTransaction(postgres, async (transaction) => {
+      if (!(await deleteAccount(transaction, id))) return false
+      await record(transaction, { accountId: id, action: 'account.deleted', subject: known.name })
+      return true
+    })
+    if (!isDeleted) {
       throw new CommandError(`${id} still has ${known.sites} sites.`, 'Delete them first: footfall site delete <site>')
     }
     return { data: { id, deleted: true }, show: () => `Deleted ${id} (${known.name}).` }
   },
 }
+
+const record = (transaction: Postgres, entry: Omit<AuditEntry, 'actor'>) =>
+  recordAction(transaction, { ...commandLine, ...entry })
 
 function planOf(name: string): Plan {
   const plan = planNames.find((one) => one.toLowerCase() === name.toLowerCase())

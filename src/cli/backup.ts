@@ -1,5 +1,5 @@
-// A backup is a folder: `manifest.json`, one JSON Lines file a PostgreSQL table, and the traffic as ClickHouse's own Native
-// format, compressed, one file a table. Portable: any version that has the migrations named in it can restore it.
+// A backup is a folder: `manifest.json`, one JSON Lines file per PostgreSQL table, and one compressed file in ClickHouse's Native format
+// per ClickHouse table. Any version of Footfall that has the migrations named in the manifest can restore it.
 import {
   createReadStream,
   createWriteStream,
@@ -14,23 +14,31 @@ import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { Fragment, TransactionSql } from 'postgres'
+import { siteTables } from '../erasure/rows.ts'
 import { date, type Sql, sql } from '../stores/clickhouse-sql.ts'
 import { pendingMigrations } from '../stores/migrate.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import { siteTables } from '../traffic/erasure.ts'
 import { cloneOf, withSnapshot } from '../traffic/snapshot.ts'
 import { type Command, CommandError, type Context, positionals } from './command.ts'
 import { showProgress } from './terminal.ts'
 
-const tallyTables = ['short_tallies', 'long_tallies'] as const
-const trafficTables = [...siteTables, ...tallyTables] as const
+const rollupTables = ['short_rollups', 'long_rollups'] as const
+const trafficTables = [...siteTables, ...rollupTables] as const
 type TrafficTable = (typeof trafficTables)[number]
 const controlTables = ['accounts', 'sites', 'api_keys', 'imports', 'deleted_sites'] as const
-/** In the order in which they may be filled again. Keys come late: nobody may read a half-restored site. */
-const restoredTables = ['accounts', 'sites', 'retention', 'site_folds', 'api_keys', 'imports', 'deleted_sites'] as const
+/** In the order in which they are restored. Keys come late, so that nobody can read a half-restored site. */
+const restoredTables = [
+  'accounts',
+  'sites',
+  'retention',
+  'rollup_coverage',
+  'api_keys',
+  'imports',
+  'deleted_sites',
+] as const
 
 interface Manifest {
-  /** In format 1, titles were counted with those that a later one replaces. */
+  /** Format 1 also counted titles that a later title replaces. */
   format: 1 | 2
   takenAt: string
   migrations: string[]
@@ -44,37 +52,37 @@ export const backup: Command = {
   async run(input, context) {
     const [folder] = positionals(input, ['folder']) as [string]
     if (existsSync(folder))
-      throw new CommandError(`${folder} is there already.`, 'Name a folder that does not exist yet.')
+      throw new CommandError(`${folder} already exists.`, 'Name a folder that does not exist yet.')
     const manifest = await writeBackup(context, folder).catch((error) => {
-      rmSync(folder, { recursive: true, force: true }) // half a backup is none, and would be in the way of the next attempt
+      rmSync(folder, { recursive: true, force: true }) // half a backup is useless and would block the next attempt
       throw error
     })
-    if (!manifest) throw new CommandError('Another backup is being taken at the moment.', 'Wait until it has ended.')
+    if (!manifest) throw new CommandError('Another backup is running.', 'Wait until it has finished.')
     return {
       data: { folder, ...manifest },
       show: (terminal) =>
-        `${terminal.facts(Object.entries(manifest.rows).map(([table, count]) => [table, count.toLocaleString('en')]))}\n\nWritten to ${folder}. Key hashes are in it, key secrets are not: keep KEY_SECRETS too.`,
+        `${terminal.facts(Object.entries(manifest.rows).map(([table, count]) => [table, count.toLocaleString('en')]))}\n\nWritten to ${folder}. The backup contains key hashes but not the secrets: keep KEY_SECRETS too.`,
     }
   },
 }
 
-/** Undefined when another backup is being taken. */
+/** Undefined while another backup is running. */
 async function writeBackup(context: Context, folder: string): Promise<Manifest | undefined> {
   const manifest = await withSnapshot(context, trafficTables, async (control): Promise<Manifest> => {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const rows: Record<string, number> = {}
     for (const table of controlTables) {
-      // A salt is in no backup, also not that of an unfinished import, which then has to begin anew (docs/privacy.md).
+      // A backup contains no salt, not even that of an unfinished import, which must then start again (docs/privacy.md).
       const content = table === 'imports' ? importsWithoutSalts(control) : control`${control(table)}`
       rows[table] = await writeControlTable(control, content, join(folder, `${table}.jsonl`))
     }
-    const { before, ...folded } = await writeFoldedForGood(control, folder)
-    Object.assign(rows, folded)
+    const { before, ...rolledUp } = await writeRolledUpForGood(control, folder)
+    Object.assign(rows, rolledUp)
     const progress = showProgress(context.progressTo, 'Backing up', 'tables')
     for (const [index, table] of trafficTables.entries()) {
       progress.update(index, trafficTables.length)
-      // Of tallies, what was folded of days whose events were dropped (decision D-79); the rest is made again from the events.
-      const until = isTallies(table) ? before : undefined
+      // Only the rollups of days whose events were dropped (decision D-79); all others can be rebuilt from the events.
+      const until = isRollups(table) ? before : undefined
       rows[table] = await countRows(context, table, clones[table], until)
       const stream = await context.clickhouse.download(cloneOf(table), until)
       await writeTraffic(stream, join(folder, `${table}.native.gz`))
@@ -83,7 +91,7 @@ async function writeBackup(context: Context, folder: string): Promise<Manifest |
     progress.end()
     return { format: 2, takenAt: new Date().toISOString(), migrations: await appliedMigrations(control), rows }
   })
-  // Last: a folder without it is no backup.
+  // Written last: a folder without a manifest is no backup.
   if (manifest) writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2))
   return manifest
 }
@@ -93,7 +101,7 @@ const importsWithoutSalts = (control: TransactionSql): Fragment => control`(
   )`
 
 export const restore: Command = {
-  summary: 'Fill empty databases from a backup',
+  summary: 'Restore a backup into empty databases',
   usage: '<folder>',
   async run(input, context) {
     const [folder] = positionals(input, ['folder']) as [string]
@@ -110,8 +118,8 @@ export const restore: Command = {
     progress.update(trafficTables.length, trafficTables.length)
     progress.end()
     for (const table of restoredTables) {
-      if (!(table in manifest.rows)) continue // a backup of before there was such a table
-      if (table === 'retention') await context.postgres`DELETE FROM retention` // the row of a new database
+      if (!(table in manifest.rows)) continue // the backup is older than this table
+      if (table === 'retention') await context.postgres`DELETE FROM retention` // a new database has one row
       const path = join(folder, `${table}.jsonl`)
       rows[table] = await readControlTable(context.postgres, table, path).catch(damaged(path))
     }
@@ -121,7 +129,7 @@ export const restore: Command = {
     if (wrong.length > 0) {
       throw new CommandError(
         `The restored tables differ from the backup: ${wrong.map(([table, count]) => `${table} ${rows[table]} of ${count}`).join(', ')}.`,
-        'Empty both databases and try again; if it stays so, the backup is damaged.',
+        'Empty both databases and try again; if it fails again, the backup is damaged.',
       )
     }
     return {
@@ -135,17 +143,20 @@ export const restore: Command = {
 function readManifest(folder: string): Manifest {
   const path = join(folder, 'manifest.json')
   if (!existsSync(path))
-    throw new CommandError(`${folder} is not a finished backup.`, 'It needs a manifest.json, which is written last.')
+    throw new CommandError(
+      `${folder} is not a finished backup.`,
+      'Its manifest.json, which is written last, is missing.',
+    )
   try {
     const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest
     if ([1, 2].includes(manifest.format) && Array.isArray(manifest.migrations) && manifest.rows) return manifest
   } catch {
-    // said below
+    // reported below
   }
   throw new CommandError(`${path} is not the manifest of a backup.`, 'Take another backup.')
 }
 
-/** What is wrong with a file of the backup, rather than with a database. */
+/** Turns the error into one about the backup's file; errors of a database pass through. */
 const damaged =
   (path: string) =>
   (error: NodeJS.ErrnoException): never => {
@@ -173,13 +184,13 @@ async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<
   const applied = await appliedMigrations(context.postgres)
   const unknown = manifest.migrations.filter((name) => !applied.includes(name))
   if (unknown.length > 0) {
-    throw new CommandError(`The backup is of a newer version (${unknown.join(', ')}).`, 'Upgrade Footfall first.')
+    throw new CommandError(`The backup is from a newer version (${unknown.join(', ')}).`, 'Upgrade Footfall first.')
   }
   const [{ accounts }] = await context.postgres<[{ accounts: number }]>`SELECT count(*)::int AS accounts FROM accounts`
   if (accounts > 0 || (await countRows(context, 'events', originals.events)) > 0) {
     throw new CommandError(
       'The databases are not empty.',
-      'Restore into new ones: set DATABASE_URL and CLICKHOUSE_URL, then footfall migrate.',
+      'Restore into new databases: set DATABASE_URL and CLICKHOUSE_URL, then run footfall migrate.',
     )
   }
 }
@@ -187,43 +198,43 @@ async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<
 const appliedMigrations = async (postgres: Postgres | TransactionSql): Promise<string[]> =>
   (await postgres<{ name: string }[]>`SELECT name FROM migrations ORDER BY name`).map(({ name }) => name)
 
-/** The ledger of what was folded of days whose events were dropped (decision D-79), and before which day that is. */
-async function writeFoldedForGood(
+/** Writes the ledger of the days whose events were dropped (decision D-79). All of them are before the day `before`. */
+async function writeRolledUpForGood(
   postgres: TransactionSql,
   folder: string,
-): Promise<{ before: string; retention: number; site_folds: number }> {
+): Promise<{ before: string; retention: number; rollup_coverage: number }> {
   const [kept] = await postgres<[{ row: string; before: string }]>`
-    SELECT to_jsonb(retention)::text AS row, folded_before::text AS before FROM retention`
+    SELECT to_jsonb(retention)::text AS row, rolled_up_before::text AS before FROM retention`
   writeFileSync(join(folder, 'retention.jsonl'), `${kept.row}\n`, { flag: 'wx', mode: 0o600 })
   const ledger = postgres`(
       SELECT site_id, version, days * gone AS days, months * gone AS months,
         days * gone AS written_days, months * gone AS written_months, changed_at
-      FROM site_folds, (SELECT datemultirange(daterange(NULL, ${kept.before}::text::date)) AS gone) AS dropped
+      FROM rollup_coverage, (SELECT datemultirange(daterange(NULL, ${kept.before}::text::date)) AS gone) AS dropped
       WHERE days && gone
     )`
-  const site_folds = await writeControlTable(postgres, ledger, join(folder, 'site_folds.jsonl'))
-  return { before: kept.before, retention: 1, site_folds }
+  const rollup_coverage = await writeControlTable(postgres, ledger, join(folder, 'rollup_coverage.jsonl'))
+  return { before: kept.before, retention: 1, rollup_coverage }
 }
 
 const writeTraffic = (stream: Readable, path: string) =>
   pipeline(stream, createGzip({ level: 1 }), createWriteStream(path, { flags: 'wx' }))
 
-const isTallies = (table: TrafficTable): boolean => (tallyTables as readonly string[]).includes(table)
+const isRollups = (table: TrafficTable): boolean => (rollupTables as readonly string[]).includes(table)
 
 const originals: Record<TrafficTable, Sql> = {
   events: sql`events`,
   titles: sql`titles`,
-  short_tallies: sql`short_tallies`,
-  long_tallies: sql`long_tallies`,
+  short_rollups: sql`short_rollups`,
+  long_rollups: sql`long_rollups`,
 }
 const clones: Record<TrafficTable, Sql> = {
   events: sql`backup_of_events`,
   titles: sql`backup_of_titles`,
-  short_tallies: sql`backup_of_short_tallies`,
-  long_tallies: sql`backup_of_long_tallies`,
+  short_rollups: sql`backup_of_short_rollups`,
+  long_rollups: sql`backup_of_long_rollups`,
 }
 
-/** Of titles, those that a reader sees: the engine merges rows of the same page and country whenever it likes. */
+/** Counts only the titles that a reader sees, because ClickHouse merges rows of the same page and country at any time. */
 async function countRows({ clickhouse }: Context, table: TrafficTable, from: Sql, before?: string): Promise<number> {
   const counted =
     table === 'titles'
@@ -232,15 +243,15 @@ async function countRows({ clickhouse }: Context, table: TrafficTable, from: Sql
         ? from
         : sql`${from} WHERE day < ${date(before)}`
   const [row] = await clickhouse.rowsPatiently<{ rows: number }>(sql`SELECT count() AS rows FROM ${counted}`, {
-    optimize_aggregation_in_order: 1, // in the order of the key: without it, every path of every site would be in memory
+    optimize_aggregation_in_order: 1, // otherwise every path of every site would be in memory
   })
   return row?.rows ?? 0
 }
 
 async function writeControlTable(postgres: TransactionSql, table: Fragment, path: string): Promise<number> {
   let rows = 0
-  // PostgreSQL writes and reads the rows itself, so that no type is lost on the way. The driver ends a cursor whose connection is lost as
-  // if everything had been read; the transaction then fails at its next statement, so such a backup is never finished.
+  // PostgreSQL itself writes and reads the rows, so no type is lost. When a connection breaks, the driver ends its cursor as if all rows
+  // had been read; the transaction then fails at its next statement, so such a backup never finishes.
   const pages = postgres<{ row: string }[]>`SELECT to_jsonb(t)::text AS row FROM ${table} AS t`.cursor(1000)
   async function* lines(): AsyncGenerator<string> {
     for await (const page of pages) {
@@ -256,7 +267,7 @@ async function readControlTable(postgres: Postgres, table: string, path: string)
   const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean)
   for (let from = 0; from < lines.length; from += 1000) {
     const rows = `[${lines.slice(from, from + 1000).join(',')}]`
-    // A backup of an older version lacks the columns that came later: they get their defaults.
+    // A backup of an older version lacks newer columns; these get their defaults.
     const columns = postgres(Object.keys(JSON.parse(lines[from] as string) as object))
     await postgres`INSERT INTO ${postgres(table)} (${columns}) SELECT ${columns} FROM jsonb_populate_recordset(NULL::${postgres(table)}, ${rows}::text::jsonb)`
   }

@@ -1,12 +1,12 @@
-// Whether ClickHouse runs with the settings of deploy/clickhouse. A file in the wrong folder does nothing and says nothing, so what counts is
-// what the server itself reports. Stock settings on a small machine: 3.9 GB of system logs for 20 kB of data in one public report.
+// Checks whether ClickHouse runs with the settings of deploy/clickhouse. ClickHouse ignores a file in the wrong folder without a message,
+// so we ask the server itself. With default settings, one public report counted 3.9 GB of system logs for 20 kB of data on a small machine.
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, texts } from '../stores/clickhouse-sql.ts'
 
-/** Above this ClickHouse has a machine to itself, and only its logs matter. */
+/** With more memory ClickHouse has a machine of its own, and only its logs matter. */
 const smallMachineBytes = 8e9
 
-/** What a small machine should not exceed; deploy/clickhouse sets exactly these, which a test compares. */
+/** The highest values for a small machine. deploy/clickhouse sets exactly these; a test compares the two. */
 export const serverLimits: Readonly<Record<string, number>> = {
   mark_cache_size: 134_217_728,
   index_mark_cache_size: 16_777_216,
@@ -24,7 +24,7 @@ export const serverLimits: Readonly<Record<string, number>> = {
   background_message_broker_schedule_pool_size: 1,
 }
 
-/** The same for settings of a profile, which belong into users.d. */
+/** The same for the settings of a profile, which belong in users.d. */
 export const profileLimits: Readonly<Record<string, number>> = {
   max_threads: 2,
   max_insert_threads: 1,
@@ -33,9 +33,9 @@ export const profileLimits: Readonly<Record<string, number>> = {
 }
 
 export interface NotInForce {
-  /** What is too large, with its value and the one that deploy/clickhouse sets; empty on a large machine. */
+  /** Each setting that is too large, with its value and the value in deploy/clickhouse; empty on a large machine. */
   settings: string[]
-  /** System logs that nothing ever removes. */
+  /** System logs that grow for ever, because they have no TTL. */
   logs: string[]
 }
 

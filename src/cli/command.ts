@@ -5,13 +5,13 @@ import type { ClickHouse } from '../stores/clickhouse.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { Terminal } from './terminal.ts'
 
-/** One subcommand: what it says of itself, what it takes, what it does. */
+/** One subcommand: its help, its options and its code. */
 export interface Command {
   summary: string
-  /** What follows the command's name, for the help. */
+  /** The arguments after the command's name, as the help shows them. */
   usage: string
   options?: ParseArgsOptionsConfig
-  /** A word on each option, by its name. */
+  /** The help for each option, by its name. */
   optionHelp?: Record<string, string>
   examples?: readonly string[]
   run(input: Input, context: Context): Promise<Output>
@@ -22,29 +22,30 @@ export interface Input {
   options: Record<string, string | boolean | undefined>
 }
 
-/** What commands work with; each is opened when it is first asked for and closed at the end. */
+/** The resources of a command. Each opens on first use and closes at the end. */
 export interface Context {
   config: Config
   postgres: Postgres
   clickhouse: ClickHouse
   terminal: Terminal
-  /** Where progress goes: never mixed into what a command prints. */
+  /** The stream for progress, separate from the command's output. */
   progressTo: NodeJS.WriteStream
 }
 
-/** The same outcome for programs and for people. */
+/** The same result for programs and for people. */
 export interface Output {
-  /** What --json prints. */
+  /** The data that --json prints. */
   data: unknown
+  /** Nothing is printed for an empty text. */
   show(terminal: Terminal): string
-  /** For commands that report trouble without failing to run. */
+  /** For commands that ran but found a problem. */
   exitCode?: number
 }
 
-/** Something the person at the keyboard can put right; the hint says how. */
+/** An error that the person at the keyboard can fix; the hint says how. */
 export class CommandError extends HintedError {}
 
-/** The positional arguments of a command, by count: too few or too many is said with the usage. */
+/** The positional arguments of a command. Throws if there are too few or too many. */
 export function positionals<Count extends number>(
   { positionals: given }: Input,
   names: readonly string[] & { length: Count },
@@ -53,7 +54,7 @@ export function positionals<Count extends number>(
     const wanted = names.length === 0 ? 'no arguments' : names.map((name) => `<${name}>`).join(' ')
     throw new CommandError(
       `This command takes ${wanted}, not ${given.length} arguments.`,
-      'Add --help to see how it is used.',
+      'Add --help to see its usage.',
     )
   }
   return [...given]

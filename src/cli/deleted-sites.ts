@@ -1,10 +1,10 @@
-import { type DeletedSite, listDeletedSites } from '../accounts/deleted-sites.ts'
-import { eraseDeletedSites } from '../folding/erasures.ts'
+import { type DeletedSite, listDeletedSites } from '../erasure/deleted-sites.ts'
+import { eraseDeletedSites } from '../erasure/job.ts'
 import { type Command, positionals } from './command.ts'
 import type { Terminal } from './terminal.ts'
 
 export const deletions: Command = {
-  summary: 'Show deleted sites, and how far each is erased',
+  summary: 'Show deleted sites and the progress of their erasure',
   usage: '',
   async run(input, { postgres }) {
     positionals(input, [])
@@ -14,7 +14,7 @@ export const deletions: Command = {
 }
 
 export const purge: Command = {
-  summary: 'Rewrite the parts that have erased rows now, instead of once in 7 days for all deleted sites',
+  summary: 'Rewrite the ClickHouse parts of deleted sites now, instead of waiting for the rewrite every 7 days',
   usage: '',
   async run(input, context) {
     positionals(input, [])
@@ -23,13 +23,13 @@ export const purge: Command = {
     return {
       data: deleted,
       show: (terminal) =>
-        `${showDeleted(deleted, terminal)}\n\nClickHouse removes the old files some ten minutes after they were rewritten.`,
+        `${showDeleted(deleted, terminal)}\n\nClickHouse removes the old files about ten minutes after the rewrite.`,
     }
   },
 }
 
 function showDeleted(deleted: readonly DeletedSite[], terminal: Terminal): string {
-  if (deleted.length === 0) return 'No site was deleted.'
+  if (deleted.length === 0) return 'There are no deleted sites.'
   const on = (date: Date | null) => (date ? dayOf(date) : 'not yet')
   return terminal.table(
     ['DOMAIN', 'ID', 'DELETED', 'ERASED', 'REWRITTEN', 'GONE', 'GONE BY'],

@@ -1,8 +1,8 @@
 import { createSite, findSite, type Site } from '../accounts/sites.ts'
 import { generateDemo } from '../demo/generate.ts'
+import { eraseSites } from '../erasure/rows.ts'
+import { forgetRollups } from '../rollups/invalidation.ts'
 import { sql, text as textValue } from '../stores/clickhouse-sql.ts'
-import { eraseSites } from '../traffic/erasure.ts'
-import { forgetFolds } from '../traffic/late-days.ts'
 import { type Command, CommandError, type Context, positionals, text } from './command.ts'
 import { ownerOf } from './site.ts'
 import { showProgress } from './terminal.ts'
@@ -10,7 +10,7 @@ import { showProgress } from './terminal.ts'
 const bars = '▁▂▃▄▅▆▇█'
 
 export const demo: Command = {
-  summary: 'Fill a site with 13 months of believable traffic',
+  summary: 'Fill a site with 13 months of realistic demo traffic',
   usage: '<site> [--events <number>] [--seed <number>] [--replace]',
   options: {
     events: { type: 'string' },
@@ -19,10 +19,10 @@ export const demo: Command = {
     account: { type: 'string' },
   },
   optionHelp: {
-    events: 'about how many, 10000 to 100000000; 100000 unless told otherwise',
-    seed: 'the same seed makes the same traffic; 1 unless told otherwise',
-    replace: 'erase the traffic the site has',
-    account: 'who owns the site, if it is made now',
+    events: 'approximate number of events, 10000 to 100000000; the default is 100000',
+    seed: 'the same seed gives the same traffic; the default is 1',
+    replace: 'erase the existing traffic of the site first',
+    account: 'owner of the site, if the site does not exist yet',
   },
   examples: ['footfall demo demo.example --events 1000000'],
   async run(input, context) {
@@ -34,7 +34,7 @@ export const demo: Command = {
     const siteId = known?.id ?? (await createSite(postgres, { accountId: await ownerOf(postgres, input), domain }))
     if (known) await makeRoom(context, known, input.options.replace === true)
 
-    const progress = showProgress(context.progressTo, 'Making traffic', 'events')
+    const progress = showProgress(context.progressTo, 'Generating traffic', 'events')
     const began = Date.now()
     const made = await generateDemo({
       clickhouse,
@@ -45,7 +45,7 @@ export const demo: Command = {
       seed,
       until: began,
       onProgress: progress.update,
-    }).finally(() => forgetFolds(postgres, siteId)) // also of traffic that was made in part
+    }).finally(() => forgetRollups(postgres, siteId)) // also after an error, because some traffic may be written
     progress.end()
     const seconds = Math.round((Date.now() - began) / 100) / 10
     const weeks = await weeklyViews(context, siteId)
@@ -53,7 +53,7 @@ export const demo: Command = {
       data: { siteId, domain, seed, ...made, seconds },
       show: (terminal) =>
         [
-          `${terminal.bold(domain)} has ${made.events.toLocaleString('en')} events in ${made.days} days now (${seconds} s).`,
+          `${terminal.bold(domain)} now has ${made.events.toLocaleString('en')} events on ${made.days} days (${seconds} s).`,
           `Pageviews by week  ${terminal.good(weeks.map((views) => bars[Math.round((views / Math.max(...weeks)) * 7)]).join(''))}`,
           `Next: footfall key create ${domain}`,
         ].join('\n'),
@@ -61,18 +61,18 @@ export const demo: Command = {
   },
 }
 
-async function makeRoom(context: Context, { id: siteId, domain, folds }: Site, replace: boolean): Promise<void> {
+async function makeRoom(context: Context, { id: siteId, domain, coverage }: Site, replace: boolean): Promise<void> {
   const { postgres, clickhouse } = context
   if (replace) {
-    await forgetFolds(postgres, siteId)
+    await forgetRollups(postgres, siteId)
     return eraseSites(clickhouse, [siteId])
   }
   const [row] = await clickhouse.rows<{ any: number }>(
     sql`SELECT count() > 0 AS any FROM (SELECT 1 FROM events WHERE site_id = ${textValue(siteId)} LIMIT 1)`,
   )
-  // Folded days without events: these are no longer kept (decision D-79), what was folded of them is.
-  if (row?.any || folds.length > 0)
-    throw new CommandError(`${domain} has traffic already.`, 'Use another domain, or --replace to erase it first.')
+  // A site can have rolled-up days without events, because retention drops events and keeps rollups (decision D-79).
+  if (row?.any || coverage.versions.length > 0)
+    throw new CommandError(`${domain} already has traffic.`, 'Use another domain, or --replace to erase it first.')
 }
 
 async function weeklyViews({ clickhouse }: Context, siteId: string): Promise<number[]> {
@@ -85,7 +85,7 @@ async function weeklyViews({ clickhouse }: Context, siteId: string): Promise<num
 function numberOf(given: string, least: number, most: number, name: string): number {
   const number = Number(given.replaceAll('_', ''))
   if (!Number.isSafeInteger(number) || number < least || number > most) {
-    throw new CommandError(`${name} cannot be ${given}.`, `It takes a whole number from ${least} to ${most}.`)
+    throw new CommandError(`${name} cannot be ${given}.`, `Use a whole number from ${least} to ${most}.`)
   }
   return number
 }

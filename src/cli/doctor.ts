@@ -3,7 +3,6 @@ import { causeOf, explain } from '../process/error-hints.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import { readClocks } from '../stores/clocks.ts'
 import { pendingMigrations } from '../stores/migrate.ts'
-import { openRedis } from '../stores/redis.ts'
 import { settingsNotInForce } from './clickhouse-settings.ts'
 import { type Command, type Context, positionals } from './command.ts'
 
@@ -13,7 +12,7 @@ interface Finding {
   check: string
   state: State
   found: string
-  /** What to do next, where something is to be done. */
+  /** What to do next; undefined if there is nothing to do. */
   advice?: string
 }
 
@@ -58,7 +57,7 @@ type Examination = Omit<Finding, 'check'>
 
 const ok = (found: string): Examination => ({ state: 'ok', found })
 
-/** What a check cannot do without: the cause is said once, where it is. */
+/** The checks that must pass before a check can run. Otherwise one cause would be reported several times. */
 const needs: Readonly<Record<string, readonly string[]>> = {
   'ClickHouse settings': ['ClickHouse'],
   Migrations: ['PostgreSQL'],
@@ -66,7 +65,7 @@ const needs: Readonly<Record<string, readonly string[]>> = {
   Disk: ['ClickHouse', 'Migrations'],
 }
 
-const skipped: Examination = { state: 'skipped', found: 'not checked, because of the above' }
+const skipped: Examination = { state: 'skipped', found: 'not checked, because of the failure above' }
 
 const addresses: Readonly<Record<string, string>> = { PostgreSQL: 'DATABASE_URL', ClickHouse: 'CLICKHOUSE_URL' }
 
@@ -114,7 +113,8 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
 
   async 'ClickHouse settings'({ clickhouse }) {
     const { settings, logs } = await settingsNotInForce(clickhouse)
-    if (settings.length === 0 && logs.length === 0) return ok('as deploy/clickhouse sets them, or the machine is large')
+    if (settings.length === 0 && logs.length === 0)
+      return ok('the same as in deploy/clickhouse, or the machine is large')
     return {
       state: 'warning',
       found: [
@@ -122,12 +122,13 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
         ...(logs.length > 0 ? [`system logs that grow for ever: ${logs.join(', ')}`] : []),
       ].join('; '),
       advice:
-        'Copy deploy/clickhouse/config.d and users.d into /etc/clickhouse-server, each file into the folder of its name, and restart ClickHouse.',
+        'Copy the folders config.d and users.d of deploy/clickhouse into /etc/clickhouse-server, and restart ClickHouse.',
     }
   },
 
   async Redis({ config }) {
-    if (config.REDIS_URL === undefined) return ok('not configured: right for a single API process')
+    if (config.REDIS_URL === undefined) return ok('not configured; a single API process does not need it')
+    const { openRedis } = await import('../stores/redis.ts') // loaded only here, because it would delay every other command by a tenth of a second
     const redis = openRedis(config.REDIS_URL, () => {})
     try {
       const { version } = await redis.inspect()
@@ -135,7 +136,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
         ? { state: 'failed', found: `version ${version}`, advice: 'Footfall needs Redis 7 or newer, or Valkey.' }
         : ok(`version ${version}`)
     } catch (error) {
-      const advice = 'Check REDIS_URL. Until it answers, each API process counts by itself.'
+      const advice = 'Check REDIS_URL. Until Redis answers, each API process counts alone.'
       return { state: 'failed', found: `does not answer (${(error as Error).message})`, advice }
     } finally {
       await redis.close()
@@ -146,7 +147,11 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
     const pending = await pendingMigrations(postgres)
     return pending.length === 0
       ? ok('both databases are up to date')
-      : { state: 'failed', found: `${pending.length} to apply, from ${pending[0]} on`, advice: 'Run: footfall migrate' }
+      : {
+          state: 'failed',
+          found: `${pending.length} to apply, starting with ${pending[0]}`,
+          advice: 'Run: footfall migrate',
+        }
   },
 
   async Clocks({ postgres, clickhouse }) {
@@ -161,7 +166,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
       : {
           state: 'warning',
           found: off.map(({ name, ms }) => `${name} is ${Math.round(ms)} ms off`).join(', '),
-          advice: 'Let every machine follow a time server (chrony, systemd-timesyncd).',
+          advice: 'Synchronise every machine with a time server (chrony, systemd-timesyncd).',
         }
   },
 
@@ -177,11 +182,11 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
     const days = daily > 0 ? Math.floor(free / daily) : Number.POSITIVE_INFINITY
     const found = `${size(bytes)} used, ${size(free)} free, ${
       Number.isFinite(days)
-        ? `about ${days.toLocaleString('en')} days at last week's ${size(daily)} a day`
+        ? `enough for about ${days.toLocaleString('en')} days at last week's ${size(daily)} per day`
         : 'no traffic last week'
     }`
     return days < leastDaysOfDisk
-      ? { state: 'warning', found, advice: 'Add space to the disk of ClickHouse, or set RETENTION_MONTHS.' }
+      ? { state: 'warning', found, advice: 'Give ClickHouse a larger disk, or set RETENTION_MONTHS.' }
       : ok(found)
   },
 }

@@ -6,11 +6,11 @@ export function overallHelp(tasks: Readonly<Record<string, Commands>>, terminal:
   const sections = Object.entries(tasks).map(([task, commands]) => [task, linesOf(commands)] as const)
   const longest = Math.max(...sections.flatMap(([, lines]) => lines.map(([name]) => name.length)))
   return [
-    `${terminal.bold('footfall')}: statistics of your sites, for your programs`,
+    `${terminal.bold('footfall')}: web analytics with a statistics API`,
     '',
     ...sections.flatMap(([task, lines]) => [terminal.bold(task), list(lines, terminal, longest), '']),
     ...wrap(
-      'Each takes --help, and --json for programs. Settings come from the environment: docs/configuration.md. footfall --version prints the version.',
+      'Every command takes --help, and --json for output that programs can read. Settings come from the environment: docs/configuration.md. footfall --version prints the version.',
       terminal.width,
     ),
   ].join('\n')
@@ -27,7 +27,7 @@ export function groupHelp(name: string, group: Record<string, Command>, terminal
   const lines = Object.entries(group).map(
     ([sub, { summary }]) => [`footfall ${name} ${sub}`, summary] as [string, string],
   )
-  return `${list(lines, terminal)}\n\nEach takes --help, and --json for programs.`
+  return `${list(lines, terminal)}\n\nEvery command takes --help, and --json for output that programs can read.`
 }
 
 export function commandHelp(name: string, command: Command, terminal: Terminal): string {
@@ -39,12 +39,12 @@ export function commandHelp(name: string, command: Command, terminal: Terminal):
     '',
     `  ${terminal.bold(`footfall ${name} ${command.usage}`.trimEnd())}`,
     '',
-    list([...options, ['--json', 'print the outcome for programs']], terminal),
+    list([...options, ['--json', 'print the result as JSON, for programs']], terminal),
     ...(command.examples?.length ? ['', 'For example:', ...command.examples.map((example) => `  ${example}`)] : []),
   ].join('\n')
 }
 
-/** Two columns; a summary that does not fit its line goes below its name. */
+/** Two columns; a summary that does not fit on its line continues on the next. */
 function list(
   lines: readonly (readonly [string, string])[],
   terminal: Terminal,

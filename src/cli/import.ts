@@ -1,26 +1,26 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { openCountries } from '../collector/country.ts'
-import { FileFaults, type ImportFile, importFile } from '../collector/import/job.ts'
+import { openCountries } from '../collector/enrich/country.ts'
+import { FileFaults, type ImportFile, importFile } from '../importing/job.ts'
 import { type Command, CommandError, positionals, text } from './command.ts'
 import { siteOf } from './site.ts'
 import { showProgress } from './terminal.ts'
 
 export const importCommand: Command = {
-  summary: 'Bring in traffic from elsewhere, exactly once; it can be stopped and started again',
+  summary: 'Import traffic from a file, exactly once; an import that was stopped can be started again',
   usage: '<site> <file> [--format <csv|jsonl>]',
   options: { format: { type: 'string' } },
-  optionHelp: { format: 'csv or jsonl; as the name of the file says unless told otherwise (docs/import.md)' },
+  optionHelp: { format: 'csv or jsonl; the default follows the name of the file (docs/import.md)' },
   examples: ['footfall import example.com visits.csv'],
   async run(input, { postgres, clickhouse, config, progressTo }) {
     const [reference, path] = positionals(input, ['site', 'file']) as [string, string]
     const site = await siteOf(postgres, reference)
     const found = statSync(path, { throwIfNoEntry: false })
-    if (!found) throw new CommandError(`There is no file ${path}.`, 'Name one that this machine can read.')
-    // It is read twice, which a pipe cannot be.
-    if (!found.isFile()) throw new CommandError(`${path} is not a file.`, 'Name a file of CSV or JSON Lines.')
+    if (!found) throw new CommandError(`There is no file ${path}.`, 'Name a file on this machine.')
+    // A pipe cannot be read twice.
+    if (!found.isFile()) throw new CommandError(`${path} is not a file.`, 'Name a file in CSV or JSON Lines format.')
     const countries = await openCountries(config.COUNTRY_FILE)
-    // The file is read twice: all of it is checked before anything is written.
+    // The file is read twice, so that all of it is checked before anything is written.
     const progress = {
       checking: showProgress(progressTo, `Checking ${basename(path)}`, 'bytes'),
       importing: showProgress(progressTo, `Importing ${basename(path)}`, 'bytes'),
@@ -39,15 +39,14 @@ export const importCommand: Command = {
       )
       const { events, bots, tooOld, days, imported } = outcome
       const count = (number: number) => number.toLocaleString('en')
-      const left = bots > 0 ? ` ${count(bots)} of programs were left out.` : ''
-      const old =
-        tooOld > 0 ? ` ${count(tooOld)} are too old for RETENTION_MONTHS and were left out: they count nowhere.` : ''
+      const left = bots > 0 ? ` Left out ${count(bots)} events of bots.` : ''
+      const old = tooOld > 0 ? ` Left out ${count(tooOld)} events that are too old for RETENTION_MONTHS.` : ''
       return {
         data: outcome,
         show: (terminal) =>
           imported === 'was'
-            ? `All of it is in ${terminal.bold(site.domain)} already: nothing was done.`
-            : `${terminal.bold(site.domain)} has ${count(events)} events of ${count(days)} days more now.${left}${old}`,
+            ? `This file is already imported into ${terminal.bold(site.domain)}: nothing was done.`
+            : `Imported ${count(events)} events on ${count(days)} days into ${terminal.bold(site.domain)}.${left}${old}`,
       }
     } catch (error) {
       if (error instanceof FileFaults) throw new CommandError(error.message, 'Nothing was written. See docs/import.md.')
@@ -63,5 +62,5 @@ export const importCommand: Command = {
 function formatOf(path: string, given: string | undefined): ImportFile['format'] {
   const format = given ?? (path.endsWith('.csv') ? 'csv' : path.endsWith('.jsonl') ? 'jsonl' : '')
   if (format === 'csv' || format === 'jsonl') return format
-  throw new CommandError('The format of the file is not known.', 'Say it with --format csv or --format jsonl.')
+  throw new CommandError('The format of the file is unknown.', 'Add --format csv or --format jsonl.')
 }

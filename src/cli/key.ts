@@ -1,28 +1,21 @@
 import { isKeyText, keyPrefix } from '../accounts/key-text.ts'
-import {
-  createKey,
-  deleteKey,
-  type KeyListing,
-  listKeys,
-  rotateKey,
-  selectKey,
-  setKeyDisabled,
-  setKeyExpiry,
-} from '../accounts/keys.ts'
+import { type KeyListing, listKeys, selectKey } from '../accounts/keys.ts'
 import type { Postgres } from '../stores/postgres.ts'
+import { addKey, changeKeyExpiry, removeKey, replaceKey, switchKey } from '../users/key-changes.ts'
+import { commandLine } from '../users/site-changes.ts'
 import { type Command, CommandError, type Context, type Output, positionals, text } from './command.ts'
 import { siteOf } from './site.ts'
 
-const longestOverlapHours = 72
+const longestOverlapHours = 7 * 24
 
 const create: Command = {
-  summary: 'Make an API key for a site, or for a whole account',
+  summary: 'Create an API key for a site, or for a whole account',
   usage: '<site> | --account <id> [--name <name>] [--expires <date>]',
   options: { account: { type: 'string' }, name: { type: 'string' }, expires: { type: 'string' } },
   optionHelp: {
     account: 'a key for every site of this account',
-    name: 'to tell keys apart',
-    expires: 'a date (its beginning, UTC) or date-time from which the key is refused',
+    name: 'a name for the key, shown in lists',
+    expires: 'when the key expires: a date (at 00:00 UTC) or a date-time',
   },
   examples: ['footfall key create example.com --name dashboard'],
   async run(input, { postgres, config }) {
@@ -30,18 +23,19 @@ const create: Command = {
     const [reference] = positionals(input, accountId ? [] : ['site'])
     const site = reference ? await siteOf(postgres, reference) : undefined
     const expires = text(input, 'expires')
-    const key = await createKey(postgres, config.KEY_SECRETS, {
+    const key = await addKey(postgres, config.KEY_SECRETS, commandLine, {
       accountId: site?.accountId ?? (accountId as string),
+      siteId: site?.id,
+      reads: site?.domain,
       name: text(input, 'name') ?? 'Command line',
-      ...(site && { siteId: site.id }),
-      ...(expires && { expiresAt: futureOf(expires) }),
+      expiresAt: expires ? futureOf(expires) : undefined,
     })
     return shownOnce(key, `reads ${site ? site.domain : `every site of ${accountId}`}`)
   },
 }
 
 const list: Command = {
-  summary: 'Show all keys, never their text',
+  summary: 'Show all keys, or those of one site; the text of a key is never shown again',
   usage: '[<site>]',
   async run(input, { postgres }) {
     const [reference] = input.positionals
@@ -67,23 +61,26 @@ const list: Command = {
   },
 }
 
-const disable = change('Refuse a key until it is enabled again', 'disabled', (postgres, id) =>
-  setKeyDisabled(postgres, id, true),
+const disable = change('Disable a key until it is enabled again', 'disabled', (postgres, key) =>
+  switchKey(postgres, commandLine, key, true),
 )
 
-const enable = change('Let a disabled key work again', 'enabled', (postgres, id) => setKeyDisabled(postgres, id, false))
+const enable = change('Enable a disabled key again', 'enabled', (postgres, key) =>
+  switchKey(postgres, commandLine, key, false),
+)
 
-const remove = change('Delete a key for good', 'deleted', deleteKey)
+const remove = change('Delete a key for good', 'deleted', (postgres, key) => removeKey(postgres, commandLine, key))
 
 const expire: Command = {
-  summary: 'Set when a key expires; a later date revives it',
+  summary: 'Set when a key expires; a date in the future makes an expired key work again',
   usage: '<key-id> <date> | never | now',
   async run(input, context) {
     const { postgres } = context
     const [id, when] = positionals(input, ['key-id', 'date']) as [string, string]
-    const { id: found } = await keyOf(context, id)
+    const key = await keyOf(context, id)
+    const { id: found } = key
     const expiresAt = when === 'never' ? null : timeOf(when)
-    await setKeyExpiry(postgres, found, expiresAt)
+    await changeKeyExpiry(postgres, commandLine, key, expiresAt)
     return {
       data: { id: found, expiresAt },
       show: () => (expiresAt ? `${found} expires at ${expiresAt.toISOString()}.` : `${found} does not expire.`),
@@ -92,42 +89,42 @@ const expire: Command = {
 }
 
 const rotate: Command = {
-  summary: 'Make a new key for what an old one reads; the old one goes on for some hours',
+  summary: 'Replace a key by a new one for the same site or account; the old key keeps working for some hours',
   usage: '<key-id> [--overlap <hours>]',
   options: { overlap: { type: 'string' } },
-  optionHelp: { overlap: `hours the old key goes on, 0 to ${longestOverlapHours}; 24 unless told otherwise` },
+  optionHelp: { overlap: `hours that the old key keeps working, 0 to ${longestOverlapHours}; the default is 24` },
   async run(input, context) {
     const { postgres, config } = context
     const [reference] = positionals(input, ['key-id']) as [string]
     const hours = Number(text(input, 'overlap') ?? 24)
     if (!(hours >= 0 && hours <= longestOverlapHours)) {
-      throw new CommandError('That overlap is too long.', `--overlap takes 0 to ${longestOverlapHours} hours.`)
+      throw new CommandError('That overlap is not possible.', `--overlap takes 0 to ${longestOverlapHours} hours.`)
     }
     const old = await keyOf(context, reference)
     const oldExpiresAt = new Date(Date.now() + hours * 3_600_000)
-    const key = await rotateKey(postgres, config.KEY_SECRETS, old.id, oldExpiresAt)
+    const key = await replaceKey(postgres, config.KEY_SECRETS, commandLine, old, { oldExpiresAt })
     if (!key) throw unknownKey(reference)
     return shownOnce(key, `replaces ${old.prefix}…, which expires at ${oldExpiresAt.toISOString()}`)
   },
 }
 
-function change(summary: string, done: string, apply: (postgres: Postgres, id: string) => Promise<unknown>): Command {
+function change(summary: string, done: string, apply: (postgres: Postgres, key: KeyListing) => Promise<void>): Command {
   return {
     summary,
     usage: '<key-id>',
     async run(input, context) {
       const [reference] = positionals(input, ['key-id']) as [string]
       const key = await keyOf(context, reference)
-      await apply(context.postgres, key.id)
+      await apply(context.postgres, key)
       return {
         data: { id: key.id, [done]: true },
-        show: () => `${key.prefix}… (${key.name}) is ${done}, in every process.`,
+        show: () => `${key.prefix}… (${key.name}) is ${done} in every process.`,
       }
     },
   }
 }
 
-/** By id, by the prefix that lists show, or by the whole text of a key that leaked, which is found by its hash. */
+/** Finds a key by its id, by the prefix that lists show, or, for a leaked key, by its whole text, whose hash is looked up. */
 async function keyOf({ postgres, config }: Context, reference: string): Promise<KeyListing> {
   const keys = await listKeys(postgres)
   if (isKeyText(reference)) {
@@ -141,18 +138,18 @@ async function keyOf({ postgres, config }: Context, reference: string): Promise<
   if (found.length > 1) {
     throw new CommandError(
       `Several keys begin with ${prefix}: ${found.map(({ id }) => id).join(', ')}.`,
-      'Name one by its id; footfall key list shows what each reads.',
+      'Name one by its id; footfall key list shows which site each key reads.',
     )
   }
   if (found[0]) return found[0]
-  // The gate would not know it either; to guess which key is meant could hit another one.
+  // The gate would not accept it either, and a guess could hit another key.
   if (/^ff_[sa]_.{5,}/.test(reference)) {
     throw new CommandError('That is not the whole text of a key.', 'Name it by its id: footfall key list')
   }
   throw unknownKey(reference)
 }
 
-/** Never the whole text: what is printed may be kept. */
+/** Never prints the whole text, because the output may be stored. */
 const unknownKey = (reference: string) =>
   new CommandError(
     `There is no key ${isKeyText(reference) ? `${keyPrefix(reference)}…` : reference}.`,
@@ -164,7 +161,7 @@ const stateOf = ({ disabled, expiresAt }: KeyListing): string => {
   return expiresAt && expiresAt.getTime() <= Date.now() ? 'expired' : 'active'
 }
 
-/** Behind the state: ` until 2027-01-31` of one that works, ` 2026-01-31` of one that has expired. */
+/** Follows the state: ` until 2027-01-31` for an active key, ` 2026-01-31` for an expired one. */
 const expiryOf = (key: KeyListing): string => {
   const at = key.expiresAt?.toISOString().slice(0, 16).replace('T', ' ').replace(' 00:00', '')
   if (!at || key.disabled) return ''
@@ -174,7 +171,7 @@ const expiryOf = (key: KeyListing): string => {
 function futureOf(given: string): Date {
   const time = timeOf(given)
   if (time.getTime() > Date.now()) return time
-  throw new CommandError(`${given} is in the past.`, 'Name a date that is still to come: the key would never work.')
+  throw new CommandError(`${given} is in the past.`, 'Use a date in the future; otherwise the key would never work.')
 }
 
 function timeOf(given: string): Date {
@@ -188,7 +185,7 @@ function timeOf(given: string): Date {
 const shownOnce = ({ id, text: key }: { id: string; text: string }, what: string): Output => ({
   data: { id, key },
   show: (terminal) =>
-    `${terminal.bold(key)}\n\nKeep it now: it is shown only this once. It ${what}; in lists it is ${id}.`,
+    `${terminal.bold(key)}\n\nSave the key now: it is shown only once. It ${what}. Its id in lists is ${id}.`,
 })
 
 export const key = { create, list, disable, enable, expire, rotate, delete: remove }

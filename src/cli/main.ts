@@ -9,12 +9,13 @@ import { expectAnswer, openPostgres, type Postgres } from '../stores/postgres.ts
 import { type Command, CommandError, type Context, type Input } from './command.ts'
 import { commands, tasks } from './commands.ts'
 import { commandHelp, groupHelp, overallHelp } from './help.ts'
+import { printableJson } from './printable.ts'
 import { createTerminal } from './terminal.ts'
 
 const terminal = createTerminal(process.stdout, process.env)
 const opened: (() => Promise<unknown>)[] = []
 
-/** Connections and configuration are made when a command first needs them: help and `secret create` need neither. */
+/** Configuration and connections are opened when a command first needs them; help and `secret create` need neither. */
 const context: Context = {
   terminal,
   progressTo: process.stderr,
@@ -36,7 +37,7 @@ const context: Context = {
   },
 }
 
-process.stderr.on('error', () => {}) // progress and complaints that nobody can read change nothing
+process.stderr.on('error', () => {}) // a command goes on even if nobody can read its progress and errors
 process.exitCode = await main(process.argv.slice(2)).catch((error: Error) => {
   const { message, hint } = explain(error)
   process.stderr.write(`footfall: ${message}\n${hint ? `  ${hint}\n` : ''}`)
@@ -45,7 +46,7 @@ process.exitCode = await main(process.argv.slice(2)).catch((error: Error) => {
 await Promise.all(opened.map((close) => close()))
 
 async function main(words: string[]): Promise<number> {
-  // Settings kept beside an installation; what the environment says goes first.
+  // Reads the settings in .env; a variable of the environment takes precedence.
   if (existsSync('.env')) loadEnvFile()
   const [first, second] = words
   if (first === '--version') return say(`footfall ${version()}`)
@@ -63,7 +64,8 @@ async function perform(name: string, command: Command, words: string[]): Promise
   const { values, positionals } = parse(name, command, words)
   if (values.help) return say(commandHelp(name, command, terminal))
   const output = await command.run({ positionals, options: values as Input['options'] }, context)
-  say(values.json ? JSON.stringify(output.data) : output.show(terminal))
+  const shown = values.json ? printableJson(output.data) : output.show(terminal)
+  if (shown !== '') say(shown)
   return output.exitCode ?? 0
 }
 
@@ -82,8 +84,13 @@ function version(): string {
 
 function say(text: string): 0 {
   process.stdout.once('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit() // whoever reads it has seen enough, as `head` does
-    exitWith(new CommandError(`The outcome cannot be printed (${error.message}).`, 'Send it elsewhere, or make room.'))
+    if (error.code === 'EPIPE') process.exit() // the reader has stopped reading, as `head` does
+    exitWith(
+      new CommandError(
+        `The result cannot be printed (${error.message}).`,
+        'Write it to another disk, or free some space.',
+      ),
+    )
   })
   process.stdout.write(`${text}\n`)
   return 0

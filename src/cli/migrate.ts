@@ -4,7 +4,7 @@ import { createPostgresDatabase } from '../stores/postgres.ts'
 import { type Command, positionals } from './command.ts'
 
 export const migrate: Command = {
-  summary: 'Create both databases if they are missing, and bring them up to date',
+  summary: 'Create both databases if they are missing, and apply all migrations',
   usage: '',
   async run(input, context) {
     positionals(input, [])

@@ -7,15 +7,15 @@ import type { Terminal } from './terminal.ts'
 const newSecret = () => randomBytes(32).toString('base64url')
 
 const warning =
-  'Set it in the environment of every process but collectors, and keep a copy in a safe place of its own, apart from database backups:\n' +
-  'whoever has both can test guesses of keys, and losing it loses every key made with it.'
+  'Set it in the environment of every process except collectors. Keep a copy in a safe place, separate from database backups:\n' +
+  'somebody who has both can test guesses of keys. If you lose a secret, the keys made with it stop working.'
 
 const create: Command = {
-  summary: 'Make the secret that key hashes are made with',
+  summary: 'Generate the secret for hashing API keys',
   usage: '[--to <file>]',
   options: { to: { type: 'string' } },
   optionHelp: {
-    to: 'add it to this file of settings, which only its owner may then read; printed unless told otherwise',
+    to: 'add it to this settings file and make the file readable only for its owner; without --to it is printed',
   },
   examples: ['footfall secret create --to .env'],
   async run(input) {
@@ -27,28 +27,28 @@ const create: Command = {
     addTo(file, line)
     return {
       data: { file },
-      show: () => `KEY_SECRETS is in ${file}, which only you may read. Keep a copy of it apart from backups.`,
+      show: () => `Added KEY_SECRETS to ${file}, which only you can read. Keep a copy separate from database backups.`,
     }
   },
 }
 
-/** A second secret under the same name would hide the first, and with it every key. */
+/** A second line with the same name would hide the first secret, and no key would work any more. */
 function addTo(file: string, line: string): void {
   const known = existsSync(file) ? readFileSync(file, 'utf8') : ''
   if (/^\s*(export\s+)?KEY_SECRETS\s*=/m.test(known)) {
     throw new CommandError(
-      `${file} has KEY_SECRETS already.`,
-      'Keep it. For a new secret in front of it: footfall secret rotate',
+      `${file} already has KEY_SECRETS.`,
+      'Keep it. To add a new secret in front of it: footfall secret rotate',
     )
   }
-  // Readable for nobody else before the secret is in it.
+  // Nobody else may read the file by the time it holds the secret.
   if (known !== '' || existsSync(file)) chmodSync(file, 0o600)
   const gap = known === '' || known.endsWith('\n') ? '' : '\n'
   writeFileSync(file, `${gap}${line}\n`, { flag: 'a', mode: 0o600 })
 }
 
 const rotate: Command = {
-  summary: 'Make a new secret in front of the present ones, which keep their keys working',
+  summary: 'Generate a new secret in front of the existing ones; existing keys keep working',
   usage: '',
   async run(input, { config }) {
     positionals(input, [])
@@ -59,14 +59,14 @@ const rotate: Command = {
       data: { KEY_SECRETS },
       show: (terminal) =>
         `KEY_SECRETS=${KEY_SECRETS}\n\n${terminal.dim(
-          `${warning}\nNew keys are made with version ${version}. When footfall secret status shows none for an older version,\nthat one may be dropped.`,
+          `${warning}\nNew keys use version ${version}. When footfall secret status shows no keys for an older version,\nyou can remove that version.`,
         )}`,
     }
   },
 }
 
 const status: Command = {
-  summary: 'Show how many keys each secret still carries',
+  summary: 'Show how many keys use each secret',
   usage: '',
   async run(input, { config, postgres }) {
     positionals(input, [])
@@ -97,8 +97,8 @@ const status: Command = {
 
 function stateOf(version: number, keys: number, configured: readonly number[], terminal: Terminal): string {
   if (!configured.includes(version)) return terminal.bad('missing from KEY_SECRETS: its keys do not work')
-  if (version === configured[0]) return 'makes new keys'
-  return keys === 0 ? 'unused: may be dropped from KEY_SECRETS' : 'keeps its keys working'
+  if (version === configured[0]) return 'used for new keys'
+  return keys === 0 ? 'unused: you can remove it from KEY_SECRETS' : 'used by existing keys'
 }
 
 export const secret = { create, rotate, status }

@@ -8,10 +8,10 @@ import { type Command, type Context, positionals } from './command.ts'
 const longestPauseMs = 2_000
 
 export const serve: Command = {
-  summary: 'Run Footfall: API and collector together, right for a small box',
+  summary: 'Run all of Footfall on one port: console, API, collector and tracker, and the rollups',
   usage: '[--no-migrate]',
   options: { 'no-migrate': { type: 'boolean' } },
-  optionHelp: { 'no-migrate': 'do not bring the databases up to date first' },
+  optionHelp: { 'no-migrate': 'do not apply migrations first' },
   async run(input, context) {
     positionals(input, [])
     const ending = new AbortController()
@@ -19,32 +19,21 @@ export const serve: Command = {
       ending.signal.addEventListener('abort', () => resolve())
       for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => ending.abort(signal))
     })
-    // Loaded here: every other command would wait a third of a second for them.
-    const [{ createLog }, { startApi }, { startCollector }, { startFolding }] = await Promise.all([
-      import('../process/log.ts'),
-      import('../api/service.ts'),
-      import('../collector/service.ts'),
-      import('../folding/loop.ts'),
-    ])
+    // Loaded only here, because they would delay every other command by a third of a second.
+    const [{ createLog }, { startAll }] = await Promise.all([import('../process/log.ts'), import('./all-processes.ts')])
     const { config } = context
     const log = createLog(config.LOG_LEVEL)
     const stopped = { data: { stopped: true }, show: () => 'Stopped.' }
     if (!input.options['no-migrate']) await Promise.race([migratePatiently(context, log, ending.signal), ended])
     if (ending.signal.aborted) return stopped
-    const api = await startApi(config, log)
-    const collector = await startCollector(config, log).catch(async (error) => {
-      await api.stop(0) // it would keep a process alive that serves nobody
-      throw error
-    })
-    const folding = startFolding(context, log, config.RETENTION_MONTHS)
+    const running = await startAll(config, log, context)
     await ended
-    const seconds = ending.signal.reason === 'SIGTERM' ? config.DRAIN_SECONDS : 0
-    await Promise.all([api.stop(seconds), collector.stop(seconds), folding.stop()])
+    await running.stop(ending.signal.reason === 'SIGTERM' ? config.DRAIN_SECONDS : 0)
     return stopped
   },
 }
 
-/** Waits for a store that is down (decision D-135). Everything else that keeps a migration back is for a person to put right. */
+/** Waits for a store that is down (decision D-135). Any other failure of a migration needs a person. */
 async function migratePatiently(context: Context, log: Logger, signal: AbortSignal): Promise<void> {
   let missing: string | undefined
   for (let pauseMs = 100; !signal.aborted; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {

@@ -1,26 +1,26 @@
 import { createAccount, listAccounts } from '../accounts/accounts.ts'
-import { type DeletedSite, listDeletedSites } from '../accounts/deleted-sites.ts'
-import {
-  createSite,
-  deleteSite,
-  findSite,
-  listSites,
-  type Site,
-  setExcludedCountries,
-  setHostnames,
-  setTimeZone,
-} from '../accounts/sites.ts'
-import { trackerPath } from '../collector/tracker/routes.ts'
-import { readTracker } from '../collector/tracker/script.ts'
-import { eraseRows } from '../folding/erasures.ts'
-import { within } from '../stores/deadline.ts'
+import { countriesOf, domainOf, hostnamesOf, InvalidSetting, timeZoneOf } from '../accounts/site-rules.ts'
+import { findSite, listSites, type Site } from '../accounts/sites.ts'
+import { type DeletedSite, listDeletedSites } from '../erasure/deleted-sites.ts'
+import { tryToEraseRows } from '../erasure/job.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import { type CountryCode, countryNames, isCountryCode } from '../traffic/country.ts'
+import { readTracker } from '../tracker/script.ts'
+import { trackerTag } from '../tracker/tag.ts'
+import { countryNames } from '../traffic/country.ts'
+import {
+  addSite,
+  changeExcludedCountries,
+  changeHostnames,
+  changeTimeZone,
+  commandLine,
+  hostsText,
+  removeSite,
+} from '../users/site-changes.ts'
 import { type Command, CommandError, type Input, positionals, text } from './command.ts'
 import { dayOf, deletions, purge } from './deleted-sites.ts'
 import type { Terminal } from './terminal.ts'
 
-const subdomainsHelp = 'accept traffic of every host below these hosts too'
+const subdomainsHelp = 'also accept traffic from every subdomain of these hosts'
 
 const create: Command = {
   summary: 'Add a site',
@@ -34,26 +34,25 @@ const create: Command = {
     'exclude-countries': { type: 'string' },
   },
   optionHelp: {
-    account: 'who owns it; may be left out while there is only one account',
-    timezone: 'whose days count, such as Europe/Berlin; UTC unless told otherwise',
-    hostnames: 'hosts whose traffic belongs to it, each with its www. too; the domain itself unless told otherwise',
+    account: 'owner of the site; may be left out while there is only one account',
+    timezone: 'time zone of its days, such as Europe/Berlin; the default is UTC',
+    hostnames: 'hosts whose traffic belongs to the site, each also with www.; the default is the domain',
     subdomains: subdomainsHelp,
-    'exclude-countries': 'countries to leave out of every answer',
+    'exclude-countries': 'countries to leave out of every report',
   },
   examples: ['footfall site create example.com --timezone Europe/Berlin'],
   async run(input, { postgres }) {
     const [given] = positionals(input, ['domain']) as [string]
-    const domain = domainOf(given)
-    const timeZone = zoneOf(text(input, 'timezone') ?? 'UTC')
-    const hostnames = text(input, 'hostnames')?.split(',').map(domainOf) ?? [domain]
+    const domain = checked(domainOf, given)
+    const timeZone = checked(timeZoneOf, text(input, 'timezone') ?? 'UTC')
+    const hostnames = checked(hostnamesOf, text(input, 'hostnames')?.split(',') ?? [domain])
     const allowSubdomains = input.options.subdomains === true
-    const excludedCountries = countriesOf((text(input, 'exclude-countries') ?? '').split(',').filter(Boolean))
-    if (await findSite(postgres, domain)) {
-      throw new CommandError(`${domain} is there already.`, `See it with: footfall site show ${domain}`)
-    }
+    const excludedCountries = checked(countriesOf, (text(input, 'exclude-countries') ?? '').split(',').filter(Boolean))
+    if (await findSite(postgres, domain)) throw alreadyExists(domain)
     const accountId = await ownerOf(postgres, input)
     const site = { accountId, domain, timeZone, hostnames, allowSubdomains, excludedCountries }
-    const id = await createSite(postgres, site)
+    const id = await addSite(postgres, commandLine, site)
+    if (!id) throw alreadyExists(domain)
     return {
       data: { id, ...site },
       show: (terminal) =>
@@ -98,39 +97,39 @@ const show: Command = {
 }
 
 const excludeCountries: Command = {
-  summary: 'Set the countries left out of every answer, for the past too',
+  summary: 'Set the countries to leave out of every report, also for past days',
   usage: '<site> [<code> …]   (none: exclude nothing)',
   examples: ['footfall site exclude-countries example.com DE FR', 'footfall site exclude-countries example.com'],
   async run(input, { postgres }) {
     const [reference, ...codes] = input.positionals
     if (!reference) throw new CommandError('Which site?', 'footfall site exclude-countries <site> [<code> …]')
     const site = await siteOf(postgres, reference)
-    const excludedCountries = countriesOf(codes)
-    await setExcludedCountries(postgres, site.id, excludedCountries)
+    const excludedCountries = checked(countriesOf, codes)
+    await changeExcludedCountries(postgres, commandLine, site, excludedCountries)
     return {
       data: { id: site.id, excludedCountries },
       show: () =>
         excludedCountries.length === 0
-          ? `${site.domain} counts every country now.`
-          : `${site.domain} leaves out ${excludedCountries.map((code) => countryNames[code]).join(', ')} now.`,
+          ? `${site.domain} now counts every country.`
+          : `${site.domain} now leaves out ${excludedCountries.map((code) => countryNames[code]).join(', ')}.`,
     }
   },
 }
 
 const timezone: Command = {
-  summary: 'Set the time zone whose days count; what is recorded keeps the day it got',
+  summary: 'Set the time zone of the days of a site; recorded events keep their day',
   usage: '<site> <zone>',
   async run(input, { postgres }) {
     const [reference, zone] = positionals(input, ['site', 'zone']) as [string, string]
     const site = await siteOf(postgres, reference)
-    const timeZone = zoneOf(zone)
-    await setTimeZone(postgres, site.id, timeZone)
-    return { data: { id: site.id, timeZone }, show: () => `${site.domain} lives in ${timeZone} now.` }
+    const timeZone = checked(timeZoneOf, zone)
+    await changeTimeZone(postgres, commandLine, site, timeZone)
+    return { data: { id: site.id, timeZone }, show: () => `${site.domain} now uses ${timeZone}.` }
   },
 }
 
 const hostnamesOfSite: Command = {
-  summary: 'Set the hosts whose traffic a site accepts; what is recorded stays',
+  summary: 'Set the hosts whose traffic a site accepts; recorded events stay',
   usage: '<site> <host,host> [--subdomains]',
   options: { subdomains: { type: 'boolean' } },
   optionHelp: { subdomains: subdomainsHelp },
@@ -141,50 +140,49 @@ const hostnamesOfSite: Command = {
   async run(input, { postgres }) {
     const [reference, given] = positionals(input, ['site', 'hosts']) as [string, string]
     const site = await siteOf(postgres, reference)
-    const own = { hostnames: given.split(',').map(domainOf), allowSubdomains: input.options.subdomains === true }
-    await setHostnames(postgres, site.id, own)
-    return { data: { id: site.id, ...own }, show: () => `${site.domain} accepts traffic of ${hostsOf(own)} now.` }
+    const own = {
+      hostnames: checked(hostnamesOf, given.split(',')),
+      allowSubdomains: input.options.subdomains === true,
+    }
+    await changeHostnames(postgres, commandLine, site, own)
+    return { data: { id: site.id, ...own }, show: () => `${site.domain} now accepts traffic from ${hostsText(own)}.` }
   },
 }
 
 const snippet: Command = {
-  summary: 'Print the tag that counts a site, for the head of its pages',
+  summary: 'Print the script tag for the head of every page of a site',
   usage: '<site> [--url <address>] [--latest]',
   options: { url: { type: 'string' }, latest: { type: 'boolean' } },
   optionHelp: {
-    url: 'where browsers reach the collector, such as https://stats.example.com; where it listens unless told otherwise',
-    latest: 'follow upgrades by itself, without a hash that browsers check',
+    url: 'where browsers reach the collector, such as https://stats.example.com; the default is PUBLIC_URL',
+    latest: 'always use the latest script, without a hash that browsers check',
   },
   examples: ['footfall site snippet example.com --url https://stats.example.com'],
   async run(input, { postgres, config }) {
     const [reference] = positionals(input, ['site']) as [string]
     const site = await siteOf(postgres, reference)
-    const base = addressOf(text(input, 'url') ?? `http://${config.COLLECTOR_HOST}:${config.COLLECTOR_PORT}`)
-    const { version, integrity } = readTracker()
-    const src = base + (input.options.latest ? '/js/footfall.js' : trackerPath(version))
-    const check = input.options.latest ? '' : ` integrity="${integrity}" crossorigin="anonymous"`
-    const tag = `<script defer src="${src}" data-site="${site.domain}"${check}></script>`
-    return { data: { domain: site.domain, src, ...(check && { integrity }), tag }, show: () => tag }
+    const base = addressOf(text(input, 'url') ?? config.PUBLIC_URL ?? `http://localhost:${config.PORT}`)
+    const made = trackerTag(base, site.domain, readTracker(), input.options.latest === true)
+    return { data: { domain: site.domain, ...made }, show: () => made.tag }
   },
 }
 
 const remove: Command = {
-  summary: 'Delete a site with its keys and all its traffic, for good, and say by when the last byte is gone',
+  summary: 'Delete a site, its keys and all its traffic for good',
   usage: '<site> --yes',
   options: { yes: { type: 'boolean' } },
-  optionHelp: { yes: 'confirms it: nothing can bring the traffic back' },
+  optionHelp: { yes: 'confirm the deletion: the traffic cannot be restored' },
   async run(input, { postgres, clickhouse }) {
     const [reference] = positionals(input, ['site']) as [string]
     const site = await siteOf(postgres, reference)
     if (!input.options.yes) {
-      throw new CommandError(`This deletes all traffic of ${site.domain} for good.`, 'Repeat it with --yes to go on.')
+      throw new CommandError(
+        `This deletes all traffic of ${site.domain} for good.`,
+        'To confirm, repeat it with --yes.',
+      )
     }
-    // Keys first: nobody may read a half-erased site. With it goes the record of what is to be erased, so that no outage loses it.
-    await deleteSite(postgres, site.id)
-    const erased = await within(eraseMs, 'ClickHouse', eraseRows({ postgres, clickhouse })).then(
-      () => true,
-      () => false,
-    )
+    await removeSite(postgres, commandLine, site)
+    const erased = await tryToEraseRows({ postgres, clickhouse }, eraseMs)
     const [{ goneBy }] = (await listDeletedSites(postgres)).filter(({ id }) => id === site.id) as [DeletedSite]
     return {
       data: { id: site.id, deleted: true, erased, goneBy },
@@ -192,26 +190,23 @@ const remove: Command = {
         [
           erased
             ? `Deleted ${site.domain}, its keys and its traffic.`
-            : `Deleted ${site.domain} and its keys. ClickHouse does not answer: whatever folds erases the traffic when it does.`,
-          `Nobody can read it any more. By ${dayOf(goneBy)} its last byte is gone from the disk of ClickHouse; backups keep what they hold.`,
-          'See how far it is: footfall site deletions. At once: footfall site purge',
+            : `Deleted ${site.domain} and its keys. ClickHouse does not answer: the rollup process erases the traffic when it does.`,
+          `Nobody can read the traffic any more. It is gone from the disk of ClickHouse by ${dayOf(goneBy)}; existing backups still contain it.`,
+          'To see the progress: footfall site deletions. To remove it from the disk now: footfall site purge',
         ].join('\n'),
     }
   },
 }
 
-/** The rest is recorded, so nobody has to wait for an engine that hangs. */
+/** The erasure is recorded, so the command need not wait for a ClickHouse that hangs. */
 const eraseMs = 30_000
 
-/** The site a person means, by domain or id. */
+/** Finds a site by its domain or id. */
 export async function siteOf(postgres: Postgres, reference: string): Promise<Site> {
   const site = await findSite(postgres, reference)
   if (!site) throw new CommandError(`There is no site ${reference}.`, 'See them all with: footfall site list')
   return site
 }
-
-const hostsOf = ({ hostnames, allowSubdomains }: Pick<Site, 'hostnames' | 'allowSubdomains'>): string =>
-  hostnames.join(', ') + (allowSubdomains ? ' and every host below' : '')
 
 const describe = (site: Site, terminal: Terminal) =>
   terminal.facts([
@@ -219,11 +214,11 @@ const describe = (site: Site, terminal: Terminal) =>
     ['Id', site.id],
     ['Account', site.accountId],
     ['Time zone', site.timeZone],
-    ['Hostnames', hostsOf(site)],
+    ['Hostnames', hostsText(site)],
     ['Excluded', site.excludedCountries.map((code) => countryNames[code]).join(', ') || 'no country'],
   ])
 
-/** The account named, or the only one there is; the first site of an installation makes its account too. */
+/** The named account, or the only one. The first site of an installation also creates its account. */
 export async function ownerOf(postgres: Postgres, input: Input): Promise<string> {
   const named = text(input, 'account')
   const accounts = await listAccounts(postgres)
@@ -233,18 +228,20 @@ export async function ownerOf(postgres: Postgres, input: Input): Promise<string>
   }
   if (accounts.length === 0) return createAccount(postgres, { name: 'Main', plan: 'Agency' })
   if (accounts.length === 1) return (accounts[0] as { id: string }).id
-  throw new CommandError(
-    'There are several accounts.',
-    'Say which one owns the site: --account <id> (footfall account list)',
-  )
+  throw new CommandError('There are several accounts.', 'Name one of them: --account <id> (footfall account list)')
 }
 
-function domainOf(given: string): string {
-  const domain = given.trim().toLowerCase()
-  if (!/^(?=.{1,253}$)[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(domain)) {
-    throw new CommandError(`${given} is not a domain.`, 'Write it without https:// and path, such as example.com.')
+const alreadyExists = (domain: string): CommandError =>
+  new CommandError(`${domain} already exists.`, `See it with: footfall site show ${domain}`)
+
+/** Runs a check of a setting. What the person can correct becomes an error of the command. */
+function checked<Given, Value>(check: (given: Given) => Value, given: Given): Value {
+  try {
+    return check(given)
+  } catch (error) {
+    if (error instanceof InvalidSetting) throw new CommandError(error.message, error.advice)
+    throw error
   }
-  return domain
 }
 
 function addressOf(given: string): string {
@@ -253,27 +250,6 @@ function addressOf(given: string): string {
     throw new CommandError(`${given} is not an address.`, 'Write it with https://, such as https://stats.example.com.')
   }
   return (address.origin + address.pathname).replace(/\/$/, '')
-}
-
-function zoneOf(given: string): string {
-  try {
-    return Temporal.Now.zonedDateTimeISO(given).timeZoneId
-  } catch {
-    throw new CommandError(`${given} is not a time zone.`, 'Use an IANA name, such as Europe/Berlin or UTC.')
-  }
-}
-
-function countriesOf(codes: readonly string[]): CountryCode[] {
-  return codes.map((given) => {
-    const code = given.trim().toUpperCase()
-    if (!isCountryCode(code)) {
-      throw new CommandError(
-        `${given} is not a country code.`,
-        'Use two letters of ISO 3166-1, such as DE; ZZ is Unknown.',
-      )
-    }
-    return code
-  })
 }
 
 export const site = {

@@ -1,16 +1,22 @@
-// How things look on a terminal: tables that fit its width, colour unless NO_COLOR says otherwise, progress for long work.
+// Formats output for a terminal: tables that fit its width, colour unless NO_COLOR is set, progress for long work.
 import { stripVTControlCharacters, styleText } from 'node:util'
 
 export interface Terminal {
+  /** A terminal with somebody in front of it, not a file or another program. */
+  readonly isInteractive: boolean
   readonly width: number
+  readonly height: number
   bold(text: string): string
   dim(text: string): string
   good(text: string): string
   bad(text: string): string
   warn(text: string): string
-  /** Rows under headings; the widest text columns give way first when the terminal is narrow. */
+  accent(text: string): string
+  /** On the colour of `accent`. */
+  onAccent(text: string): string
+  /** Rows under headings. On a narrow terminal the widest columns shrink first. */
   table(headings: readonly string[], rows: readonly (readonly string[])[]): string
-  /** Label and value on a line each. */
+  /** One label and value per line. */
   facts(pairs: readonly (readonly [label: string, value: string])[]): string
 }
 
@@ -18,24 +24,32 @@ type Style = Parameters<typeof styleText>[0]
 
 export function createTerminal(stream: NodeJS.WriteStream, environment: NodeJS.ProcessEnv): Terminal {
   const colourful = stream.isTTY === true && !environment.NO_COLOR && environment.TERM !== 'dumb'
-  const width = stream.columns ?? 120
+  const width = () => stream.columns || 120 // each time, because a window can be resized
   const style = (format: Style) => (text: string) =>
     colourful ? styleText(format, text, { validateStream: false }) : text
   const [bold, dim] = [style('bold'), style('dim')]
   return {
-    width,
+    isInteractive: stream.isTTY === true,
+    get width() {
+      return width()
+    },
+    get height() {
+      return stream.rows || 40
+    },
     bold,
     dim,
     good: style('green'),
     bad: style('red'),
     warn: style('yellow'),
+    accent: style('cyan'),
+    onAccent: style(['black', 'bgCyan']),
     table(headings, rows) {
       const widths = fit(
         headings.map((heading, column) =>
           Math.max(...[heading, ...rows.map((row) => row[column] ?? '')].map(shownWidth)),
         ),
         headings.map(shownWidth),
-        width,
+        width(),
       )
       const line = (cells: readonly string[]) =>
         cells
@@ -53,7 +67,7 @@ export function createTerminal(stream: NodeJS.WriteStream, environment: NodeJS.P
 
 const gap = 2
 
-/** Takes from the widest column until the table fits, but never below its heading or 8 characters. */
+/** Shrinks the widest column until the table fits, but never below its heading or 8 characters. */
 function fit(wanted: readonly number[], least: readonly number[], width: number): number[] {
   const widths = [...wanted]
   const total = () => widths.reduce((sum, one) => sum + one, 0) + gap * (widths.length - 1)
@@ -66,13 +80,39 @@ function fit(wanted: readonly number[], least: readonly number[], width: number)
   return widths
 }
 
-const shownWidth = (text: string): number => [...stripVTControlCharacters(text)].length
+/** East Asian characters and emoji take two columns. */
+const wide =
+  /[\u1100-\u115f\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u
+/** Accents on the character before them. */
+const combining = /[\p{Mn}\p{Me}]/u
 
-const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - shownWidth(text)))
+const characterWidth = (character: string): number => (combining.test(character) ? 0 : wide.test(character) ? 2 : 1)
 
-function shorten(text: string, width: number): string {
+const plainWidth = (text: string): number => {
+  let width = 0
+  for (const character of text) width += characterWidth(character)
+  return width
+}
+
+/** The columns that a text takes. */
+export const shownWidth = (text: string): number => plainWidth(stripVTControlCharacters(text))
+
+export const pad = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - shownWidth(text)))
+
+export const padStart = (text: string, width: number): string =>
+  ' '.repeat(Math.max(0, width - shownWidth(text))) + text
+
+/** A text that is cut loses its style. */
+export function shorten(text: string, width: number): string {
   if (shownWidth(text) <= width) return text
-  return `${[...stripVTControlCharacters(text)].slice(0, width - 1).join('')}…`
+  let shown = ''
+  let taken = 1
+  for (const character of stripVTControlCharacters(text)) {
+    taken += characterWidth(character)
+    if (taken > width) break
+    shown += character
+  }
+  return width > 0 ? `${shown}…` : ''
 }
 
 export interface Progress {
@@ -80,7 +120,7 @@ export interface Progress {
   end(): void
 }
 
-/** A bar on a terminal; elsewhere a line now and then, so that a log shows that work goes on. `unit`: what is counted. */
+/** A bar on a terminal; elsewhere one line every 5 seconds, so that a log shows the progress. `unit` names what is counted. */
 export function showProgress(stream: NodeJS.WriteStream, label: string, unit: string): Progress {
   const began = Date.now()
   let shownAt = 0

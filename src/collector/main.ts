@@ -8,7 +8,7 @@ const collector = await startCollector(config, createLog(config.LOG_LEVEL)).catc
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.once(signal, async () => {
-    // Whoever presses Ctrl-C has no load balancer that is to notice first.
+    // After Ctrl-C there is no load balancer to wait for.
     await collector.stop(signal === 'SIGTERM' ? config.DRAIN_SECONDS : 0)
     setTimeout(() => process.exit(), 1_000).unref()
   })

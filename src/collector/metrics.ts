@@ -1,22 +1,22 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { showBuildInfo } from '../process/build-info.ts'
-import { type ClosingReason, closingReasons } from './connections.ts'
-import { type DropReason, dropReasons } from './intake.ts'
-import { type RefusalCode, refusals } from './refusals.ts'
-import { type LimitedColumn, limitedColumns } from './value-limits.ts'
+import { type DropReason, dropReasons } from './enrich/intake.ts'
+import { type LimitedColumn, limitedColumns } from './enrich/value-limits.ts'
+import { type ClosingReason, closingReasons } from './http/connections.ts'
+import { type RefusalCode, refusals } from './http/refusals.ts'
 
-/** What the collector's /metrics shows. Labels are names of our own, never anything a request could choose. */
+/** The metrics at the collector's /metrics. No request can choose the value of a label. */
 export function createCollectorMetrics() {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
   showBuildInfo(registry)
-  // Counted in numbers of our own and handed over when somebody asks: a labelled counter costs 2 us, for every event.
+  // Counted in plain numbers and copied when /metrics is read: a labelled counter costs 2 us per event.
   const answered = new Map<number, number>()
   let acceptedEvents = 0
   new Counter({
     name: 'footfall_collector_answers_total',
-    help: 'Requests by the status of their answer.',
+    help: 'Requests by response status.',
     labelNames: ['status'],
     registers,
     collect() {
@@ -26,7 +26,7 @@ export function createCollectorMetrics() {
   })
   new Counter({
     name: 'footfall_events_accepted_total',
-    help: 'Events on disk and acknowledged.',
+    help: 'Events stored on disk and acknowledged.',
     registers,
     collect() {
       this.reset()
@@ -35,7 +35,7 @@ export function createCollectorMetrics() {
   })
   const dropped = new Counter({
     name: 'footfall_events_dropped_total',
-    help: 'Events that were not counted, by reason.',
+    help: 'Events that were dropped, by reason.',
     labelNames: ['reason'],
     registers,
   })
@@ -43,7 +43,7 @@ export function createCollectorMetrics() {
   const replacedValues = new Map<LimitedColumn, number>(limitedColumns.map((column) => [column, 0]))
   new Counter({
     name: 'footfall_values_replaced_total',
-    help: 'Values recorded as (other): paths, host names and event names of events, referrers and sources of sessions.',
+    help: 'Values recorded as (other): paths, host names and names of events; referrers and sources of sessions.',
     labelNames: ['value'],
     registers,
     collect() {
@@ -53,67 +53,71 @@ export function createCollectorMetrics() {
   })
   const remembered = new Gauge({
     name: 'footfall_values_remembered',
-    help: 'Values remembered of sites with so many events today that new ones are limited.',
+    help: 'Values in memory of busy sites, whose number of new values per day is limited.',
     registers,
   })
   const refused = new Counter({
     name: 'footfall_collector_refused_total',
-    help: 'Requests that were refused as a whole, by the code of the refusal.',
+    help: 'Requests that were refused as a whole, by error code.',
     labelNames: ['code'],
     registers,
   })
   for (const code of Object.keys(refusals)) refused.inc({ code }, 0)
   const closed = new Counter({
     name: 'footfall_connections_closed_total',
-    help: 'Connections closed because there were too many: of one address, or altogether.',
+    help: 'Connections closed because there were too many, from one address or in total.',
     labelNames: ['reason'],
     registers,
   })
   for (const reason of closingReasons) closed.inc({ reason }, 0)
   const up = new Gauge({
     name: 'footfall_dependency_up',
-    help: '1 while a dependency answers, 0 while it does not.',
+    help: '1 while a dependency works, 0 while it does not.',
     labelNames: ['dependency'],
     registers,
   })
   const group = new Histogram({
     name: 'footfall_spool_group_events',
-    help: 'Events that were stored together.',
+    help: 'Events stored in one commit of the spool.',
     buckets: [1, 3, 10, 30, 100, 300, 1000, 3000],
     registers,
   })
   const commit = new Histogram({
     name: 'footfall_spool_commit_seconds',
-    help: 'Time to bring a group to disk.',
+    help: 'Duration of one commit of the spool.',
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
     registers,
   })
   const spool = new Gauge({ name: 'footfall_spool_bytes', help: 'Size of the spool on disk.', registers })
   const shipped = new Counter({
     name: 'footfall_events_shipped_total',
-    help: 'Events confirmed by the engine.',
+    help: 'Events confirmed by ClickHouse.',
     registers,
   })
   const repeated = new Counter({
     name: 'footfall_events_repeated_total',
-    help: 'Events left out because their id had come before.',
+    help: 'Events left out because their id was shipped before.',
     registers,
   })
   const tooOld = new Counter({
     name: 'footfall_events_too_old_total',
-    help: 'Events left out because those of their days are no longer kept.',
+    help: 'Events left out because events of their day are no longer kept.',
     registers,
   })
   let oldest: number | undefined
   new Gauge({
     name: 'footfall_shipping_lag_seconds',
-    help: 'Age of the oldest acknowledged event that ClickHouse does not have yet; 0 when there is none.',
+    help: 'Age of the oldest acknowledged event that ClickHouse does not have yet; 0 if there is none.',
     registers,
     collect() {
       this.set(oldest === undefined ? 0 : Math.max(0, (Date.now() - oldest) / 1000))
     },
   })
-  const dead = new Gauge({ name: 'footfall_dead_letters', help: 'Events the engine refused, kept aside.', registers })
+  const dead = new Gauge({
+    name: 'footfall_dead_letters',
+    help: 'Events that ClickHouse refused, in dead-letters.sqlite.',
+    registers,
+  })
   return {
     registry,
     answered(status: number) {

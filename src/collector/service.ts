@@ -1,60 +1,114 @@
-// One collector, put together: stores, salts, sessions, spool, shipper, HTTP. main.ts runs it alone; `footfall serve` runs it beside
-// the API on a small box.
+// Assembles one collector: stores, salts, sessions, spool, shipper, HTTP. main.ts runs it alone on its own port; `footfall serve` runs it
+// on the port of the API.
 import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openDirectory } from '../accounts/directory.ts'
 import type { CollectorConfig } from '../config.ts'
+import { createClientAddress, createTrust } from '../process/client-address.ts'
 import { closeServer, drain, listen } from '../process/listening.ts'
+import { createNetworkKey } from '../process/network-key.ts'
 import { openClickHouse } from '../stores/clickhouse.ts'
+import { type OnChange, watchDependencies } from '../stores/dependency-status.ts'
 import { openRedis } from '../stores/redis.ts'
 import { boundReads, openRequestPostgres } from '../stores/request-postgres.ts'
-import { type OnChange, watchNeighbours } from '../stores/watch.ts'
-import { buildCollector } from './app.ts'
-import { createBodies } from './bodies.ts'
-import { createClientAddress, createTrust } from './client-address.ts'
-import { createConnections } from './connections.ts'
-import { openCountries } from './country.ts'
-import { readEarlierValues } from './earlier-values.ts'
-import { createLimits } from './limits.ts'
+import { openCountries } from './enrich/country.ts'
+import { readEarlierValues } from './enrich/earlier-values.ts'
+import { openSalts } from './enrich/salts.ts'
+import { openValueLimiter, type ValueLimiterOptions } from './enrich/value-limits.ts'
+import { buildCollector, type CollectorHandler } from './http/app.ts'
+import { createBodies } from './http/bodies.ts'
+import { type Connections, createConnections } from './http/connections.ts'
+import { createLimits } from './http/limits.ts'
+import { createWorkQueue } from './http/work-queue.ts'
 import { createCollectorMetrics } from './metrics.ts'
-import { createNetworkKey } from './network-key.ts'
-import { readRunningSessions, readSpooledSessions } from './recent-sessions.ts'
-import { openSalts } from './salts.ts'
-import { openMemorySessions } from './sessions.ts'
-import { shareSessions } from './shared-sessions.ts'
-import { type Shipper, startShipper } from './ship.ts'
-import { openSpool } from './spool.ts'
-import { openValueLimiter, type ValueLimiterOptions } from './value-limits.ts'
-import { createWorkQueue } from './work-queue.ts'
+import { openMemorySessions } from './sessions/memory-sessions.ts'
+import { shareSessions } from './sessions/redis-sessions.ts'
+import { readRunningSessions, readSpooledSessions } from './sessions/restored-sessions.ts'
+import { type Shipper, startShipper } from './shipper/supervisor.ts'
+import { openSpool } from './spool/spool.ts'
 
-/** A site that is known stays usable without PostgreSQL for so long: refusing its visitors helps nobody. */
+/** How long a known site stays usable without PostgreSQL: refusing its visitors helps nobody. */
 const siteUnconfirmedMs = 24 * 3_600_000
-/** What a start waits for the sessions that the engine knows; what comes later is used from then on. */
+/** How long a start waits for the sessions in ClickHouse. Sessions that arrive later are used from then on. */
 const longestReadMs = 500
 const longestDrainMs = 5_000
-/** More than honest visitors need at once: a connection is kept for 15 s after its last request. */
+/** More than normal traffic needs: a connection is kept for 15 s after its last request. */
 const mostConnections = 4_000
 /**
- * Of all bodies from their first byte until they are answered. V8 frees them late: in a flood the process has 340 MB, and had 413 MB with twice
- * this budget.
+ * All bodies together, each from its first byte until its response. V8 frees them late: in a flood the process has 340 MB, and had 413 MB
+ * with twice this budget.
  */
 const mostBodyBytes = 16 * 1024 * 1024
 
+type ValueLimits = Pick<ValueLimiterOptions, 'limits' | 'limitedFrom'>
+
 export interface RunningCollector {
-  /** Says at /readyz that it is ending, goes on for some seconds, stops accepting, ships what it has and lets go of everything. */
+  /** Reports at /readyz that it is ending, serves for `drainSeconds` more, stops listening, ships the rest and closes everything. */
   stop(drainSeconds: number): Promise<void>
 }
 
+/** A collector on a port of its own. */
 export async function startCollector(
   config: CollectorConfig,
   log: Logger,
-  limits: Pick<ValueLimiterOptions, 'limits' | 'limitedFrom'> = {},
+  limits: ValueLimits = {},
 ): Promise<RunningCollector> {
-  // Closed in reverse order: by stop(), or at once when something cannot be opened.
+  await using opened = new AsyncDisposableStack()
+  const collector = await openCollector(config, log, limits)
+  opened.defer(() => collector.close())
+  const server = createServer(
+    {
+      maxHeaderSize: 8_192,
+      headersTimeout: 5_000,
+      requestTimeout: 10_000,
+      connectionsCheckingInterval: 1_000,
+      keepAliveTimeout: 15_000,
+    },
+    collector.handle,
+  )
+  server.on('connection', collector.connections.opened)
+  await listen(server, {
+    host: config.COLLECTOR_HOST,
+    port: config.COLLECTOR_PORT,
+    settings: ['COLLECTOR_HOST', 'COLLECTOR_PORT'],
+  })
+  log.info(
+    { metrics: `http://${config.METRICS_HOST}:${config.COLLECTOR_METRICS_PORT}/metrics` },
+    `Collector listening at http://${config.COLLECTOR_HOST}:${config.COLLECTOR_PORT}`,
+  )
+  const running = opened.move()
+  let stopped: Promise<void> | undefined
+  return {
+    stop(drainSeconds) {
+      collector.end()
+      const close = () => new Promise((resolve) => server.close(resolve))
+      stopped ??= drain(server, { seconds: drainSeconds, longestMs: longestDrainMs, close }).then(() =>
+        running.disposeAsync(),
+      )
+      return stopped
+    },
+  }
+}
+
+export interface OpenCollector extends CollectorHandler {
+  connections: Connections
+  /** From now on it reports at /readyz that it is ending, and closes connections after their next response. */
+  end(): void
+  /** Ships the rest and closes everything. Nobody may send requests any more. */
+  close(): Promise<void>
+}
+
+/** A collector without a port: it answers requests that somebody else receives. */
+export async function openCollector(
+  config: CollectorConfig,
+  log: Logger,
+  limits: ValueLimits = {},
+): Promise<OpenCollector> {
+  // Closed in reverse order, by close() or at once when something fails to open.
   await using opened = new AsyncDisposableStack()
   const metrics = createCollectorMetrics()
-  const watch = watchNeighbours(log, metrics.dependency)
+  const watch = watchDependencies(log, metrics.dependency)
 
   const postgres = openRequestPostgres(config.DATABASE_URL)
   opened.defer(() => postgres.close())
@@ -63,7 +117,9 @@ export async function startCollector(
   const directory = openDirectory(postgres, { onChange: watch('PostgreSQL'), unconfirmedMs: siteUnconfirmedMs })
   opened.defer(async () => void (await Promise.all([directory.close(), redis?.close()])))
   opened.defer(() => bounded.close())
-  const salts = openSalts(postgres, bounded, (error) => log.warn({ err: error }, 'Salts could not be looked after'))
+  const salts = openSalts(postgres, bounded, (error) =>
+    log.warn({ err: error }, 'Salts could not be fetched or deleted'),
+  )
   opened.defer(() => salts.close())
   const countries = await openCountries(config.COUNTRY_FILE, {
     onBroken: (error) => log.error({ err: error }, 'The new country file cannot be used; the old one stays'),
@@ -76,14 +132,17 @@ export async function startCollector(
     readEarlier: (...asked) => readEarlierValues(clickhouse, ...asked),
     onReplaced: metrics.replaced,
     onUnread: (error) =>
-      log.warn({ err: error }, 'Earlier values of a site could not be read: until they can, all count as new'),
+      log.warn(
+        { err: error },
+        'Earlier values of a site could not be read; until they are, all its values count as new',
+      ),
   })
   opened.defer(() => values.close())
   const memory = openMemorySessions()
   const sessions = redis ? shareSessions(redis, memory) : memory
   opened.defer(() => sessions.close())
   let shipper: Shipper | undefined
-  opened.defer(() => shipper?.stop()) // after the spool is closed, so that it ships all of it
+  opened.defer(() => shipper?.stop()) // runs after the spool is closed, so that the shipper ships all of it
   const spool = await openSpool({
     folder: config.SPOOL_FOLDER,
     mostBytes: config.SPOOL_MAX_BYTES,
@@ -91,27 +150,27 @@ export async function startCollector(
     onStored: metrics.stored,
     onMeasured: metrics.spoolMeasured,
     onDeath(error) {
-      // Only a new process has a new thread: answering 503 until somebody looks would help nobody (docs/operations.md).
-      log.fatal({ err: error }, 'The thread of the spool has ended, and with it this process')
+      // Ends the process, because a restart is the only way to get a new thread (docs/operations.md).
+      log.fatal({ err: error }, 'The spool thread ended, so this process ends too')
       process.exit(1)
     },
   })
   opened.defer(() => spool.close())
-  if (!redis) await rememberSessions()
+  if (!redis) await restoreSessions()
   const states = { shipping: whenChanged(watch('Shipping')), noting: whenChanged(watch('PostgreSQL of the shipper')) }
   shipper = startShipper(
-    (news) => {
-      if (news.is === 'shipped') metrics.shipped(news)
-      else if (news.is === 'orphaned') metrics.orphaned(news.events)
-      else states[news.of](news.cause === undefined, new Error(news.cause))
+    (message) => {
+      if (message.is === 'shipped') metrics.shipped(message)
+      else if (message.is === 'orphaned') metrics.orphaned(message.events)
+      else states[message.of](message.cause === undefined, new Error(message.cause))
     },
     (pid) => log.info({ shipper: pid }, 'Shipping'),
   )
 
-  /** A restart must not split every session that is running. While the engine is slow or away it does: hits come first. */
-  async function rememberSessions(): Promise<void> {
+  /** A restart must not split running sessions. It does so only while ClickHouse is slow or down, because hits must not wait. */
+  async function restoreSessions(): Promise<void> {
     const reading = readRunningSessions(clickhouse, memory, Date.now()).catch((error) =>
-      log.warn({ err: error }, 'Running sessions could not be read: those that are not in the spool begin anew'),
+      log.warn({ err: error }, 'Running sessions could not be read; sessions that are not in the spool start again'),
     )
     await Promise.race([reading, pause(longestReadMs)])
     readSpooledSessions(config.SPOOL_FOLDER, memory, Date.now())
@@ -136,7 +195,7 @@ export async function startCollector(
     onClosed: metrics.closed,
   })
   let ending = false
-  const server = buildCollector({
+  const handler = buildCollector({
     siteOfDomain: directory.siteOfDomain,
     countries,
     salts,
@@ -166,31 +225,19 @@ export async function startCollector(
     port: config.COLLECTOR_METRICS_PORT,
     settings: ['METRICS_HOST', 'COLLECTOR_METRICS_PORT'],
   })
-  await listen(server, {
-    host: config.COLLECTOR_HOST,
-    port: config.COLLECTOR_PORT,
-    settings: ['COLLECTOR_HOST', 'COLLECTOR_PORT'],
-  })
-  log.info(
-    { metrics: `http://${config.METRICS_HOST}:${config.COLLECTOR_METRICS_PORT}/metrics` },
-    `Collector listening at http://${config.COLLECTOR_HOST}:${config.COLLECTOR_PORT}`,
-  )
 
   const running = opened.move()
-  let stopped: Promise<void> | undefined
   return {
-    stop(drainSeconds) {
+    ...handler,
+    connections,
+    end() {
       ending = true
-      const close = () => new Promise((resolve) => server.close(resolve))
-      stopped ??= drain(server, { seconds: drainSeconds, longestMs: longestDrainMs, close }).then(() =>
-        running.disposeAsync(),
-      )
-      return stopped
     },
+    close: () => running.disposeAsync(),
   }
 }
 
-/** A shipper that was started again does not know what the one before it told. */
+/** Passes on changes only: a restarted shipper does not know what the one before it reported. */
 function whenChanged(onChange: OnChange): OnChange {
   let isUp = true
   return (isUpNow, cause) => {

@@ -1,4 +1,4 @@
-// Paths and titles, made from words inside the engine: twenty thousand of them would not fit into a statement's parameters.
+// Paths and titles, made from words inside ClickHouse: twenty thousand of them do not fit into a statement's parameters.
 import { join, type Sql, sql, text, texts, uint } from '../stores/clickhouse-sql.ts'
 import { stepwise } from './draws.ts'
 import {
@@ -18,15 +18,15 @@ import {
   productThings,
 } from './words.ts'
 
-// After the main pages, each twenty hold eleven posts, five pages of documentation, three products and a customer, mixed by
-// a factor without a divisor in common with twenty.
+// After the main pages, every twenty pages contain eleven posts, five documentation pages, three products and one customer. A factor
+// coprime to twenty mixes them.
 const round = 20
 const mix = 7
 const sections = { post: [0, 11], doc: [11, 16], product: [16, 19], customer: [19, 20] } as const
 
 type Section = keyof typeof sections
 
-/** A step that visits every one of so many combinations before it repeats one, and never two alike in a row: near the golden section. */
+/** A step near the golden ratio. It visits every combination before it repeats one, and two in a row are never alike. */
 function strideOf(size: number): number {
   let stride = Math.round(size * 0.618)
   while (greatestCommonDivisor(stride, size) > 1) stride++
@@ -36,26 +36,26 @@ function strideOf(size: number): number {
 const greatestCommonDivisor = (one: number, other: number): number =>
   other === 0 ? one : greatestCommonDivisor(other, one % other)
 
-/** Ranks (counted from 1) of the best read posts. */
+/** Ranks (from 1) of the most read posts. */
 export const topPosts = (pages: number): number[] =>
   Array.from({ length: Math.min(60, pages - mainPages.length) }, (_, index) => index)
     .filter((index) => (index * mix) % round < sections.post[1])
     .map((index) => mainPages.length + 1 + index)
 
-/** Which of its section's pages a page is, or something outside its numbers for the pages of other sections. */
-function placeIn(section: Section): Sql {
+/** The index of a page within a section. Pages of other sections get a number outside the section's range. */
+function indexIn(section: Section): Sql {
   const [from, to] = sections[section]
   return sql`(intDiv(nth, ${uint(round)}) * ${uint(to - from)} + (nth * ${uint(mix)}) % ${uint(round)} - ${uint(from)})`
 }
 
 const isIn = (section: Section): Sql => sql`(nth * ${uint(mix)}) % ${uint(round)} < ${uint(sections[section][1])}`
 
-const codeOf = (place: Sql, size: number): Sql => sql`((${place} * ${uint(strideOf(size))} + offset) % ${uint(size)})`
+const codeOf = (index: Sql, size: number): Sql => sql`((${index} * ${uint(strideOf(size))} + offset) % ${uint(size)})`
 
-/** One word of each list, such that every place gets another combination; places far apart in the lists follow each other. */
-function combination(place: Sql, lists: readonly (readonly string[])[], separator: Sql): Sql {
+/** One word from each list. Every index gets another combination, and consecutive indexes get words far apart in the lists. */
+function combination(index: Sql, lists: readonly (readonly string[])[], separator: Sql): Sql {
   const size = lists.reduce((product, { length }) => product * length, 1)
-  const code = codeOf(place, size)
+  const code = codeOf(index, size)
   let divisor = 1
   const words = lists.map((list) => {
     const word = sql`${texts(list)}[intDiv(${code}, ${uint(divisor)}) % ${uint(list.length)} + 1]`
@@ -68,19 +68,19 @@ function combination(place: Sql, lists: readonly (readonly string[])[], separato
 const comma = sql`, `
 const space = sql`, ' ', `
 
-/** Posts use up the combinations of opener and thing before an ending tells two apart, yet one in three has one from the start. */
+/** Posts use up the combinations of opener and thing before an ending tells two apart, but one in three has an ending from the start. */
 function postTitle(): Sql {
-  const place = placeIn('post')
+  const index = indexIn('post')
   const size = postOpeners.length * postThings.length
-  const code = codeOf(place, size)
-  const ending = sql`(intDiv(${place}, ${uint(size)}) + if(${code} % 3 = 0, ${code}, 0)) % ${uint(postEndings.length)}`
-  return sql`concat(${combination(place, [postOpeners, postThings], space)}, ${texts(postEndings)}[${ending} + 1])`
+  const code = codeOf(index, size)
+  const ending = sql`(intDiv(${index}, ${uint(size)}) + if(${code} % 3 = 0, ${code}, 0)) % ${uint(postEndings.length)}`
+  return sql`concat(${combination(index, [postOpeners, postThings], space)}, ${texts(postEndings)}[${ending} + 1])`
 }
 
-/** The area is a folder of the path; each begins somewhere else among its titles. */
-const docArea = sql`(${placeIn('doc')} % ${uint(docAreas.length)})`
+/** The area is a folder in the path. Each area begins with a different title. */
+const docArea = sql`(${indexIn('doc')} % ${uint(docAreas.length)})`
 const docTitle = combination(
-  sql`(intDiv(${placeIn('doc')}, ${uint(docAreas.length)}) + ${docArea} * 37)`,
+  sql`(intDiv(${indexIn('doc')}, ${uint(docAreas.length)}) + ${docArea} * 37)`,
   [docVerbs, docThings],
   space,
 )
@@ -88,14 +88,14 @@ const docTitle = combination(
 export interface PageOptions {
   pages: number
   seed: number
-  /** What every title ends with. */
+  /** Every title ends with it. */
   brand: string
-  /** Days since the epoch between which titles change. */
+  /** Titles change between these days, counted since the epoch. */
   firstDay: number
   lastDay: number
 }
 
-/** A scalar of four arrays by rank: path, title, the title it has later, and the day (since the epoch) of the change. */
+/** A scalar of four arrays by rank: path, title, later title, and the day of the change, counted since the epoch. */
 export function pageTable({ pages, seed, brand, firstDay, lastDay }: PageOptions): Sql {
   const main = (column: 0 | 1 | 2) => sql`${texts(mainPages.map((page) => page[column] ?? ''))}[rank]`
   const branded = (title: Sql) => sql`if(${title} = '', '', concat(${title}, ${text(` | ${brand}`)}))`
@@ -116,8 +116,8 @@ export function pageTable({ pages, seed, brand, firstDay, lastDay }: PageOptions
             nth < 0, ${main(1)},
             ${isIn('post')}, ${postTitle()},
             ${isIn('doc')}, ${docTitle},
-            ${isIn('product')}, ${combination(placeIn('product'), [productKinds, productThings], space)},
-            ${combination(placeIn('customer'), [customerNames, customerTrades], space)}
+            ${isIn('product')}, ${combination(indexIn('product'), [productKinds, productThings], space)},
+            ${combination(indexIn('customer'), [customerNames, customerTrades], space)}
           ) AS title`,
           sql`multiIf(
             nth < 0, '',
@@ -137,7 +137,7 @@ export function pageTable({ pages, seed, brand, firstDay, lastDay }: PageOptions
   )`
 }
 
-/** A scalar array of the small sites that refer, most frequent first. */
+/** A scalar array of the small referring sites, most frequent first. */
 export const tailHostTable = (hosts: number, seed: number): Sql => sql`(
     SELECT groupArray(host)
     FROM (

@@ -1,5 +1,5 @@
-// How many sessions each day has: growth, the week, the holidays, campaigns, a viral day and chance. All of it is decided here,
-// once a day and from the seed; what happens in a session is decided in the engine (statement.ts).
+// Decides how many sessions each day has: growth, weekdays, holidays, campaigns, a viral day and chance. All of this is decided here,
+// once per day and from the seed. ClickHouse decides what happens in a session (statement.ts).
 import { type Random, seeded } from './random.ts'
 import { type DayKind, shareBefore } from './rhythm.ts'
 import type { Pushes } from './shape.ts'
@@ -7,22 +7,22 @@ import type { Pushes } from './shape.ts'
 export interface PlannedDay {
   /** The calendar day in the site's zone. */
   date: string
-  /** Its first instant, UTC milliseconds: a day has 23, 24 or 25 hours. */
+  /** The day's first instant in UTC milliseconds. A day has 23, 24 or 25 hours. */
   start: number
   lengthMs: number
-  /** Where traffic ends, milliseconds after its start: the whole day, or now. */
+  /** Where traffic ends, in milliseconds after the start: at the end of the day, or now. */
   limitMs: number
   kind: DayKind
   /** The share of the day's rhythm that lies before the limit. */
   reach: number
   sessions: number
-  /** Sessions beyond the visitors are second visits, one each. */
+  /** Each session beyond this number is the second visit of one visitor. */
   visitors: number
-  /** Sessions of all days before. */
+  /** The number of sessions on all days before. */
   firstSession: number
   /** A source that brings this share of the day's sessions to one page. */
   push: Push
-  /** A page that many read in these days; counted from 1. */
+  /** A page that many visitors read in these days, counted from 1. */
   trendingPage: number
 }
 
@@ -33,19 +33,19 @@ interface Push {
 }
 
 export interface PlanOptions {
-  /** UTC milliseconds; nothing happens at or after it. */
+  /** UTC milliseconds. Nothing happens at or after this instant. */
   until: number
   zone: string
   sessions: number
   seed: number
-  /** Where pushes may come from and lead to. */
+  /** The possible sources and targets of pushes. */
   pushes: Pushes
 }
 
 const months = 13
 const sessionsPerVisitor = 1.15
 
-/** A second visit keeps three hours away from a first that may last two, so a shorter day has none. */
+/** A second visit is three hours away from the first, which may last two, so a shorter day has no second visits. */
 export const apartMs = 3 * 3_600_000
 export const longestMs = 2 * 3_600_000
 const shortestForTwoMs = 2 * apartMs + longestMs
@@ -63,7 +63,7 @@ export function planDays({ until, zone, sessions, seed, pushes }: PlanOptions): 
     const progress = index / calendar.length
     const growth = Math.exp(0.8 * progress + 0.06 * Math.sin(progress * 11))
     const date = Temporal.PlainDate.from(day.date)
-    // What a push brings comes on top of the usual.
+    // A push adds to the usual sessions.
     const pushed = 1 / (1 - (pushOf.get(index)?.share ?? 0))
     return growth * weekdays[date.dayOfWeek - 1]! * season(date) * noise[index]! * pushed * day.reach
   })
@@ -99,7 +99,7 @@ function calendarOf(until: number, zone: string): CalendarDay[] {
     const start = date.toZonedDateTime(zone).epochMilliseconds
     const lengthMs = date.add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds - start
     const limitMs = Math.min(lengthMs, until - start)
-    // A zone may skip a date altogether, and today may not have begun to pass.
+    // A zone may skip a date, and today may have just begun.
     if (limitMs <= 0) continue
     const kind = date.dayOfWeek > 5 ? 'weekend' : 'work'
     days.push({ date: date.toString(), start, lengthMs, limitMs, kind, reach: shareBefore(kind, limitMs / lengthMs) })
@@ -107,7 +107,7 @@ function calendarOf(until: number, zone: string): CalendarDay[] {
   return days
 }
 
-/** The end of December is quiet, and so, a little, is August. */
+/** Late December is quiet, and August is a little quieter than usual. */
 function season({ month, day }: Temporal.PlainDate): number {
   if (month === 8) return 0.93
   if (month === 12 && day >= 20) return day === 25 ? 0.42 : day >= 23 ? 0.55 : 0.8
@@ -115,7 +115,7 @@ function season({ month, day }: Temporal.PlainDate): number {
   return 1
 }
 
-/** Chance that remembers yesterday: good and bad weeks, not only good and bad days. */
+/** Noise that depends on the day before: good and bad weeks, not only good and bad days. */
 function drift(random: Random, length: number): number[] {
   let slow = 0
   return Array.from({ length }, () => {
@@ -124,7 +124,7 @@ function drift(random: Random, length: number): number[] {
   })
 }
 
-/** Campaigns of some weeks, every two months or so, and one page that goes viral and is forgotten within days. */
+/** Campaigns of some weeks, about every two months, and one page that goes viral for a few days. */
 function pushPlan(
   random: Random,
   { campaigns, viralSources, posts }: Pushes,
@@ -139,14 +139,14 @@ function pushPlan(
     for (; day < end; day++) plan.set(day, { share: share * random.between(0.8, 1.2), ...campaign })
   }
   const viral = { source: random.pick(viralSources), page: random.pick(posts) }
-  // Within the last year but not of late, and on a day of work: there it shows.
+  // Within the last year but not recently, and on a workday, where it stands out.
   let day = Math.floor(length * random.between(0.55, 0.85))
   while (calendar[day]?.kind === 'weekend') day++
   for (const share of [0.74, 0.52, 0.26, 0.12, 0.05]) plan.set(day++, { share, ...viral })
   return plan
 }
 
-/** Every week or so another post is the one that everybody reads. */
+/** About once a week another post becomes the one that everybody reads. */
 function trendingPages(random: Random, posts: readonly number[], length: number): number[] {
   const pages: number[] = []
   while (pages.length < length) {
@@ -161,11 +161,11 @@ function scaled(values: readonly number[], total: number): number[] {
   return values.map((value) => (value * total) / sum)
 }
 
-/** A day of ten expected sessions has seven or thirteen; one of ten thousand hardly differs. */
+/** A day with ten expected sessions gets seven or thirteen; a day with ten thousand hardly differs. */
 const scattered = (random: Random, values: readonly number[]): number[] =>
   values.map((value) => Math.max(0, value + 0.9 * Math.sqrt(value) * random.normal()))
 
-/** Whole numbers that sum up to the total: each day passes on what rounding took from it. */
+/** Whole numbers that sum up to the total: each day passes its rounding error on to the next. */
 function counted(values: readonly number[], total: number): number[] {
   let exact = 0
   let given = 0

@@ -1,4 +1,4 @@
-/** Chance from a seed, for what is decided once a day; what is decided once a visit is drawn inside the engine. */
+/** Random numbers from a seed, for decisions made once per day. ClickHouse draws those made once per visit. */
 export interface Random {
   /** From 0 to below 1. */
   uniform(): number
@@ -6,11 +6,11 @@ export interface Random {
   /** An integer from 0 to below the bound. */
   below(bound: number): number
   pick<Value>(from: readonly Value[]): Value
-  /** Mean 0, deviation 1. */
+  /** Mean 0, standard deviation 1. */
   normal(): number
 }
 
-/** splitmix32: short, well mixed, and never to be used for a secret. */
+/** splitmix32: short and well mixed. Never use it for a secret. */
 export function seeded(seed: number): Random {
   let state = seed | 0
   const uniform = () => {

@@ -1,6 +1,6 @@
 // How a day's visits spread over its hours.
 
-/** Visits by hour, on a day of work and at the weekend; only their proportions matter. */
+/** Visits by hour, on workdays and at weekends. Only the proportions matter. */
 const hours = {
   work: [26, 17, 12, 10, 12, 20, 38, 68, 104, 136, 150, 148, 128, 140, 150, 146, 134, 114, 96, 92, 97, 86, 62, 40],
   weekend: [44, 32, 23, 17, 14, 17, 26, 42, 64, 88, 106, 114, 112, 108, 108, 110, 112, 114, 118, 124, 126, 112, 86, 60],
@@ -11,7 +11,7 @@ export type DayKind = keyof typeof hours
 const quarterHours = 96
 const quarterHourMs = 900_000
 
-/** Of a day of 24 hours, the share that has come by each quarter hour; straight lines between the middles of the hours. */
+/** The share of visits that have begun by each quarter hour of a 24-hour day, interpolated linearly between the middles of the hours. */
 function sharesBy(kind: DayKind): number[] {
   const weights = Array.from({ length: quarterHours }, (_, quarter) => {
     const position = (quarter - 1.5) / 4
@@ -38,7 +38,7 @@ export function shareBefore(kind: DayKind, part: number): number {
 /** How finely `moments` divides a day's visits. */
 export const momentSteps = 400
 
-/** The inverse, for the engine: the moment (ms into a day of 24 hours) by which each of 400 equal parts of the visits has come. */
+/** The inverse, for ClickHouse: the moment (ms into a 24-hour day) by which each of 400 equal shares of the visits has begun. */
 export function moments(kind: DayKind): number[] {
   let quarter = 0
   return Array.from({ length: momentSteps + 1 }, (_, step) => {

@@ -1,5 +1,5 @@
-// One row a session: when, who, from where, how long. Every choice comes from a hash of the seed, the session or visitor, and what
-// is being chosen.
+// One row per session: when, who, from where, how long. Every choice comes from a hash of the seed, the session or visitor, and the
+// name of the choice.
 import { type Sql, sql, text, texts, uint, uints } from '../stores/clickhouse-sql.ts'
 import { indexOf, longTailed, pick, stepwise, uniform } from './draws.ts'
 import { tailHostTable } from './pages.ts'
@@ -10,27 +10,27 @@ import { longTail } from './words.ts'
 
 export interface SessionOptions {
   seed: number
-  /** Makes ids those of one site: two sites of one seed have the same traffic, but no id in common. */
+  /** Makes ids unique to a site: two sites with the same seed have the same traffic, but no id in common. */
   salt: number
   tables: Tables
-  /** Counted over the whole site. */
+  /** Counted over all days of the site. */
   firstSession: number
   sessions: number
-  /** The days these sessions lie in. */
+  /** The days that contain these sessions. */
   days: readonly PlannedDay[]
 }
 
-// Half have one page; the others two and, two times out of three, one more again and again.
+// Half of the sessions have one page. The others have two, and then, again and again, two out of three have one more.
 const onePagePercent = 50
 const oneMoreOfThree = 2
 const mostPages = 20
-/** Of a hundred sessions with one page, and with more, how many have custom events. */
+/** The percentage of sessions that have custom events, by number of pages. */
 const customPercent = { onePage: 3, morePages: 10 }
-/** Of twenty sessions with custom events, five have a second one, and one of these a third. */
+/** Of twenty sessions with custom events, five have a second one, and one of these five has a third. */
 const secondOfTwenty = 5
 const thirdOfTwenty = 1
 
-/** What this amounts to, so that a number of events can be planned as a number of sessions. */
+/** The resulting mean. It turns a number of events into a number of sessions to plan. */
 export const eventsPerSession = (() => {
   const onePage = onePagePercent / 100
   const oneMore = oneMoreOfThree / 3
@@ -40,7 +40,7 @@ export const eventsPerSession = (() => {
   return pageviews + customs * (1 + (secondOfTwenty + thirdOfTwenty) / 20)
 })()
 
-/** A second visit lies up to eight hours further away than it must, more often less. */
+/** A second visit lies up to eight hours further away than it must. Small distances are more frequent. */
 const furtherMs = 28_800_000
 
 export function sessionRows({ seed, salt, tables, firstSession, sessions, days }: SessionOptions): Sql {
@@ -68,11 +68,11 @@ export function sessionRows({ seed, salt, tables, firstSession, sessions, days }
       sql`${ofDay(({ visitors }) => visitors)} AS visitors`,
       sql`session - ${ofDay((day) => day.firstSession)} AS place`,
       sql`${ofSession('push')} % 1000 < ${ofDay(({ push }) => Math.round(push.share * 1_000))} AS pushed`,
-      // The golden ratio instead of a hash: sessions of every length come evenly, so the sum is the planned one even for few.
+      // The golden ratio instead of a hash spreads the lengths of sessions evenly, so that even a few sessions have the planned sum.
       sql`${uniform(sql`(session * 11400714819323198485 + cityHash64(${uint(seed)}))`)} AS depth`,
     ],
     [
-      // Everybody comes once before anybody comes twice.
+      // Every visitor comes once before any visitor comes twice.
       sql`place >= visitors AS returns`,
       sql`if(place >= visitors, place - visitors, place) AS visitor`,
       sql`if(depth < ${onePage}, 1, least(${uint(mostPages)}, 2 + ${further})) AS pageviews`,
@@ -131,10 +131,10 @@ export function sessionRows({ seed, salt, tables, firstSession, sessions, days }
 
 const onePage = sql`(${uint(onePagePercent)} / 100)`
 
-/** Pages beyond the second, for a depth above that of one page. */
+/** Pages beyond the second, for a session with a depth above that of one page. */
 const further = sql`toUInt64(log(least(1, (1 - depth) / (1 - ${onePage}))) / log(${uint(oneMoreOfThree)} / 3))`
 
-/** Where in a day of 24 hours a share of its visits has come, milliseconds. */
+/** The moment, in milliseconds of a 24-hour day, by which this share of its visits has begun. */
 function rhythmic(share: Sql): Sql {
   const steps = sql`(${share} * ${uint(momentSteps)})`
   const moment = (kind: DayKind) => {

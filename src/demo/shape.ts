@@ -17,14 +17,14 @@ export interface Shape {
   referrers: number
   utmSources: number
   customEvents: number
-  /** `www.`; and `blog.`; and `shop.`. */
+  /** 1 for `www.`, 2 with `blog.`, 3 with `shop.`. */
   hostnames: number
 }
 
 const small: Shape = { paths: 80, countries: 30, referrers: 40, utmSources: 10, customEvents: 5, hostnames: 2 }
 const whale: Shape = { paths: 20_000, countries: 120, referrers: 2_000, utmSources: 40, customEvents: 30, hostnames: 3 }
 
-/** Between a small site of ten thousand events and a whale of a hundred million, in equal ratios. */
+/** Interpolates by ratio between a small site of ten thousand events and a whale of a hundred million. */
 export function shapeOf(events: number): Shape {
   const size = Math.min(1, Math.max(0, (Math.log10(events) - 4) / 4))
   const between = (name: keyof Shape) => Math.round(small[name] * (whale[name] / small[name]) ** size)
@@ -38,17 +38,17 @@ export function shapeOf(events: number): Shape {
   }
 }
 
-/** What a push may come from (a row of the sources) and lead to (a page), both counted from 1 as the engine does. */
+/** What a push may come from (a row of the sources) and lead to (a page). Both are counted from 1, as in ClickHouse. */
 export interface Pushes {
   campaigns: readonly { source: number; page: number }[]
   viralSources: readonly number[]
-  /** Pages that may go viral or be read by everybody for a week. */
+  /** Pages that may go viral or trend for a week. */
   posts: readonly number[]
 }
 
 export interface Tables {
   sources: readonly Source[]
-  /** Small sites that refer, beyond those of the table. */
+  /** The number of small referring sites, beyond those in the table. */
   tailHosts: number
   countries: typeof countries
   customEvents: readonly CustomEvent[]
@@ -56,7 +56,7 @@ export interface Tables {
   pushes: Pushes
 }
 
-/** More would repeat customers' names (pages.ts). */
+/** More pages would repeat the names of customers (pages.ts). */
 const mostPages = 20_000
 
 export function tablesOf(shape: Shape): Tables {
@@ -83,7 +83,7 @@ export function tablesOf(shape: Shape): Tables {
   }
 }
 
-/** Where a main page stands, counted from 1; 0 for none. */
+/** The position of a main page, counted from 1; 0 if there is none. */
 export const pageOf = (path: string): number => mainPages.findIndex(([known]) => known === path) + 1
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)].filter(Boolean)

@@ -1,5 +1,4 @@
-// The statements that make traffic inside the engine: sessions from numbers, their events from arrays. The same seed gives the
-// same site.
+// The statements that make traffic inside ClickHouse: sessions from numbers, their events from arrays. The same seed gives the same site.
 import { date, type Sql, sql, text, texts, uint } from '../stores/clickhouse-sql.ts'
 import { longTailed, pick, stepwise, uniform } from './draws.ts'
 import { type PageOptions, pageTable } from './pages.ts'
@@ -17,13 +16,11 @@ export interface DemoSite {
   pages: PageOptions
 }
 
-/** Sessions that are written together, counted over the whole site; the days are those they lie in. */
+/** Sessions that one statement writes, counted over the whole site, and the days that contain them. */
 export interface Chunk {
   firstSession: number
   sessions: number
   days: readonly PlannedDay[]
-  /** UUID. */
-  batchId: string
 }
 
 export function insertEvents({ siteId, hostnames, seed, salt, tables, pages }: DemoSite, chunk: Chunk): Sql {
@@ -37,7 +34,7 @@ export function insertEvents({ siteId, hostnames, seed, salt, tables, pages }: D
   return sql`
     INSERT INTO events
     (
-      site_id, day, time, visitor_id, session_id, event_id, batch_id, name, hostname, pathname, title,
+      site_id, day, time, visitor_id, session_id, event_id, name, hostname, pathname,
       referrer, channel, utm_source, country, device
     )
     WITH ${pageTable(pages)} AS pages
@@ -47,8 +44,7 @@ export function insertEvents({ siteId, hostnames, seed, salt, tables, pages }: D
       fromUnixTimestamp64Milli(day_start + moment, 'UTC'),
       visitor_id,
       session_id,
-      reinterpret(sipHash128(${uint(salt)}, session, position), 'UUID'),
-      toUUID(${text(chunk.batchId)}),
+      sipHash64(${uint(salt)}, session, position),
       multiIf(
         position < pageviews, 'pageview',
         position = pageviews, ${texts(names)}[goal],
@@ -56,7 +52,6 @@ export function insertEvents({ siteId, hostnames, seed, salt, tables, pages }: D
       ),
       multiIf(startsWith(path, '/blog'), ${text(blog)}, startsWith(path, '/shop'), ${text(shop)}, ${text(main)}),
       (pages.1)[page] AS path,
-      if(day_number < (pages.4)[page], (pages.2)[page], (pages.3)[page]),
       referrer,
       channel,
       utm_source,
@@ -76,7 +71,7 @@ export function insertEvents({ siteId, hostnames, seed, salt, tables, pages }: D
     )}`
 }
 
-/** A row each for the events of sessions; midnight and the present cut a session, as they do a real one. */
+/** One row per event of these sessions. Midnight and the present end a session, as they end a real one. */
 const events = (sessions: Sql): Sql => sql`(
       SELECT *, position, moment
       FROM ${stepwise(
@@ -88,22 +83,30 @@ const events = (sessions: Sql): Sql => sql`(
       WHERE moment < day_limit AND moment < session_start + ${uint(longestMs)}
     )`
 
-/** Milliseconds between two events of a session: some seventy seconds on average, often a few, always less than half an hour. */
+/** Milliseconds between two events of a session: about seventy seconds on average, often a few seconds, always less than half an hour. */
 const gap = (position: Sql): Sql =>
   sql`least(1799000, 1500 + toInt64(45000 * pow(-log(1 - ${uniform(sql`cityHash64(key, ${position}, 'gap')`)}), 1.6)))`
 
-/** What recording the batch would have written: of every page and country the latest title, ties by the event's id (traffic/recording.ts). */
-export const insertTitles = (siteId: string, chunk: Chunk): Sql => sql`
+/**
+ * Writes the titles that recording these events would write: the latest of every page and country; the event id breaks ties
+ * (traffic/recording.ts).
+ */
+export const insertTitles = ({ siteId, pages }: DemoSite, days: readonly PlannedDay[]): Sql => sql`
     INSERT INTO titles (site_id, pathname, country, latest)
+    WITH ${pageTable(pages)} AS pages
     SELECT site_id, pathname, country, max((time, toString(event_id), title))
-    FROM events
-    WHERE ${inBatch(siteId, chunk)} AND title != ''
+    FROM (
+      SELECT
+        site_id, pathname, country, time, event_id, transform(pathname, pages.1, arrayEnumerate(pages.1), 0) AS page,
+        if(toUInt32(day) < (pages.4)[page], (pages.2)[page], (pages.3)[page]) AS title
+      FROM events
+      WHERE ${onDaysOf(siteId, days)} AND page > 0
+    )
+    WHERE title != ''
     GROUP BY site_id, pathname, country`
 
-export const countEvents = (siteId: string, chunk: Chunk): Sql =>
-  sql`SELECT count() AS events FROM events WHERE ${inBatch(siteId, chunk)}`
+export const countEvents = (siteId: string, days: readonly PlannedDay[]): Sql =>
+  sql`SELECT count() AS events FROM events WHERE ${onDaysOf(siteId, days)}`
 
-const inBatch = (siteId: string, { days, batchId }: Chunk): Sql => sql`
-      site_id = ${text(siteId)}
-      AND day BETWEEN ${date(days.at(0)!.date)} AND ${date(days.at(-1)!.date)}
-      AND batch_id = toUUID(${text(batchId)})`
+const onDaysOf = (siteId: string, days: readonly PlannedDay[]): Sql =>
+  sql`site_id = ${text(siteId)} AND day BETWEEN ${date(days.at(0)!.date)} AND ${date(days.at(-1)!.date)}`

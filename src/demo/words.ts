@@ -1,15 +1,15 @@
-// What a demo site is made of. Order is popularity: a smaller site takes the beginning of each list.
+// The vocabulary of a demo site. The lists are ordered by popularity: a smaller site takes the beginning of each list.
 import type { Channel } from '../traffic/channel.ts'
 import type { CountryCode } from '../traffic/country.ts'
 
-/** One value a line or comma, so that the tables stay readable at their length. */
+/** One value per line or comma keeps the long tables readable. */
 const list = (values: string): string[] =>
   values
     .split(/[,\n]/)
     .map((value) => value.trim())
     .filter(Boolean)
 
-/** A referrer that stands for the long tail of small sites, each of which has its own host. */
+/** This referrer stands for the long tail of small sites, each of which has its own host. */
 export const longTail = '*'
 
 export type Source = readonly [weight: number, channel: Channel, referrer: string, utmSource: string]
@@ -102,7 +102,7 @@ export const sources: readonly Source[] = [
   [4, 'Email', '', 'webinar'],
 ]
 
-/** UTM sources that a campaign of some weeks may come from, and where it leads. */
+/** UTM sources of campaigns that last some weeks, and the pages they lead to. */
 export const campaigns: readonly (readonly [utmSource: string, path: string])[] = [
   ['newsletter', '/pricing'],
   ['facebook', '/shop'],
@@ -115,7 +115,7 @@ export const campaigns: readonly (readonly [utmSource: string, path: string])[] 
 /** Sites on which a page goes viral. */
 export const viralReferrers = ['news.ycombinator.com', 'reddit.com', 't.co']
 
-/** Share of visitors by country. ZZ, an address no table places, is rare but stands early: every site has some. */
+/** Share of visitors by country. ZZ (unknown country) is rare but comes early: every site has some. */
 export const countries = list(`
   US 260, IN 82, DE 80, GB 72, FR 48, CA 42, BR 34, NL 32, AU 29, ES 25, IT 24, PL 21, JP 20, SE 17, CH 16, AT 13,
   BE 12, ZZ 4, MX 12, SG 11, TR 11, UA 10, ID 10, PT 9, DK 9, NO 9, CZ 9, KR 9, PH 8, RU 8, FI 8, IE 8, RO 8, IL 8,
@@ -131,7 +131,7 @@ export const countries = list(`
 
 export type CustomEvent = readonly [weight: number, name: string, path: string]
 
-/** Custom events, and the page each happens on; without a path, wherever the visitor is. */
+/** Custom events, and the page on which each happens. Without a path, it happens wherever the visitor is. */
 export const customEvents: readonly CustomEvent[] = [
   [260, 'signup', '/signup'],
   [210, 'newsletter', '/newsletter'],
@@ -167,7 +167,7 @@ export const customEvents: readonly CustomEvent[] = [
 
 export type MainPage = readonly [path: string, title: string, laterTitle?: string]
 
-/** The pages every site has, most visited first. A page without a title shows what the reports do then. */
+/** The pages that every site has, most visited first. One has no title, to show what the reports do then. */
 export const mainPages: readonly MainPage[] = [
   ['/', 'Home'],
   ['/pricing', 'Pricing', 'Plans and pricing'],
@@ -239,7 +239,7 @@ export const postEndings = [
   ', a checklist',
 ]
 
-/** Documentation: an area, what one does, to what. */
+/** Documentation: an area, a verb and a thing. */
 export const docAreas = list(`
   accounts, alerts, analytics, api, automation, billing, cli, dashboards, deployment, domains, events, exports, goals, imports
   integrations, migration, plugins, privacy, reports, security, self-hosting, teams, tracking, webhooks
@@ -252,7 +252,7 @@ export const docThings = list(`
   rate limits, audit logs, time zones, segments, templates, environments
 `)
 
-/** Things for sale: what kind, and what. */
+/** Products: a kind and a thing. */
 export const productKinds = list(`
   Recycled, Organic, Classic, Everyday, Limited, Heavy, Light, Striped, Plain, Embroidered, Insulated, Waterproof, Foldable
   Vintage, Merino, Linen, Bamboo, Cork, Enamel, Steel, Oak, Walnut, Ceramic, Glass, Leather, Canvas, Felt, Soft, Oversized

@@ -1,6 +1,6 @@
-// What went wrong, for the person at the keyboard: one sentence, and what to do next. Never a stack trace.
+// Explains errors to the person at the keyboard: one sentence says what went wrong, one says what to do next. Never a stack trace.
 
-/** Something an operator can put right; the hint says how. */
+/** An error that an operator can fix; the hint says how. */
 export class HintedError extends Error {
   readonly hint: string
 
@@ -10,7 +10,10 @@ export class HintedError extends Error {
   }
 }
 
-/** What is behind an error: of a host with several addresses, the first that was tried; of a dependency that is given up for now, why. */
+/**
+ * The error behind an error. For a host with several addresses it is the error of the first address; for a dependency that the
+ * circuit breaker has given up on, it is the reason.
+ */
 export function causeOf(error: Error): NodeJS.ErrnoException {
   if (error instanceof HintedError) return error
   if (error instanceof AggregateError && error.errors.length > 0) return causeOf(error.errors[0])
@@ -28,13 +31,13 @@ export function explain(failure: Error): { message: string; hint: string } {
   if (error.message.startsWith('The configuration is not usable')) {
     return {
       message: error.message,
-      hint: 'docs/configuration.md describes every setting; footfall secret create makes KEY_SECRETS.',
+      hint: 'docs/configuration.md describes every setting; footfall secret create generates KEY_SECRETS.',
     }
   }
   return { message: oneLine(error.message), hint: 'footfall doctor checks configuration, connections and databases.' }
 }
 
-/** For a process that cannot go on: says why and ends with 1. */
+/** For a process that cannot continue: prints the reason and exits with 1. */
 export function exitWith(error: Error): never {
   const { message, hint } = explain(error)
   try {
@@ -44,7 +47,7 @@ export function exitWith(error: Error): never {
   }
 }
 
-/** ClickHouse and PostgreSQL may quote whole statements. */
+/** ClickHouse and PostgreSQL may quote whole statements in an error, so the message is cut. */
 function oneLine(message: string): string {
   const line = message.replace(/\s+/g, ' ').trim()
   return line.length > 300 ? `${line.slice(0, 299)}…` : line
@@ -52,14 +55,14 @@ function oneLine(message: string): string {
 
 const files: Record<string, [message: string, hint: string]> = {
   ENOENT: ['does not exist.', 'Check the name.'],
-  EACCES: ['may not be used by this user.', 'Give it to the user that runs this command, or name another place.'],
-  EPERM: ['may not be used by this user.', 'Give it to the user that runs this command, or name another place.'],
-  EROFS: ['is on a disk that can only be read.', 'Name a place on a disk that can be written.'],
-  ENOSPC: ['is on a disk that is full.', 'Make room on it, or name a place on another disk.'],
-  EDQUOT: ['is on a disk whose quota is used up.', 'Make room on it, or name a place on another disk.'],
-  EEXIST: ['is there already.', 'Name another place.'],
+  EACCES: ['is not accessible to this user.', 'Give this user access to it, or use another path.'],
+  EPERM: ['is not accessible to this user.', 'Give this user access to it, or use another path.'],
+  EROFS: ['is on a read-only disk.', 'Use a path on a disk that can be written.'],
+  ENOSPC: ['is on a full disk.', 'Free some space on it, or use a path on another disk.'],
+  EDQUOT: ['is on a disk whose quota is used up.', 'Free some space on it, or use a path on another disk.'],
+  EEXIST: ['already exists.', 'Use another path.'],
   EISDIR: ['is a folder, not a file.', 'Name a file.'],
-  ENOTDIR: ['is not in a folder.', 'Check the name: a part of it is a file.'],
+  ENOTDIR: ['is not in a folder.', 'Check the path: a part of it is a file.'],
 }
 
 const doctor = 'footfall doctor says which one it is.'
@@ -79,20 +82,20 @@ const databases: Record<string, [message: string, hint: string]> = {
   '28P01': ['PostgreSQL refuses the password.', 'Check the user and password in DATABASE_URL.'],
   '28000': ['PostgreSQL refuses the user.', 'Check the user in DATABASE_URL, and pg_hba.conf.'],
   '42P01': ['The PostgreSQL tables are missing.', 'Run: footfall migrate'],
-  '42703': ['The PostgreSQL tables are of an older version.', 'Run: footfall migrate'],
+  '42703': ['The PostgreSQL tables are from an older version.', 'Run: footfall migrate'],
   '42501': ['The PostgreSQL user may not do that.', 'Use the owner of the database in DATABASE_URL.'],
-  '25006': ['PostgreSQL can only be read.', 'Check that DATABASE_URL names the primary, not a replica.'],
-  '53100': ['The disk of PostgreSQL is full.', 'Make room on it.'],
-  '53300': ['PostgreSQL has no connection left.', 'Raise max_connections, or end what uses them.'],
+  '25006': ['PostgreSQL is read-only.', 'Check that DATABASE_URL names the primary, not a replica.'],
+  '53100': ['The disk of PostgreSQL is full.', 'Free some space on it.'],
+  '53300': ['PostgreSQL has no connection left.', 'Raise max_connections, or close other connections.'],
   '57P03': ['PostgreSQL is starting or stopping.', 'Try again in a moment.'],
-  '23503': ['What this refers to does not exist.', 'Check the ids: footfall account list, footfall site list'],
+  '23503': ['An id names something that does not exist.', 'Check the ids: footfall account list, footfall site list'],
   '81': ['The ClickHouse database does not exist.', 'Run: footfall migrate'],
   '60': ['The ClickHouse tables are missing.', 'Run: footfall migrate'],
   '390': ['The ClickHouse tables are missing.', 'Run: footfall migrate'],
-  '47': ['The ClickHouse tables are of an older version.', 'Run: footfall migrate'],
+  '47': ['The ClickHouse tables are from an older version.', 'Run: footfall migrate'],
   '516': ['ClickHouse refuses the user or password.', 'Check the user and password in CLICKHOUSE_URL.'],
   '497': ['The ClickHouse user may not do that.', 'Grant it, or use another user in CLICKHOUSE_URL.'],
   '164': ['The ClickHouse user may only read.', 'Use a user that may write in CLICKHOUSE_URL (docs/operations.md).'],
   '241': ['ClickHouse has too little memory for that.', 'Give it more, or try again when it is less busy.'],
-  '243': ['The disk of ClickHouse is full.', 'Make room on it.'],
+  '243': ['The disk of ClickHouse is full.', 'Free some space on it.'],
 }

@@ -1,15 +1,15 @@
-// How a process begins to listen and how it stops, the same for the API and the collector.
+// How a process starts to listen and how it stops. The API and the collector do both the same way.
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HintedError } from './error-hints.ts'
 
-/** For whoever sends a request on an idle connection at the moment it is closed. */
+/** Idle connections stay open this long, because a client may just be sending a request on one. */
 const graceMs = 1_000
 
 export interface Place {
   host: string
   port: number
-  /** The variables of the configuration that say so. */
+  /** The configuration variables that set host and port. */
   settings: readonly [host: string, port: string]
 }
 
@@ -22,7 +22,7 @@ export async function listen(server: Server, place: Place): Promise<void> {
   server.off('error', reject)
 }
 
-/** To be thrown instead of what `listen` of a server failed with. */
+/** Replaces the error of a failed `listen` by one with a hint. */
 export const cannotListen =
   ({ host, port, settings: [hostSetting, portSetting] }: Place) =>
   (error: NodeJS.ErrnoException): never => {
@@ -35,7 +35,7 @@ export const cannotListen =
     if (error.code === 'EACCES') {
       throw new HintedError(
         `This user may not listen on port ${port}.`,
-        `Set ${portSetting} to a port from 1024 on, and let a proxy listen on port ${port}.`,
+        `Set ${portSetting} to 1024 or higher, and let a proxy listen on port ${port}.`,
       )
     }
     throw new HintedError(
@@ -45,25 +45,25 @@ export const cannotListen =
   }
 
 export interface Draining {
-  /** How long it goes on taking connections, so that load balancers see /readyz answer 503 before anybody is refused. */
+  /** How long the server keeps accepting connections, so that load balancers see the 503 of /readyz before it refuses any. */
   seconds: number
-  /** How long requests that are under way may take after that. */
+  /** How long running requests may take after that. */
   longestMs: number
   close(): Promise<unknown>
 }
 
-/** Goes on answering for some seconds, then accepts nobody any more and answers what is under way and what is on its way. */
+/** Keeps answering for some seconds, then stops accepting connections and answers the requests that are running or arriving. */
 export async function drain(server: Server, { seconds, longestMs, close }: Draining): Promise<void> {
   await sleep(seconds * 1000)
   const closeIdle = server.closeIdleConnections.bind(server)
-  // Node would close idle connections at once, and with them the requests that are on their way on them.
+  // Node would close idle connections at once and lose the requests that are just arriving on them.
   server.closeIdleConnections = () => void setTimeout(closeIdle, graceMs)
   const tooSlow = setTimeout(() => server.closeAllConnections(), longestMs)
   await close()
   clearTimeout(tooSlow)
 }
 
-/** At once, with every connection. */
+/** Closes the server and all its connections at once. */
 export function closeServer(server: Server): void {
   server.close()
   server.closeAllConnections()

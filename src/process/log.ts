@@ -1,10 +1,10 @@
-// One log for every process, on standard output: JSON lines for programs, plain lines on a terminal.
+// The log of every process, on standard output: JSON lines for programs, plain lines on a terminal.
 import { type Logger, pino } from 'pino'
 
-/** As much as may wait for a reader that is slow. */
+/** How much of the log may wait for a slow reader. */
 const mostBytes = 1024 * 1024
 
-/** A full disk or a reader that is stuck costs lines, never an answer. */
+/** A full disk or a stuck reader loses log lines; it never delays a response. */
 export function createLog(level: string): Logger {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   const shown = process.stdout.isTTY ? (line: string) => readable(line, level) : (line: string) => line
@@ -26,7 +26,7 @@ interface Entry {
   [field: string]: unknown
 }
 
-/** One line of the log for a person; stack traces are shown from LOG_LEVEL=debug on. */
+/** One line of the log for a person. Stack traces appear with LOG_LEVEL=debug or trace. */
 export function readable(line: string, level: string): string {
   const { level: severity, time, msg = '', err, pid: _pid, hostname: _hostname, ...fields } = JSON.parse(line) as Entry
   const more = Object.entries(fields).map(([name, value]) => `${name}=${plain(value)}`)

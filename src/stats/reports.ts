@@ -1,4 +1,4 @@
-// The nine endpoints (docs/contract.md 4). Routes, reference, docs and tests go through this table: a line here is an endpoint.
+// The endpoints (docs/contract.md 4). Routes, OpenAPI, reference, docs and tests iterate over this table: a new line is a new endpoint.
 import type { Report } from './report.ts'
 import { channels } from './reports/channels.ts'
 import { devices } from './reports/devices.ts'

@@ -1,17 +1,17 @@
-// Keeps a neighbour that does not answer from costing every request its timeout. A fault alone opens nothing: it makes us
-// ask the neighbour itself, with a bounded probe, so one slow query or one lost packet never cuts anybody off. While the
-// probe fails everything is refused at once, and the probe goes on until the neighbour is back.
+// A circuit breaker: a dependency that is down must not cost every request its timeout. One fault does not open it: after a fault it
+// probes the dependency itself, within a time limit, so one slow query or one lost packet never cuts anybody off. While the probe
+// fails, it refuses everything at once and keeps probing until the dependency is back.
 
-/** A neighbour of ours does not answer. Never the caller's fault. */
+/** A dependency is down. Never the caller's fault. */
 export class Unavailable extends Error {}
 
 export interface BreakerOptions {
   name: string
-  /** Asks the neighbour for a sign of life, within its own bound. */
+  /** Asks the dependency for a sign of life, within its own time limit. */
   probe(): Promise<unknown>
-  /** Whether an error says something about the neighbour's health rather than about the question. */
+  /** Whether an error is about the dependency's health, not about the query. */
   isFault(error: unknown): boolean
-  /** Milliseconds until the next probe after one that failed so; without it, or undefined, soon. */
+  /** Milliseconds from a probe that failed with this error to the next; undefined for the default. */
   patience?(cause: Error): number | undefined
   onChange(isUp: boolean, cause?: Error): void
 }

@@ -1,5 +1,5 @@
-// The only way to write a ClickHouse statement that holds a value. A bare string neither compiles nor runs inside the
-// tag: values become typed server-side parameters, so no input ever touches SQL text.
+// The only way to write a ClickHouse statement with values. A bare string inside the tag neither compiles nor runs. Values become
+// typed server-side parameters, so no input ever touches SQL text.
 
 const fragment = Symbol('sql fragment')
 const parameter = Symbol('sql parameter')
@@ -33,6 +33,7 @@ export const uint = (value: number) => typed('UInt64', value)
 export const uints = (values: readonly number[]) => typed('Array(UInt64)', values)
 /** `YYYY-MM-DD`. */
 export const date = (day: string) => typed('Date', day)
+export const dates = (days: readonly string[]) => typed('Array(Date)', days)
 /** UTC milliseconds since the epoch. */
 export const instant = (milliseconds: number) => typed("DateTime64(3, 'UTC')", (milliseconds / 1000).toFixed(3))
 
@@ -44,16 +45,16 @@ export interface Statement {
   readonly parameters: Readonly<Record<string, Parameter['value']>>
 }
 
-/** Equal values of one type share a parameter: the same scope rendered twice costs its values once. */
+/** Equal values of one type share a parameter: rendering the same scope twice sends its values once. */
 export function render(statement: Sql): Statement {
   const parameters: Record<string, Parameter['value']> = {}
   const names = new Map<string, string>()
   const write = ({ strings, holes }: Sql): string =>
     strings.reduce((text, string, index) => {
       const hole = holes[index - 1] as Sql | Parameter
-      return text + (parameter in hole ? place(hole) : write(hole)) + string
+      return text + (parameter in hole ? placeholder(hole) : write(hole)) + string
     })
-  const place = ({ type, value }: Parameter): string => {
+  const placeholder = ({ type, value }: Parameter): string => {
     const identity = `${type} ${JSON.stringify(value)}`
     const name = names.get(identity) ?? `p${names.size}`
     names.set(identity, name)

@@ -3,41 +3,43 @@ import https from 'node:https'
 import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClickHouseError, type ClickHouseSettings, createClient, type ResultSet } from '@clickhouse/client'
+import type { Logger } from 'pino'
 import { createBreaker, Unavailable } from './breaker.ts'
-import { render, type Sql, type Statement } from './clickhouse-sql.ts'
-import { within } from './deadline.ts'
-import { lookup } from './lookup.ts'
+import { explainTo, type QueryRequest } from './clickhouse-explain.ts'
+import { render, type Sql } from './clickhouse-sql.ts'
+import { deadlineFactor, within } from './deadline.ts'
+import { lookup } from './dns-cache.ts'
 
-/** All that answering questions takes. */
+/** What it takes to answer queries. */
 export interface ClickHouseReader {
   /** Runs a statement and returns its rows. 64-bit integers arrive as numbers: counts fit, ids must be selected as strings. */
   rows<Row>(statement: Sql, signal?: AbortSignal): Promise<Row[]>
 }
 
 export interface ClickHouse extends ClickHouseReader {
-  /** Inserts rows and returns when the engine has them; a repeated token within the deduplication window changes nothing. */
+  /** Inserts rows and resolves when ClickHouse has stored them. A token repeated within the deduplication window inserts nothing. */
   insert(table: string, rows: readonly object[], token: string): Promise<void>
-  /** Runs a statement that answers nothing, for as long as it takes: INSERT … SELECT, DELETE. */
+  /** Runs a statement that returns no rows, for as long as it takes: INSERT … SELECT, DELETE. */
   run(statement: Sql, settings?: ClickHouseSettings): Promise<void>
-  /** The rows of a statement that nobody waits for: no limit of two seconds. */
+  /** The rows of a statement that no request waits for. The limit of two seconds does not apply. */
   rowsPatiently<Row>(statement: Sql, settings?: ClickHouseSettings): Promise<Row[]>
-  /** Runs a statement without values, for as long as it takes: schema changes. Throws `Unavailable` when the engine goes away. */
+  /** Runs a statement without values, for as long as it takes: schema changes. Throws `Unavailable` when ClickHouse is down. */
   command(text: string): Promise<void>
-  /** A whole table, or its rows of days before one, in ClickHouse's own Native format; and back again. */
+  /** Streams a table in ClickHouse's Native format: all rows, or those of days before `before`. `upload` inserts them again. */
   download(table: string, before?: string): Promise<Readable>
   upload(table: string, content: Readable): Promise<void>
   close(): Promise<void>
 }
 
 const readSeconds = 2
-const readMs = 2_300 // later than the engine's own limit, so that the engine says what happened whenever it can
+const readMs = 2_300 // longer than ClickHouse's own limit, so that ClickHouse can report the cause itself
 const writeMs = 30_000
 const patientMs = 3_600_000
 const probeMs = 250
 const refusedLoginMs = 5_000
 
-// Errors by which the engine says that it is not well, rather than that something is wrong with the question.
-const engineUnwell = new Set([
+// Errors that mean that ClickHouse is unhealthy, not that the query is wrong.
+const clickhouseUnwell = new Set([
   '159', // TIMEOUT_EXCEEDED
   '194', // REQUIRED_PASSWORD
   '202', // TOO_MANY_SIMULTANEOUS_QUERIES
@@ -47,28 +49,34 @@ const engineUnwell = new Set([
   '722', // ASYNC_LOAD_FAILED
 ])
 
-/** `url` names host, user, password and, as its path, the database. */
-export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Error) => void = () => {}): ClickHouse {
+/** `url` names the host, the user, the password and, as its path, the database. `log` gets every read statement with its plan. */
+export function openClickHouse(
+  url: string,
+  onChange: (isUp: boolean, cause?: Error) => void = () => {},
+  log?: Logger,
+): ClickHouse {
   const common = {
     url,
     max_open_connections: 16,
-    log: { level: 127 as const }, // off: what fails is thrown, and logged once by whoever handles it
+    log: { level: 127 as const }, // off: errors are thrown, and the caller that handles one logs it once
   }
   const { Agent } = url.startsWith('https:') ? https : http
   const reader = createClient({
     ...common,
     http_agent: new Agent({ keepAlive: true, maxSockets: common.max_open_connections, lookup }),
-    request_timeout: 2 * readMs, // never first: the deadline of ask() also holds while an answer trickles in
+    request_timeout: 2 * deadlineFactor * readMs, // never fires first: the deadline in ask() also covers an answer that trickles in
     clickhouse_settings: {
-      max_execution_time: readSeconds,
-      // An error must never arrive after a 200 has begun.
+      max_execution_time: deadlineFactor * readSeconds,
+      // ClickHouse must never send an error after a 200.
       wait_end_of_query: 1,
-      // A report of one site reads little; one thread each serves 1.1-1.3 times more of them a second.
+      // A report on one site reads little. With one thread per query, ClickHouse answers 1.1-1.3 times more queries per second.
       max_threads: 1,
-      // There are none to look for, which takes 3 % of an answer of few rows.
+      // The query log of ClickHouse would store what clients send, also a key that somebody put into a filter by mistake.
+      log_queries: 0,
+      // There are no projections, and looking for them takes 3 % of the time of a small answer.
       optimize_use_projections: 0,
       optimize_use_implicit_projections: 0,
-      // A client that goes away takes its query with it: the engine allows that only to queries that cannot write.
+      // ClickHouse cancels the query when the client disconnects. It does so only for queries that cannot write.
       cancel_http_readonly_queries_on_client_close: 1,
       readonly: '2',
     },
@@ -79,21 +87,24 @@ export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Er
     name: 'ClickHouse',
     probe: () => ask({ query: 'SELECT 1' }, probeMs),
     isFault,
-    // A wrong password stays wrong; asking again soon only fills the engine's log.
+    // A wrong password stays wrong. Frequent probes would only fill ClickHouse's log.
     patience: ({ code }: Error & { code?: string }) => (code === '516' || code === '194' ? refusedLoginMs : undefined),
     onChange,
   })
 
-  async function ask<Row>(question: Question, longestMs: number, given?: AbortSignal): Promise<Row[]> {
+  const explain =
+    log && explainTo(log, async (request) => (await reader.query({ ...request, format: 'JSONEachRow' })).json())
+
+  async function ask<Row>(request: QueryRequest, longestMs: number, given?: AbortSignal): Promise<Row[]> {
     const late = new AbortController()
     const signal = given ? AbortSignal.any([given, late.signal]) : late.signal
-    const answer = reader
-      .query({ ...question, format: 'JSONEachRow', abort_signal: signal })
-      .then((result) => readAll<Row>(result, signal))
+    const asked = reader.query({ ...request, format: 'JSONEachRow', abort_signal: signal })
+    void explain?.(request, asked)
+    const answer = asked.then((result) => readAll<Row>(result, signal))
     try {
       return await within(longestMs, 'ClickHouse', answer, () => late.abort())
     } catch (error) {
-      throw given?.aborted ? new Aborted('The request was given up', { cause: error }) : error
+      throw given?.aborted ? new Aborted('The caller aborted the query', { cause: error }) : error
     }
   }
 
@@ -101,15 +112,15 @@ export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Er
     rows: (statement, signal) =>
       breaker.run(async () => {
         const { text, parameters } = render(statement)
-        const question = { query: text, query_params: parameters }
+        const request = { query: text, query_params: parameters }
         try {
-          return await ask(question, readMs, signal)
+          return await ask(request, readMs, signal)
         } catch (error) {
-          // A connection that broke says nothing about the engine yet, and a full engine has room again in a moment: a read
-          // may safely be asked again, once.
+          // A broken connection does not mean that ClickHouse is down, and a full ClickHouse has room again in a moment. A read is
+          // safe to repeat: try once more.
           if (isFull(error)) await pause(50 + 100 * Math.random())
           else if (!isConnectionError(error)) throw error
-          return await ask(question, readMs, signal)
+          return await ask(request, readMs, signal)
         }
       }),
     async insert(table, rows, token) {
@@ -153,7 +164,7 @@ export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Er
         query: 'INSERT INTO {table:Identifier} FORMAT Native',
         query_params: { table },
         values: content,
-        // Old months and new ones arrive together.
+        // One block may hold rows of many months.
         clickhouse_settings: { max_partitions_per_insert_block: '0' },
       })
       stream.resume()
@@ -165,7 +176,7 @@ export function openClickHouse(url: string, onChange: (isUp: boolean, cause?: Er
   }
 }
 
-/** Makes the database that the address names, if it is missing. */
+/** Creates the database that the URL names, if it is missing. */
 export async function createClickHouseDatabase(url: string): Promise<void> {
   const address = new URL(url)
   const name = address.pathname.slice(1)
@@ -180,7 +191,7 @@ export async function createClickHouseDatabase(url: string): Promise<void> {
   }
 }
 
-/** The driver lets go of the signal as soon as an answer has begun, but one that never ends must not keep its turn. */
+/** The driver ignores the signal once an answer has begun. Without this, an answer that never ends would block the fair queue. */
 async function readAll<Row>(result: ResultSet<'JSONEachRow'>, signal: AbortSignal): Promise<Row[]> {
   const cut = () => result.close()
   signal.addEventListener('abort', cut)
@@ -191,12 +202,7 @@ async function readAll<Row>(result: ResultSet<'JSONEachRow'>, signal: AbortSigna
   }
 }
 
-interface Question {
-  query: string
-  query_params?: Statement['parameters']
-}
-
-// What is wrong with a row rather than with the engine: sending it again changes nothing.
+// Errors about a row, not about ClickHouse: sending the row again changes nothing.
 const badData = new Set([
   '6', // CANNOT_PARSE_TEXT
   '26', // CANNOT_PARSE_QUOTED_STRING
@@ -216,13 +222,13 @@ const badData = new Set([
 
 export const isBadData = (error: unknown): boolean => error instanceof ClickHouseError && badData.has(error.code)
 
-/** The statement needed more memory than it may have. */
+/** The statement needed more memory than its limit. */
 export const isOutOfMemory = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '241'
 
 class Aborted extends Error {}
 
 const isFault = (error: unknown): boolean =>
-  !(error instanceof Aborted) && (!(error instanceof ClickHouseError) || engineUnwell.has(error.code))
+  !(error instanceof Aborted) && (!(error instanceof ClickHouseError) || clickhouseUnwell.has(error.code))
 
 const isFull = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '202'
 

@@ -7,14 +7,14 @@ interface Stores {
   clickhouse: ClickHouse
 }
 
-/** What three clocks say at one moment, in milliseconds since the epoch. */
+/** What three clocks show at one moment, in milliseconds since the epoch. */
 export interface Clocks {
   own: number
   postgres: number
   clickhouse: number
 }
 
-/** What is deleted by time is deleted only while the clocks that are asked agree so far: any of them may be wrong by years. */
+/** Data is deleted by age only while the clocks differ by no more than this: any clock may be wrong by years. */
 export const clockToleranceMs = 60_000
 
 export async function readClocks({ postgres, clickhouse }: Stores): Promise<Clocks> {
@@ -32,7 +32,7 @@ export async function readClocks({ postgres, clickhouse }: Stores): Promise<Cloc
   return { own, postgres: own + Math.round(postgresAhead), clickhouse: own + Math.round(clickhouseAhead) }
 }
 
-/** As seen from the middle of a round trip. */
+/** Compares with our clock at the middle of the round trip. */
 async function aheadOfUs(ask: () => Promise<number>): Promise<number> {
   const before = Date.now()
   const theirs = await ask()

@@ -1,20 +1,27 @@
-/** Waits no longer than this by our own clock: a timeout in the server cannot fire while the server hangs. */
+/**
+ * Every deadline for a request is so many times as long. Only tests change it: a shared machine stands still for seconds, and tests of
+ * correctness must not depend on that. Tests of deadlines leave it at 1.
+ */
+export const deadlineFactor = Number(process.env.FOOTFALL_DEADLINE_FACTOR ?? 1)
+
+/** Waits this long by our own clock: a timeout inside the server cannot fire while the server hangs. */
 export async function within<Value>(
-  milliseconds: number,
+  standardMs: number,
   name: string,
   work: Promise<Value>,
   onLate?: () => void,
 ): Promise<Value> {
+  const milliseconds = standardMs * deadlineFactor
   const { promise: late, reject } = Promise.withResolvers<never>()
   let overdue: NodeJS.Immediate | undefined
   const timer = setTimeout(() => {
-    // If it was this process that stood still, the answer is waiting in a socket: it is read before this runs.
+    // If this process itself stood still, the answer waits in a socket. Node reads it before this callback runs.
     overdue = setImmediate(() => {
       onLate?.()
       reject(new Error(`${name} did not answer within ${milliseconds} ms`))
     })
   }, milliseconds)
-  work.catch(() => {}) // when it fails after we stopped waiting
+  work.catch(() => {}) // it may fail after we stopped waiting
   try {
     return await Promise.race([work, late])
   } finally {

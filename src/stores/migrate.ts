@@ -1,5 +1,5 @@
-// Forward-only migrations of both databases. The ledger and the lock live in PostgreSQL: one process migrates at a time,
-// and a file that has landed is never edited (its checksum says so).
+// Forward-only migrations of both databases. PostgreSQL holds the list of applied files and the lock: one process migrates at a time.
+// A checksum detects a file that was edited after it was applied.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { ReservedSql } from 'postgres'
@@ -8,7 +8,7 @@ import { sql } from './clickhouse-sql.ts'
 import type { Postgres } from './postgres.ts'
 
 const migrationsFolder = new URL('../../migrations/', import.meta.url)
-const lock = 4_669_201 // any constant: the name of the migration lock
+const lock = 4_669_201 // any constant: the key of the migration lock
 
 interface Migration {
   name: string
@@ -17,8 +17,8 @@ interface Migration {
 }
 
 /**
- * Applies what is missing and returns the names of what it applied. Whatever breaks off may be tried again. ClickHouse is asked only
- * for files of its own, and throws `Unavailable` when it does not answer.
+ * Applies the missing migrations and returns their names. An interrupted run can be repeated. Needs ClickHouse only for ClickHouse
+ * files, and throws `Unavailable` when it is down.
  */
 export async function migrate(
   stores: { postgres: Postgres; clickhouse: ClickHouse },
@@ -34,24 +34,27 @@ export async function migrate(
     for (const { name, text, checksum } of pending) {
       await connection`BEGIN`
       if (name.startsWith('postgres/')) await connection.unsafe(text)
-      // ClickHouse has no transactions: a file holds one statement that may safely run again (IF NOT EXISTS).
-      else await command(stores.clickhouse, text)
+      // ClickHouse has no transactions, so every statement of a file must be safe to repeat (IF NOT EXISTS).
+      else for (const statement of statementsOf(text)) await command(stores.clickhouse, statement)
       await connection`INSERT INTO migrations ${connection({ name, checksum })}`
       await connection`COMMIT`
     }
     return pending.map(({ name }) => name)
   } finally {
-    connection.release() // and with it the lock, and what is half done
+    connection.release() // also releases the lock and rolls back an unfinished migration
   }
 }
 
-/** A statement may take an hour; whether anybody is there is known sooner. */
+/** A statement may take an hour. The short query before it finds out early whether ClickHouse is down. */
 async function command(clickhouse: ClickHouse, text: string): Promise<void> {
   await clickhouse.rows(sql`SELECT 1`)
   await clickhouse.command(text)
 }
 
-/** The names of what `migrate` would apply now. */
+/** A statement ends with a semicolon at the end of a line. */
+const statementsOf = (text: string): string[] => text.split(/;$/m).filter((statement) => statement.trim() !== '')
+
+/** The names of the migrations that `migrate` would apply now. */
 export async function pendingMigrations(postgres: Postgres): Promise<string[]> {
   const [{ exists }] = await postgres<[{ exists: boolean }]>`SELECT to_regclass('migrations') IS NOT NULL AS exists`
   const pending = exists ? await missing(postgres, migrationsFolder) : read(migrationsFolder)
@@ -73,7 +76,7 @@ async function missing(postgres: Postgres | ReservedSql, folder: URL): Promise<M
 function read(folder: URL): Migration[] {
   return ['postgres', 'clickhouse'].flatMap((database) =>
     readdirSync(new URL(`${database}/`, folder))
-      .filter((file) => file.endsWith('.sql'))
+      .filter((file) => /^\d{4}_\w+\.sql$/.test(file)) // not schema.sql, which is what they come to
       .sort()
       .map((file) => {
         const text = readFileSync(new URL(`${database}/${file}`, folder), 'utf8')
@@ -82,8 +85,8 @@ function read(folder: URL): Migration[] {
   )
 }
 
-/** The statements that make an empty ClickHouse database, for those that need no PostgreSQL. */
+/** The statements that create the tables of an empty ClickHouse database, for callers without PostgreSQL. */
 export const clickhouseMigrations = (): string[] =>
   read(migrationsFolder)
     .filter(({ name }) => name.startsWith('clickhouse/'))
-    .map(({ text }) => text)
+    .flatMap(({ text }) => statementsOf(text))

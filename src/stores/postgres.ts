@@ -1,14 +1,15 @@
-// Every connection to PostgreSQL is made here, so that one that breaks rejects promises and nothing else (decision D-136). postgres.js
-// throws outside of any promise, which ends the process, when a connection breaks
-// - while it reads the types of arrays, which it does for each new connection: we tell it the one type of array we have;
-// - under its own begin() and reserve(): they write to a connection that is gone, or that somebody else was given meanwhile. Ours
-//   have a connection of their own, which is never replaced;
-// - while a query is cancelled, or under cursor(): nothing that runs for long may use these.
+// All connections to PostgreSQL are made here, so that a broken connection only rejects promises (decision D-136). postgres.js throws
+// outside of any promise, which ends the process, when a connection breaks
+// - while it reads the array types, which it does for each new connection. We give it the one array type that we use.
+// - during its own begin() and reserve(): they write to a connection that is gone, or that another caller has by now. Ours open
+//   their own connection, which is never replaced.
+// - while it cancels a query, or during cursor(). Nothing long-running may use these.
 import { connect, Socket } from 'node:net'
 import postgres from 'postgres'
-import { lookup } from './lookup.ts'
+import { deadlineFactor } from './deadline.ts'
+import { lookup } from './dns-cache.ts'
 
-/** `begin` and `reserve` open a connection of their own, which takes some milliseconds; `end` closes these too. */
+/** `begin` and `reserve` open their own connection, which takes some milliseconds. `end` also closes these connections. */
 export type Postgres = postgres.Sql
 
 type Work<Result> = (transaction: postgres.TransactionSql) => Promise<Result>
@@ -18,8 +19,8 @@ type Options = postgres.Options<Record<string, postgres.PostgresType>>
 export function openPostgres(url: string, mostConnections = 10): Postgres {
   return connectPostgres(url, {
     max: mostConnections,
-    connect_timeout: 5,
-    // Quick at first, so that we are back within a second of PostgreSQL, then rarely, so that nobody is locked out for trying.
+    connect_timeout: 5 * deadlineFactor,
+    // Fast at first, to be back within a second of PostgreSQL; then rarely, so that the server does not lock us out.
     backoff: (attempt) => Math.min(0.1 * 2 ** attempt, 5),
     connection: { application_name: 'footfall' },
   })
@@ -28,8 +29,8 @@ export function openPostgres(url: string, mostConnections = 10): Postgres {
 const answerMs = 15_000
 
 /**
- * Rejects when PostgreSQL has said nothing after 15 s, and only then. The driver connects again without end to a server that closes the
- * connection before it has said anything, such as one that speaks HTTP.
+ * Rejects only when PostgreSQL has sent nothing for 15 s. The driver reconnects without end to a server that closes the connection
+ * before it has sent anything, such as an HTTP server.
  */
 export async function expectAnswer(sql: Postgres): Promise<void> {
   const answer = sql`SELECT 1`.then(
@@ -72,7 +73,7 @@ export function connectPostgres(url: string, options: Options): Postgres {
     async function release(): Promise<void> {
       reserved.delete(connection)
       await connection.end({ timeout: 1 }).catch(() => {})
-      socket?.destroy() // a server that hangs says no goodbye
+      socket?.destroy() // a server that hangs does not close the connection
     }
     try {
       await connection`SELECT 1`
@@ -83,7 +84,7 @@ export function connectPostgres(url: string, options: Options): Postgres {
     return Object.assign(connection, { release: () => void release() })
   }
 
-  /** As the driver's own: `begin(work)`, or `begin('isolation level repeatable read', work)`. */
+  /** Like the driver's own: `begin(work)`, or `begin('isolation level repeatable read', work)`. */
   async function begin<Result>(...given: [mode: string, Work<Result>] | [Work<Result>]): Promise<Result> {
     const [mode, work] = given.length === 2 ? given : ['', given[0]]
     const connection = await reserve()
@@ -91,12 +92,11 @@ export function connectPostgres(url: string, options: Options): Postgres {
       await connection.unsafe(`BEGIN ${mode}`)
       const result = await work(connection as unknown as postgres.TransactionSql)
       const { command } = await connection`COMMIT`
-      // What PostgreSQL makes of it when a statement had failed and nobody minded.
-      if (command === 'ROLLBACK')
-        throw new Error('A statement of the transaction failed, and PostgreSQL undid all of it')
+      // PostgreSQL answers COMMIT with ROLLBACK when a statement failed and the work ignored it.
+      if (command === 'ROLLBACK') throw new Error('A statement in the transaction failed, so PostgreSQL rolled it back')
       return result
     } catch (error) {
-      await connection`ROLLBACK`.catch(() => {}) // then the end of the connection undoes it
+      await connection`ROLLBACK`.catch(() => {}) // if this fails, closing the connection rolls back
       throw error
     } finally {
       connection.release()
@@ -105,13 +105,19 @@ export function connectPostgres(url: string, options: Options): Postgres {
 
   async function end(how?: { timeout?: number }): Promise<void> {
     await Promise.all([endPool(how), ...Array.from(reserved, (connection) => connection.end(how))])
-    for (const socket of sockets) socket.destroy(broken('The connection to PostgreSQL was given up'))
+    for (const socket of sockets) socket.destroy(broken('This process closed the connection to PostgreSQL'))
   }
 
   return Object.assign(pool, { reserve, begin, end }) as Postgres
 }
 
-/** text[]. */
+/** Runs statements in one transaction. They see it as any other connection, so functions work with and without one. */
+export const inTransaction = <Result>(
+  postgres: Postgres,
+  work: (transaction: Postgres) => Promise<Result>,
+): Promise<Result> => postgres.begin((transaction) => work(transaction as unknown as Postgres)) as Promise<Result>
+
+/** The type text[]. */
 const texts = {
   to: 1009,
   from: [1009],
@@ -131,12 +137,12 @@ interface Address {
 
 function openSocket({ host: [host], port: [port], path }: Address): Socket {
   const socket = path ? connect(path) : connect({ host: host as string, port: port as number, lookup })
-  // A server that hangs up before it said a word would be called again without pause: the driver waits only after an error.
+  // The driver pauses only after an error. Without one it would reconnect without pause to a server that closes connections at once.
   socket.on('end', () => socket.destroy(broken('PostgreSQL closed the connection')))
-  return Object.assign(socket, { host }) // whose certificate the driver is to expect
+  return Object.assign(socket, { host }) // the driver checks the server's certificate against this name
 }
 
-/** Instead of a second connection. Not at once: the driver begins to listen to it a moment later. */
+/** Takes the place of a second connection. It breaks a moment later, because the driver adds its listeners only then. */
 function brokenSocket(): Socket {
   const socket = new Socket()
   setImmediate(() => socket.destroy(broken('The connection to PostgreSQL broke')))
@@ -145,7 +151,7 @@ function brokenSocket(): Socket {
 
 const broken = (message: string): Error => Object.assign(new Error(message), { code: 'ECONNRESET' })
 
-/** Whether PostgreSQL cannot be reached or has no room for us, rather than refuses who asks or what is asked. */
+/** Whether PostgreSQL is unreachable or has no connection left for us, not whether it refuses the login or the statement. */
 export function isOutage(error: unknown): boolean {
   const { code = '', syscall } = error as NodeJS.ErrnoException
   return syscall === 'connect' || outages.test(code)
@@ -154,7 +160,7 @@ export function isOutage(error: unknown): boolean {
 const outages =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|CONNECT_TIMEOUT|CONNECTION_(CLOSED|DESTROYED)|08...|53...|57P0[123])$/
 
-/** Makes the database that the address names, if it is missing: asked of the server's own `postgres` database. */
+/** Creates the database that the URL names, if it is missing. For that it connects to the server's `postgres` database. */
 export async function createPostgresDatabase(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1) || 'postgres'
   const sql = openPostgres(url)

@@ -1,21 +1,21 @@
 import { createHash } from 'node:crypto'
 import { createClient } from '@redis/client'
 import { createBreaker } from './breaker.ts'
-import { within } from './deadline.ts'
+import { deadlineFactor, within } from './deadline.ts'
 
 /** The driver's own timeouts cover neither a command that was already sent nor a connection that was already made. */
 const commandMs = 100
 const connectMs = 200
 
-/** So many unanswered probes in a row replace the connection: about every 1.4 s. */
+/** After this many unanswered probes in a row the connection is replaced: about every 1.4 s. */
 const probesPerConnection = 4
 
 export interface Redis {
-  /** Runs a script once. It is never retried: one that timed out may still have run. */
+  /** Runs a script once. It is never retried: a script that timed out may still have run. */
   run(script: Script, keys: string[], values: string[]): Promise<number[]>
   /** The same for a script that returns text. */
   runForText(script: Script, keys: string[], values: string[]): Promise<string>
-  /** Waits for the connection, once, and says what it leads to. */
+  /** Waits for the first connection and returns the server's version. */
   inspect(): Promise<{ version: string }>
   close(): Promise<void>
 }
@@ -27,15 +27,15 @@ export interface Script {
 
 export const script = (source: string): Script => ({ source, sha: createHash('sha1').update(source).digest('hex') })
 
-// PING would be answered by a Redis that is out of memory, read-only or forbids scripts, and is of no use to us.
+// A Redis that is out of memory, read-only or forbids scripts is useless to us, but answers PING.
 const writeSomething = script(`return redis.call('SET', KEYS[1], 1, 'PX', 1000)`)
 const probeKey = 'footfall:limit:probe'
 
-/** Connects in the background and reconnects by itself; until then every command fails at once. */
+/** Connects in the background and reconnects by itself. Without a connection every command fails at once. */
 export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) => void): Redis {
   let isClosed = false
   let client = newClient(url)
-  // A process that has just started waits for its first connection instead of counting its first requests by itself.
+  // A new process waits for its first connection, instead of counting its first requests on its own.
   const begun = within(connectMs, 'Redis', client.connect()).catch(() => {})
 
   function evaluate<Reply>({ source, sha }: Script, keys: string[], values: string[]): Promise<Reply> {
@@ -58,8 +58,8 @@ export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) 
         await evaluate(writeSomething, [probeKey], [])
         unanswered = 0
       } catch (error) {
-        // A network can lose a connection without a word to either side, and a failover can leave it at the old primary: TCP
-        // and the driver would keep it for a quarter of an hour and for ever.
+        // A network can lose a connection without telling either side, and a failover can leave it at the old primary. TCP would keep
+        // it for a quarter of an hour, the driver for ever.
         if (++unanswered % probesPerConnection === 0 && !isClosed) {
           client.destroy()
           client = newClient(url)
@@ -90,8 +90,11 @@ function newClient(url: string) {
   const client = createClient({
     url,
     disableOfflineQueue: true,
-    socket: { connectTimeout: connectMs, reconnectStrategy: (attempt) => Math.min(50 * 2 ** attempt, 500) },
+    socket: {
+      connectTimeout: deadlineFactor * connectMs,
+      reconnectStrategy: (attempt) => Math.min(50 * 2 ** attempt, 500),
+    },
   })
-  client.on('error', () => {}) // every command fails while it lasts, and the breaker tells of it once
+  client.on('error', () => {}) // every command fails until it is over, and the breaker reports it once
   return client
 }

@@ -1,23 +1,23 @@
-// PostgreSQL for what a request waits for: bounded reads, through connections that are replaced when they stop answering.
+// PostgreSQL for reads that a request waits for. They have a time limit, and connections that stop answering are replaced.
 import type postgres from 'postgres'
 import { type Breaker, createBreaker } from './breaker.ts'
-import { within } from './deadline.ts'
+import { deadlineFactor, within } from './deadline.ts'
 import { connectPostgres, type Postgres } from './postgres.ts'
 
-/** What a request may wait for one answer of PostgreSQL. */
+/** How long a request waits for one answer from PostgreSQL. */
 const standardQueryMs = 250
-const statementMs = 200 // sooner than we stop waiting, so that the server frees the connection whenever it can
+const statementMs = 200 // shorter than we wait, so that the server frees the connection whenever it can
 const refusedLoginMs = 5_000
 
 /**
- * A pool that can be exchanged for a new one. The driver does not notice when connections die in silence, and loses some for
- * good when they break at a bad moment; after an outage nothing of it is worth keeping.
+ * A pool that can be replaced by a new one. The driver does not notice connections that die silently, and it loses some for good when
+ * they break at a bad moment. After an outage none of its connections is worth keeping.
  */
 export interface RequestPostgres extends Postgres {
-  /** Gives up all connections. Nobody listens until `listenAgain`. */
+  /** Closes all connections. Notifications stop until `listenAgain`. */
   renew(): void
   listenAgain(): void
-  /** Does not wait for goodbyes: a PostgreSQL that hangs says none. */
+  /** Does not wait for PostgreSQL, which may hang. */
   close(): Promise<void>
 }
 
@@ -51,14 +51,14 @@ export function openRequestPostgres(url: string): RequestPostgres {
 const openPool = (url: string): Postgres =>
   connectPostgres(url, {
     max: 10,
-    connect_timeout: 0.3,
-    backoff: () => 0.1 + 0.1 * Math.random(), // how often we connect is for the breaker's probes to say
-    connection: { application_name: 'footfall', statement_timeout: statementMs },
+    connect_timeout: 0.3 * deadlineFactor,
+    backoff: () => 0.1 + 0.1 * Math.random(), // the breaker's probes decide how often we connect
+    connection: { application_name: 'footfall', statement_timeout: deadlineFactor * statementMs },
   })
 
-/** Bounded, and refused at once while PostgreSQL does not answer. */
+/** Reads with a time limit. They fail at once while PostgreSQL is down. */
 export interface BoundedReads extends Breaker {
-  /** `query` makes the query: a connection that broke under it says nothing about the server yet, so it is asked again, once. */
+  /** `query` makes the query. A broken connection does not mean that the server is down, so the read is tried once more. */
   read<Rows extends readonly postgres.MaybeRow[]>(
     query: () => postgres.PendingQuery<Rows & postgres.MaybeRow[]>,
   ): Promise<Rows>
@@ -70,7 +70,8 @@ export function boundReads(
   queryMs = standardQueryMs,
 ): BoundedReads {
   const { renew, listenAgain } = sql as Partial<RequestPostgres>
-  // Not cancelled when late: the driver loses a connection whose first query was, and the process when it cannot cancel.
+  // A late query is not cancelled: the driver loses a connection whose first query is cancelled, and ends the process when it cannot
+  // cancel.
   const bounded = <Value>(query: Promise<Value>) => within(queryMs, 'PostgreSQL', query)
   const breaker = createBreaker({
     name: 'PostgreSQL',
@@ -101,7 +102,7 @@ export function boundReads(
   }
 }
 
-/** Wrong password, unknown role or database: asking again soon changes nothing and may lock us out. */
+/** Wrong password, unknown role or unknown database. Trying again soon changes nothing and may lock us out. */
 const isRefusedLogin = (error: Error): boolean => /^(28...|3D000)$/.test(codeOf(error))
 
 const isBrokenConnection = (error: Error): boolean =>

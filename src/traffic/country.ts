@@ -1,5 +1,5 @@
-// English country names in full, checked in: the names ICU gives move between runtimes (decision D-22).
-// ISO 3166-1 alpha-2 as assigned, and XK (Kosovo), which is in use though unassigned.
+// Full English country names. They are stored here, because ICU's names change between runtimes (decision D-22). The codes are the
+// assigned ISO 3166-1 alpha-2 codes and XK (Kosovo), which is in use but not assigned.
 const named = {
   AD: 'Andorra',
   AE: 'United Arab Emirates',
@@ -251,7 +251,7 @@ const named = {
   ZA: 'South Africa',
   ZM: 'Zambia',
   ZW: 'Zimbabwe',
-  /** Not known: an address no table places. It may be filtered on and excluded like any other. */
+  /** The database knows no country for the address. Queries can filter on it, and sites can exclude it, like any other code. */
   ZZ: 'Unknown',
 } as const
 

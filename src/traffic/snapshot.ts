@@ -1,35 +1,30 @@
-// Tables that stand still while a backup reads them: clones, whose files are hard links, so that they take a moment and no space.
+// Clones of tables, which do not change while a backup reads them. Clones consist of hard links: they take a moment and no space.
 import type { TransactionSql } from 'postgres'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, text } from '../stores/clickhouse-sql.ts'
-import type { Postgres } from '../stores/postgres.ts'
-
-interface Stores {
-  postgres: Postgres
-  clickhouse: ClickHouse
-}
+import type { Stores } from '../stores/stores.ts'
 
 const prefix = 'backup_of_'
-// Any constant: the name of the lock that a backup holds as long as it needs its clones.
+// Any constant: the key of the lock that a backup holds while it needs its clones.
 const backupLock = 4_669_204
 
 export const cloneOf = (table: string): string => prefix + table
 
-/** Both databases as they are at one moment; undefined while another backup is being taken. */
+/** Runs the work on both databases as they are at one moment. Undefined while another backup runs. */
 export const withSnapshot = <Result>(
   { postgres, clickhouse }: Stores,
   tables: readonly string[],
   work: (control: TransactionSql) => Promise<Result>,
 ): Promise<Result | undefined> =>
   postgres.begin('isolation level repeatable read read only', async (control) => {
-    // The first statement decides what the others see. Then the clones at once: what PostgreSQL says is folded for good is in them, and
-    // what was not yet is not dropped for 20 minutes.
+    // The first statement fixes what the transaction sees. The clones follow at once: they hold every day that PostgreSQL lists as
+    // rolled up for good. The events of other days are not dropped for 20 minutes.
     const [row] = await control<[{ locked: boolean }]>`SELECT pg_try_advisory_xact_lock(${backupLock}) AS locked`
     if (!row.locked) return undefined
     await control`SET LOCAL idle_in_transaction_session_timeout = 0`
     try {
       await dropClones(clickhouse)
-      // Merging a clone would only cost.
+      // Merging the parts of a clone would be wasted work.
       for (const table of tables)
         await clickhouse.command(
           `CREATE TABLE ${cloneOf(table)} CLONE AS ${table} SETTINGS max_bytes_to_merge_at_max_space_in_pool = 1`,
@@ -40,7 +35,7 @@ export const withSnapshot = <Result>(
     }
   }) as Promise<Result | undefined>
 
-/** Removes what a backup that was killed has left; says whether none is there now: one that is being taken needs its own. */
+/** Removes the clones that a killed backup left behind. Returns whether no clone is left: a running backup keeps its own. */
 export async function dropLeftClones({ postgres, clickhouse }: Stores): Promise<boolean> {
   if ((await clones(clickhouse)).length === 0) return true
   return postgres.begin(async (transaction) => {
@@ -58,7 +53,7 @@ async function clones(clickhouse: ClickHouse): Promise<string[]> {
 }
 
 async function dropClones(clickhouse: ClickHouse): Promise<void> {
-  // However large: the engine keeps from dropping 50 GB by mistake.
+  // Without this setting ClickHouse refuses to drop more than 50 GB.
   for (const name of await clones(clickhouse))
     await clickhouse.command(`DROP TABLE ${name} SYNC SETTINGS max_table_size_to_drop = 0`)
 }

@@ -1,4 +1,4 @@
-// A backup that is taken while events come in all the time is as good as any other.
+// A backup taken while events arrive is as good as any other.
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -10,16 +10,16 @@ import { sql } from '../../src/stores/clickhouse-sql.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { eventOf, pageview } from '../support/events.ts'
-import { install } from './installation.ts'
+import { install } from '../support/installation.ts'
 
-test('a backup while events are written all the time restores, with equal numbers and equal answers', async (t) => {
+test('a backup taken while events are written restores equal numbers and equal responses', async (t) => {
   const old = await install()
   t.after(() => old.remove())
   const { id: siteId } = await old.json('site', 'create', 'busy.example')
   await old.json('demo', 'busy.example', '--events', '20000')
   const clickhouse = openClickHouse(old.addresses.clickhouse)
   t.after(() => clickhouse.close())
-  // The same two pages with a new title each time: rows that the engine merges whenever it likes.
+  // The same two pages with a new title each time: rows that ClickHouse merges at any time.
   const write = async (number: number) => {
     const hits = ['/a', '/b'].map((pathname) =>
       pageview({ at: '2026-11-14T10:00:00Z', visitor: `${number}`, pathname, title: `Title ${number}` }),
@@ -57,13 +57,13 @@ test('a backup while events are written all the time restores, with equal number
       (SELECT max(latest).title FROM titles WHERE pathname = '/a') AS latest
     FROM events`)
   assert.deepEqual([seen?.all, seen?.titles], [backup.rows.events, backup.rows.titles])
-  // Batches are whole: what was there when it began, and no more than when it ended.
+  // The backup has whole batches only: all that were written before it began, and perhaps some that were written before it ended.
   assert.ok(Number(seen?.busy) % 2 === 0 && Number(seen?.busy) >= 2 * from && Number(seen?.busy) <= 2 * until)
   assert.match(seen?.latest ?? '', /^Title /)
   assert.deepEqual(await clickhouse.rows(sql`SELECT name FROM system.tables WHERE name LIKE 'backup_of%'`), [])
 })
 
-test('a backup that loses its connection to PostgreSQL half-way fails and leaves nothing', async (t) => {
+test('a backup that loses its connection to PostgreSQL half-way fails and leaves nothing behind', async (t) => {
   const installation = await install()
   t.after(() => installation.remove())
   const postgres = openPostgres(installation.addresses.postgres, 2)
@@ -81,12 +81,12 @@ test('a backup that loses its connection to PostgreSQL half-way fails and leaves
       WHERE datname = current_database() AND pid <> pg_backend_pid() AND query LIKE '%to_jsonb%' AND query LIKE '%deleted_sites%'`
     broken = rows.length
   }
-  assert.equal(broken, 1, 'it was over before its connection broke')
+  assert.equal(broken, 1, 'the backup ended before its connection broke')
   assert.equal((await backup).code, 1)
   assert.ok(!existsSync(folder))
 })
 
-test('the salt of an import under way is in no backup', async (t) => {
+test('no backup contains the salt of a running import', async (t) => {
   const installation = await install()
   t.after(() => installation.remove())
   const { id: siteId } = await installation.json('site', 'create', 'importing.example')

@@ -2,10 +2,13 @@ import assert from 'node:assert/strict'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import test, { type TestContext } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { type ClickHouseServerOptions, startClickHouse } from '../../dev/clickhouse/server.ts'
 import { profileLimits, serverLimits, settingsNotInForce } from '../../src/cli/clickhouse-settings.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { needing } from '../support/needing.ts'
+
+const ownClickHouse = needing('ClickHouse')
 
 const deployed = new URL('../../deploy/clickhouse/', import.meta.url)
 const smallMachine = 2 ** 30
@@ -23,24 +26,24 @@ const folderOf = (t: TestContext): string => {
   return folder
 }
 
-/** Numbers directly below an element of a file of deploy/clickhouse. */
+/** Numbers directly below an element in a file of deploy/clickhouse. */
 function numbersIn(file: string): Record<string, number> {
   const text = readFileSync(new URL(file, deployed), 'utf8').replace(/<!--.*?-->/gs, '')
   const numbers = text.matchAll(/<(\w+)>(\d+)<\/\1>/g)
   return Object.fromEntries(Array.from(numbers, ([, name, value]) => [name, Number(value)]))
 }
 
-test('what doctor expects is what deploy/clickhouse sets', () => {
+test('doctor expects the values that deploy/clickhouse sets', () => {
   const server = numbersIn('config.d/footfall.xml')
   for (const [name, limit] of Object.entries(serverLimits)) assert.equal(server[name], limit, name)
   assert.deepEqual(numbersIn('users.d/footfall.xml'), profileLimits)
 })
 
-test('with deploy/clickhouse in place nothing is to be said', async (t) => {
+ownClickHouse.test('with deploy/clickhouse in place doctor reports nothing', async (t) => {
   assert.deepEqual(await notInForce(t, { folder: folderOf(t) }), { settings: [], logs: [] })
 })
 
-test('a small machine with stock settings is told which are too large', async (t) => {
+ownClickHouse.test('doctor names the settings that are too large for a small machine', async (t) => {
   const { settings } = await notInForce(t, { folder: folderOf(t), stock: true })
   const names = settings.map((setting) => setting.split(' ')[0])
   for (const name of ['mark_cache_size', 'compiled_expression_cache_size', 'query_profiler_cpu_time_period_ns']) {
@@ -48,7 +51,7 @@ test('a small machine with stock settings is told which are too large', async (t
   }
 })
 
-test('a profile in the wrong folder does nothing, and is named', async (t) => {
+ownClickHouse.test('a profile in the wrong folder has no effect and is reported', async (t) => {
   const folder = folderOf(t)
   mkdirSync(join(folder, 'config.d'))
   for (const name of ['config.d', 'users.d']) {
@@ -61,12 +64,12 @@ test('a profile in the wrong folder does nothing, and is named', async (t) => {
   )
 })
 
-test('a large machine is left alone', async (t) => {
+ownClickHouse.test('a large machine gets no advice', async (t) => {
   const { settings } = await notInForce(t, { folder: folderOf(t), stock: true, memory: 64e9 })
   assert.deepEqual(settings, [])
 })
 
-test('a system log without an end is named with its size', async (t) => {
+ownClickHouse.test('a system log without a TTL is reported with its size', async (t) => {
   const server = await startClickHouse({ folder: folderOf(t) })
   const clickhouse = openClickHouse(server.url)
   t.after(() => Promise.all([clickhouse.close(), server.kill()]))

@@ -6,7 +6,7 @@ import test, { after, before } from 'node:test'
 import { newKeyText } from '../../src/accounts/key-text.ts'
 import { tasks } from '../../src/cli/commands.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
-import { type Installation, install, runFootfall } from './installation.ts'
+import { type Installation, install, runFootfall } from '../support/installation.ts'
 
 let footfall: Installation['footfall']
 let json: Installation['json']
@@ -17,7 +17,7 @@ before(async () => {
 })
 after(() => installation.remove())
 
-test('the first site makes its account, on Agency; a second account must be named', async () => {
+test('the first site creates its account with the Agency plan; a second account must be named', async () => {
   const site = await json('site', 'create', 'First.example', '--timezone', 'Europe/Berlin')
   assert.match(site.id, /^site_[a-z2-7]{16}$/)
   assert.equal(site.domain, 'first.example')
@@ -28,12 +28,12 @@ test('the first site makes its account, on Agency; a second account must be name
   assert.equal(other.plan, 'Starter')
   const unnamed = await footfall('site', 'create', 'second.example')
   assert.deepEqual([unnamed.code, unnamed.stdout], [1, ''])
-  assert.match(unnamed.stderr, /several accounts\.\n {2}Say which one.*--account/)
+  assert.match(unnamed.stderr, /several accounts\.\n {2}Name one of them.*--account/)
   const second = await json('site', 'create', 'second.example', '--account', other.id)
   assert.equal(second.accountId, other.id)
 })
 
-test('settings of a site are changed by its domain, and a wrong value says what is right', async () => {
+test('settings of a site are changed by its domain, and the error for a wrong value names the right ones', async () => {
   const { id } = await json('site', 'create', 'settings.example', '--account', (await json('account', 'list'))[0].id)
   assert.deepEqual(await json('site', 'exclude-countries', 'settings.example', 'de', 'FR'), {
     id,
@@ -51,19 +51,19 @@ test('settings of a site are changed by its domain, and a wrong value says what 
       allowSubdomains: true,
     },
   )
-  assert.match((await footfall('site', 'show', id)).stdout, /settings\.example, shop\.example and every host below/)
+  assert.match((await footfall('site', 'show', id)).stdout, /settings\.example, shop\.example and their subdomains/)
   await json('site', 'hostnames', 'settings.example', 'shop.example')
   const { hostnames, allowSubdomains } = await json('site', 'show', id)
   assert.deepEqual([hostnames, allowSubdomains], [['shop.example'], false])
   assert.deepEqual((await json('site', 'show', id)).excludedCountries, ['DE', 'FR'])
-  assert.match((await footfall('site', 'exclude-countries', id)).stdout, /counts every country now/)
+  assert.match((await footfall('site', 'exclude-countries', id)).stdout, /now counts every country/)
   for (const [words, hint] of [
     [['site', 'exclude-countries', id, 'XX'], /XX is not a country code/],
     [['site', 'timezone', id, 'Mars/Olympus'], /IANA name/],
-    [['site', 'hostnames', id, 'https://example.com/'], /without https/],
-    [['site', 'create', 'https://example.com/'], /without https/],
+    [['site', 'hostnames', id, 'https://example.com:8443/'], /is not a domain.*without port/s],
+    [['site', 'create', 'exa mple.com'], /is not a domain.*such as example\.com/s],
     [['site', 'show', 'nowhere.example'], /footfall site list/],
-    [['site', 'create', 'settings.example'], /is there already/],
+    [['site', 'create', 'settings.example'], /already exists/],
     [['account', 'plan', 'acct_x', 'Gold'], /Free, Starter, Growth, Scale, Agency/],
     [['key', 'create', id, '--expires', 'soon'], /2027-01-31/],
     [['site', 'create', 'a.example', '--colour', 'red'], /footfall site create --help/],
@@ -76,7 +76,7 @@ test('settings of a site are changed by its domain, and a wrong value says what 
   }
 })
 
-test('the tag of a site has its domain and an address browsers reach, and by default the hash they check', async () => {
+test('the script tag of a site has its domain, a public URL, and by default the integrity hash', async () => {
   await json('site', 'create', 'tagged.example', '--account', (await json('account', 'list'))[0].id)
   const asked = ['site', 'snippet', 'tagged.example', '--url', 'https://stats.example.com/'] as const
   const { tag } = await json(...asked)
@@ -94,7 +94,7 @@ test('the tag of a site has its domain and an address browsers reach, and by def
   assert.match(wrong.stderr, /Write it with https:/)
 })
 
-test('a key is shown once, and then only by its prefix; its states follow the commands', async () => {
+test('a key is shown once, and then only by its prefix; its state follows the commands', async () => {
   const { id, key } = await json('key', 'create', 'first.example', '--name', 'dashboard')
   assert.match(key, /^ff_s_[0-9A-Za-z]{36}$/)
   const list = await footfall('key', 'list')
@@ -104,7 +104,7 @@ test('a key is shown once, and then only by its prefix; its states follow the co
   assert.equal(await stateOf(), 'active')
   await json('key', 'disable', id)
   assert.equal(await stateOf(), 'disabled')
-  await json('key', 'enable', key) // the whole text of a leaked key names it too
+  await json('key', 'enable', key) // the whole text of a leaked key identifies it too
   await json('key', 'expire', id, '2020-01-01')
   assert.equal(await stateOf(), 'expired')
   await json('key', 'expire', id, 'never')
@@ -112,14 +112,34 @@ test('a key is shown once, and then only by its prefix; its states follow the co
   assert.notEqual(next.key, key)
   const old = (await json('key', 'list')).find((one: { id: string }) => one.id === id)
   assert.ok(Math.abs(Date.parse(old.expiresAt) - Date.now() - 3_600_000) < 60_000)
+  const week = await json('key', 'rotate', next.id, '--overlap', '168')
+  assert.equal((await footfall('key', 'rotate', week.id, '--overlap', '169')).code, 1)
+  const lineage = (await json('key', 'list')).filter((one: { id: string }) => [next.id, week.id].includes(one.id))
+  assert.deepEqual(
+    lineage.map(({ rotatedFrom, createdBy }: Record<string, string>) => [rotatedFrom, createdBy]),
+    [
+      [id, 'command line'],
+      [next.id, 'command line'],
+    ],
+  )
   await json('key', 'delete', id)
   assert.equal((await footfall('key', 'disable', id)).code, 1)
   assert.match((await json('key', 'create', '--account', old.accountId)).key, /^ff_a_/)
+  const postgres = openPostgres(installation.addresses.postgres, 1)
+  const recorded = await postgres<{ action: string }[]>`
+    SELECT action FROM audit_log WHERE actor = 'command line' AND subject = 'dashboard' ORDER BY id`
+  await postgres.end()
+  assert.deepEqual(
+    recorded.map(({ action }) => action),
+    ['created', 'disabled', 'enabled', 'expiry_changed', 'expiry_changed', 'rotated', 'rotated', 'deleted'].map(
+      (done) => `key.${done}`,
+    ),
+  )
 })
 
-test('a whole key is found by its hash, never by its beginning; several with one beginning are named by their ids', async () => {
+test('a whole key is found by its hash, never by its prefix; several keys with one prefix are listed by id', async () => {
   const [victim, other] = [await json('key', 'create', 'first.example'), await json('key', 'create', 'first.example')]
-  // Among some hundred thousand keys two begin alike by chance, and only the first nine characters are stored to be shown.
+  // Among some hundred thousand keys two have the same prefix by chance, and only the first nine characters are stored for display.
   const postgres = openPostgres(installation.addresses.postgres, 1)
   await postgres`UPDATE api_keys SET prefix = ${other.key.slice(0, 9)} WHERE id = ${victim.id}`
   await postgres.end()
@@ -134,13 +154,13 @@ test('a whole key is found by its hash, never by its beginning; several with one
   for (const wrong of [changed, other.key.slice(0, 20), newKeyText('site')]) {
     const { code, stderr } = await footfall('key', 'delete', wrong)
     assert.equal(code, 1)
-    assert.ok(!stderr.includes(wrong), 'a key is never repeated')
+    assert.ok(!stderr.includes(wrong), 'a key is never echoed')
   }
   await json('key', 'delete', other.key)
   assert.deepEqual([await stateOf(victim.id), await stateOf(other.id)], ['active', undefined])
 })
 
-test('a key that expires shows when, and cannot be made to expire in the past', async () => {
+test('a key shows its expiry date, which cannot be in the past', async () => {
   const { id } = await json('key', 'create', 'first.example', '--expires', '2099-01-31')
   const line = async () => (await footfall('key', 'list')).stdout.split('\n').find((one) => one.startsWith(id))
   assert.match((await line()) ?? '', /active until 2099-01-31/)
@@ -150,7 +170,7 @@ test('a key that expires shows when, and cannot be made to expire in the past', 
   assert.deepEqual([past.code, past.stderr.split('\n')[0]], [1, 'footfall: 2020-01-01 is in the past.'])
 })
 
-test('--version is that of the package, and help is in groups by task', async () => {
+test('--version is that of the package, and help is grouped by task', async () => {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   assert.equal((await footfall('--version')).stdout, `footfall ${version}\n`)
   const { stdout } = await footfall('help')
@@ -166,12 +186,12 @@ test('secret create --to writes a file that only its owner may read, and never a
     assert.equal((statSync(file).mode & 0o777).toString(8), '600')
     assert.match(readFileSync(file, 'utf8'), /^(PORT=8080\n)?KEY_SECRETS=1:[\w-]{43}\n$/)
     const again = await runFootfall(['secret', 'create', '--to', file], { PATH: process.env.PATH ?? '' })
-    assert.deepEqual([again.code, again.stderr.split('\n')[0]], [1, `footfall: ${file} has KEY_SECRETS already.`])
+    assert.deepEqual([again.code, again.stderr.split('\n')[0]], [1, `footfall: ${file} already has KEY_SECRETS.`])
   }
   rmSync(folder, { recursive: true })
 })
 
-test('secrets: a first one, a new one in front of it, and which keys each still carries', async () => {
+test('secrets: the first, a new one in front of it, and how many keys use each', async () => {
   const { KEY_SECRETS } = await json('secret', 'rotate')
   const [fresh, old] = KEY_SECRETS.split(',')
   assert.match(fresh, /^2:.{32,}$/)
@@ -186,12 +206,12 @@ test('secrets: a first one, a new one in front of it, and which keys each still 
   assert.match(nothing.stdout, /^KEY_SECRETS=1:[\w-]{43}\n$/)
 })
 
-test('deleting a site needs --yes and takes its keys and traffic with it; an account goes when it is empty', async () => {
+test('deleting a site needs --yes and deletes its keys and traffic; an empty account can be deleted', async () => {
   const account = await json('account', 'create', 'Short-lived')
   const { id } = await json('site', 'create', 'gone.example', '--account', account.id)
   await json('key', 'create', 'gone.example')
   await json('demo', 'gone.example', '--events', '10000')
-  assert.match((await footfall('demo', 'gone.example')).stderr, /has traffic already.*\n.*--replace/)
+  assert.match((await footfall('demo', 'gone.example')).stderr, /already has traffic.*\n.*--replace/)
   assert.equal((await footfall('account', 'delete', account.id)).code, 1)
   assert.equal((await footfall('site', 'delete', 'gone.example')).code, 1)
   const { goneBy, ...deletion } = await json('site', 'delete', 'gone.example', '--yes')
@@ -202,7 +222,7 @@ test('deleting a site needs --yes and takes its keys and traffic with it; an acc
   assert.deepEqual(await json('account', 'delete', account.id), { id: account.id, deleted: true })
 })
 
-test('doctor finds nothing wrong here, and says what to do where something is', async () => {
+test('doctor finds nothing wrong here, and elsewhere says what to do', async () => {
   const findings = await json('doctor')
   assert.deepEqual(
     findings.map(({ state }: { state: string }) => state),
@@ -223,6 +243,6 @@ test('doctor finds nothing wrong here, and says what to do where something is', 
     assert.deepEqual([code, found.state], [1, 'failed'], check)
     assert.match(found.advice, advice)
     const failed = JSON.parse(stdout).filter((one: { state: string }) => one.state === 'failed')
-    assert.equal(failed.length, 1, `one cause is named once: ${stdout}`)
+    assert.equal(failed.length, 1, `one cause is reported once: ${stdout}`)
   }
 })

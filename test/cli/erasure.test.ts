@@ -1,18 +1,18 @@
-// What an operator sees of deleted sites and of old events, through the `footfall` command.
+// Deleted sites and old events from the operator's view, with the `footfall` command.
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
-import { install, runFootfall } from './installation.ts'
+import { install, runFootfall } from '../support/installation.ts'
 
 const dayMs = 24 * 3_600_000
 
-test('a site is deleted while ClickHouse is down; what folds erases it, and an operator may have it rewritten at once', async (t) => {
+test('a site deleted while ClickHouse is down is erased by the next rollup run, and an operator may force the rewrite at once', async (t) => {
   const installation = await install()
   t.after(() => installation.remove())
   const { footfall, json, environment } = installation
-  assert.match((await footfall('site', 'deletions')).stdout, /No site was deleted/)
+  assert.match((await footfall('site', 'deletions')).stdout, /There are no deleted sites/)
   const { id } = await json('site', 'create', 'gone.example')
   await json('demo', 'gone.example', '--events', '10000')
   const without = { ...environment, CLICKHOUSE_URL: 'http://footfall:footfall@127.0.0.1:9/none' }
@@ -31,7 +31,7 @@ test('a site is deleted while ClickHouse is down; what folds erases it, and an o
       job.rewrittenAt !== null,
     ])
   assert.deepEqual(await states('deletions'), [['gone.example', id, false, false]])
-  await json('fold', 'run')
+  await json('rollup', 'run')
   assert.deepEqual(await states('deletions'), [['gone.example', id, true, false]])
   assert.deepEqual(await states('purge'), [['gone.example', id, true, true]])
 
@@ -39,12 +39,12 @@ test('a site is deleted while ClickHouse is down; what folds erases it, and an o
   const said = (await footfall('site', 'delete', 'other.example', '--yes')).stdout
   assert.match(
     said,
-    /Deleted other\.example, its keys and its traffic\.\n.*By \d{4}-\d\d-\d\d its last byte is gone.*backups/,
+    /Deleted other\.example, its keys and its traffic\.\n.*It is gone from the disk of ClickHouse by \d{4}-\d\d-\d\d.*backups/,
   )
   assert.deepEqual((await states('deletions'))[0].slice(2), [true, false])
 })
 
-test('more than one month of old events goes when an operator confirms it, and not before', async (t) => {
+test('dropping more than one month of old events needs an operator’s confirmation', async (t) => {
   const installation = await install({ RETENTION_MONTHS: '25' })
   t.after(() => installation.remove())
   const { footfall, json } = installation
@@ -55,10 +55,10 @@ test('more than one month of old events goes when an operator confirms it, and n
   writeFileSync(join(folder, 'old.csv'), ['time,url,visitor', ...lines, ''].join('\n'))
   await json('import', 'old.example', join(folder, 'old.csv'))
 
-  const held = await footfall('fold', 'run', '--json')
+  const held = await footfall('rollup', 'run', '--json')
   assert.equal(held.code, 1)
   assert.match(JSON.parse(held.stdout).held, /more than one month/)
-  const plan = await json('fold', 'retention')
+  const plan = await json('rollup', 'retention')
   assert.equal(plan.confirmed, false)
   assert.deepEqual(
     plan.months.map(({ month, events }: { month: string; events: number }) => [month, events]),
@@ -67,9 +67,12 @@ test('more than one month of old events goes when an operator confirms it, and n
       ['202005', 1],
     ],
   )
-  assert.match((await footfall('fold', 'retention')).stdout, /2020-05 +1 .*\n\nWith --confirm, events are kept from/)
-  assert.equal((await footfall('fold', 'run')).code, 1, 'showing it confirms nothing')
-  assert.equal((await json('fold', 'retention', '--confirm')).confirmed, true)
-  assert.equal((await json('fold', 'run')).held, undefined)
-  assert.deepEqual((await json('fold', 'retention')).months, [])
+  assert.match(
+    (await footfall('rollup', 'retention')).stdout,
+    /2020-05 +1 .*\n\nWith --confirm, Footfall keeps events from/,
+  )
+  assert.equal((await footfall('rollup', 'run')).code, 1, 'showing the months does not confirm them')
+  assert.equal((await json('rollup', 'retention', '--confirm')).confirmed, true)
+  assert.equal((await json('rollup', 'run')).held, undefined)
+  assert.deepEqual((await json('rollup', 'retention')).months, [])
 })

@@ -1,4 +1,4 @@
-// Every way in which a command can fail: one sentence, what to do next, exit code 1, nothing on standard output, no stack trace.
+// Every command failure prints one sentence and what to do next, exits with 1, and prints nothing on standard output and no stack trace.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,8 +7,8 @@ import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { type Installation, install, type Outcome, runFootfall } from '../support/installation.ts'
 import { createEmptyStores } from '../support/stores.ts'
-import { type Installation, install, type Outcome, runFootfall } from './installation.ts'
 
 let installation: Installation
 let empty: Awaited<ReturnType<typeof createEmptyStores>>
@@ -37,9 +37,11 @@ function refused({ code, stdout, stderr }: Outcome, expected: RegExp, what: stri
 
 const change = (address: string, parts: Partial<URL>) => Object.assign(new URL(address), parts).href
 
-test('databases that are not there, refuse us or are something else', { timeout: 300_000 }, async () => {
+test('a database that is down, refuses the login or is another server gives one sentence and what to do next', {
+  timeout: 300_000,
+}, async () => {
   const { CLICKHOUSE_URL, DATABASE_URL } = installation.environment
-  // Answers every request and never speaks the protocol of PostgreSQL.
+  // Answers every request and never speaks the PostgreSQL protocol.
   const web = createServer((_request, response) => response.writeHead(400).end()).listen(0, '127.0.0.1')
   await once(web, 'listening')
   const { port } = web.address() as { port: number }
@@ -78,7 +80,9 @@ test('databases that are not there, refuse us or are something else', { timeout:
   web.closeAllConnections()
 })
 
-test('what is not known, and files and folders that cannot be used', { timeout: 300_000 }, async () => {
+test('an unknown name or an unusable file or folder gives one sentence and what to do next', {
+  timeout: 300_000,
+}, async () => {
   await installation.json('backup', at('whole'))
   const fresh = { ...installation.environment, DATABASE_URL: '', CLICKHOUSE_URL: '' }
   fresh.DATABASE_URL = empty.stores.addresses.postgres
@@ -102,7 +106,7 @@ test('what is not known, and files and folders that cannot be used', { timeout: 
     [['import', 'known.example', at('nowhere.csv')], /no file/],
     [['import', 'known.example', folder, '--format', 'csv'], /is not a file/],
     [['import', 'known.example', at('words.csv')], /Line 1: the header has an unknown field, one/],
-    [['backup', folder], /is there already/],
+    [['backup', folder], /already exists/],
     [['backup', '/etc/passwd/backup'], /not in a folder/],
     [['restore', at('nowhere')], /is not a finished backup/],
     [['restore', at('unfinished')], /is not a finished backup/],
@@ -118,7 +122,7 @@ test('what is not known, and files and folders that cannot be used', { timeout: 
   }
 })
 
-test('an outcome that cannot be printed is said; a reader that has seen enough is no failure', async () => {
+test('output that cannot be printed is reported; a reader that closes early is no failure', async () => {
   const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
   const child = spawn(process.execPath, [main, 'help'], { stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'] })
   let stderr = ''

@@ -1,4 +1,4 @@
-// The whole path, as it is run: POST /api/event -> spool -> shipper -> ClickHouse -> the statistics API.
+// The whole path with real processes: POST /api/event -> spool -> shipper -> ClickHouse -> the statistics API.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
@@ -9,7 +9,7 @@ import { openWorld } from '../support/world.ts'
 const phone =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1'
 
-test('events that were acknowledged are in the answers within seconds', async (t) => {
+test('acknowledged events are in the responses within seconds', async (t) => {
   const world = await openWorld(t)
   const { postgres, clickhouse } = world.stores.addresses
   const collector = await startCollectorProcess({ postgres, clickhouse })
@@ -17,7 +17,7 @@ test('events that were acknowledged are in the answers within seconds', async (t
   const { domain } = world
   const page = (path: string) => `https://${domain}${path}`
 
-  // In the words of Plausible's script, of its server libraries, and as a list.
+  // In the formats of Plausible's script and of its server libraries, and as a list.
   const script = {
     n: 'pageview',
     u: page('/?utm_source=News&x=1'),

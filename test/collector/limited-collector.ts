@@ -1,4 +1,4 @@
-// A whole collector whose sites may have few different values: limits by environment, for value-limits-flow.test.ts.
+// A whole collector that allows few different values per site; value-limits-flow.test.ts sets the limits by environment variables.
 import { pino } from 'pino'
 import { startCollector } from '../../src/collector/service.ts'
 import { readCollectorConfigOrExit } from '../../src/config.ts'

@@ -1,4 +1,4 @@
-// A change made through one connection is in force in every API instance within a second: no forget() here.
+// A change made through one connection takes effect in every API instance within a second, without a call of forget().
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setPlan } from '../../src/accounts/accounts.ts'
@@ -11,12 +11,12 @@ import { as, codeOf, noon } from './vocabulary.ts'
 
 interface Change {
   make(postgres: Postgres, world: World): Promise<unknown>
-  /** What both instances see before it and after it. */
+  /** What both instances see before and after the change. */
   before: string
   after: string
 }
 
-/** The code, and for an answer the countries in it. */
+/** The error code, or the countries in the response. */
 const seen = (answer: Answer) =>
   answer.status === 200 ? answer.json.data.map(({ name }: { name: string }) => name).join() : codeOf(answer)
 
@@ -26,22 +26,22 @@ const steps: Record<string, Change> = {
     before: 'France,Germany',
     after: 'key_disabled',
   },
-  'it is enabled again': {
+  'the key is enabled again': {
     make: (postgres, { key }) => setKeyDisabled(postgres, key.id, false),
     before: 'key_disabled',
     after: 'France,Germany',
   },
-  'it gets an expiry date that has passed': {
+  'the key gets an expiry date in the past': {
     make: (postgres, { key }) => setKeyExpiry(postgres, key.id, new Date('2026-11-01T00:00:00Z')),
     before: 'France,Germany',
     after: 'key_expired',
   },
-  'the date is taken away': {
+  'the expiry date is removed': {
     make: (postgres, { key }) => setKeyExpiry(postgres, key.id, null),
     before: 'key_expired',
     after: 'France,Germany',
   },
-  'the account falls to the Free plan': {
+  'the account is downgraded to the Free plan': {
     make: (postgres, { accountId }) => setPlan(postgres, accountId, 'Free'),
     before: 'France,Germany',
     after: 'plan_required',
@@ -56,7 +56,7 @@ const steps: Record<string, Change> = {
     before: 'France,Germany',
     after: 'Germany',
   },
-  'it is included again': {
+  'the country is included again': {
     make: (postgres, { siteId }) => setExcludedCountries(postgres, siteId, []),
     before: 'Germany',
     after: 'France,Germany',
@@ -85,7 +85,7 @@ async function openWorldOfTwo(t: Parameters<typeof openWorld>[0]) {
   return { world, owner, ask }
 }
 
-/** Milliseconds until both instances answer so; more than a second is a failure. */
+/** Milliseconds until both instances return `expected`. Fails after one second. */
 async function untilBothSee(ask: () => Promise<string[]>, expected: string): Promise<number> {
   const begun = performance.now()
   for (;;) {
@@ -97,7 +97,7 @@ async function untilBothSee(ask: () => Promise<string[]>, expected: string): Pro
   }
 }
 
-test('a change to key, plan or exclusions is in force in every running instance within a second', async (t) => {
+test('a change to a key, plan or exclusion takes effect in every running instance within a second', async (t) => {
   const { world, owner, ask } = await openWorldOfTwo(t)
   for (const [step, { make, before, after }] of Object.entries(steps)) {
     assert.deepEqual(await ask(), [before, before], step)
@@ -106,18 +106,18 @@ test('a change to key, plan or exclusions is in force in every running instance 
   }
 })
 
-test('a change whose notice is lost is found by polling, still within a second', async (t) => {
+test('a change whose notification is lost is found by polling, still within a second', async (t) => {
   const { world, owner, ask } = await openWorldOfTwo(t)
   assert.deepEqual(await ask(), ['France,Germany', 'France,Germany'])
   await owner.begin(async (transaction) => {
-    await transaction`SET LOCAL session_replication_role = replica` // no triggers: nothing is announced
+    await transaction`SET LOCAL session_replication_role = replica` // disables triggers, so nothing is notified
     await transaction`UPDATE api_keys SET disabled = true WHERE id = ${world.key.id}`
     await transaction`UPDATE control_version SET version = version + 1`
   })
-  t.diagnostic(`without a notice: ${Math.round(await untilBothSee(ask, 'key_disabled'))} ms`)
+  t.diagnostic(`without a notification: ${Math.round(await untilBothSee(ask, 'key_disabled'))} ms`)
 })
 
-test('a change is in force at once in the process that made it', async (t) => {
+test('a change takes effect at once in the process that made it', async (t) => {
   const world = await openWorld(t)
   assert.equal((await world.get('/stats/overview')).status, 200)
   await world.changePlan('Free')

@@ -1,8 +1,12 @@
-// Bodies over 1 kB are compressed as the client accepts it (decision D-161). Asked with node:http, which does not decode by itself.
+// Bodies over 1 kB are compressed with an encoding the client accepts (decision D-161). The tests use node:http because it does not
+// decode bodies.
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
+import { connect } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import { test } from 'node:test'
 import zlib from 'node:zlib'
+import { AnswerReader } from '../checks/fuzz/answers.ts'
 import { pageview } from '../support/events.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { noon, times } from './vocabulary.ts'
@@ -36,7 +40,7 @@ async function ask(world: World, path: string, accepted?: string, more: { method
 
 const path = '/api/v1/stats/timeseries?range=90d'
 
-test('a body over 1 kB is sent in what the client prefers, and holds the same', async (t) => {
+test('a body over 1 kB is sent in the encoding the client prefers, with the same content', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(...times(9, (index) => pageview({ at: `2026-11-0${index + 1}T10:00:00Z` })))
   const plain = await ask(world, path)
@@ -65,13 +69,13 @@ test('a body over 1 kB is sent in what the client prefers, and holds the same', 
     assert.equal(answer.encoding, encoding, accepted)
     assert.deepEqual(decoders[encoding]?.(answer.body), plain.body, accepted)
     assert.equal(answer.headers.get('content-length'), String(answer.body.length))
-    assert.equal(answer.headers.get('vary'), 'Authorization, Accept-Encoding')
+    assert.equal(answer.headers.get('vary'), 'Authorization, Accept, Accept-Encoding')
     assert.equal(answer.headers.get('etag'), plain.headers.get('etag'))
     if (encoding !== 'identity') assert.ok(answer.body.length < plain.body.length / 2, accepted)
   }
 })
 
-test('a hundred years are compressed too, and smaller bodies than 1 kB never', async (t) => {
+test('a response of a hundred years is compressed, and a body under 1 kB never is', async (t) => {
   const world = await openWorld(t, { now: noon })
   const long = '/api/v1/stats/timeseries?range=custom&start=1930-01-01&end=2026-11-14'
   for (const encoding of ['gzip', 'br', 'zstd']) {
@@ -83,7 +87,7 @@ test('a hundred years are compressed too, and smaller bodies than 1 kB never', a
     assert.equal((await ask(world, small, 'gzip, br, zstd')).encoding, 'identity', small)
 })
 
-test('HEAD has the headers of GET, 304 has no body, the reference is compressed too', async (t) => {
+test('HEAD has the headers of GET, 304 has no body, and the reference page is compressed', async (t) => {
   const world = await openWorld(t, { now: noon })
   const get = await ask(world, path, 'gzip')
   const head = await ask(world, path, 'gzip', { method: 'HEAD' })
@@ -99,4 +103,18 @@ test('HEAD has the headers of GET, 304 has no body, the reference is compressed 
     assert.equal(answer.headers.get('vary'), 'Accept-Encoding')
     assert.match(String(zlib.brotliDecompressSync(answer.body)), /\/stats\/overview/)
   }
+})
+
+test('a response that is ready before the one to an earlier request waits for it, also with Expect: 100-continue', async (t) => {
+  const world = await openWorld(t, { now: noon })
+  const socket = connect({ port: world.api.port, host: '127.0.0.1', allowHalfOpen: true })
+  const headers = `Host: a\r\nAuthorization: Bearer ${world.key.text}\r\nAccept-Encoding: gzip\r\nExpect: 100-continue\r\n`
+  const [slow, fast] = ['/api/v1/stats/timeseries?range=custom&start=1930-01-01&end=2026-11-14', '/api/v1/openapi.json']
+  socket.write(`GET ${slow} HTTP/1.1\r\n${headers}\r\nGET ${fast} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`)
+  const reader = new AnswerReader()
+  reader.push(await buffer(socket))
+  socket.destroy()
+  assert.equal(JSON.parse(reader.next(true)?.body ?? '').data.length, 35_382)
+  assert.match(reader.next(true)?.body ?? '', /openapi/)
+  assert.equal(reader.rest.length, 0)
 })

@@ -1,4 +1,4 @@
-// With an API process of its own, because the bounds that operators run with are the point.
+// Uses a separate API process because the test needs the timeouts that operators run with.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAccount } from '../../src/accounts/accounts.ts'
@@ -9,7 +9,7 @@ import { startFaultProxy } from '../support/fault-proxy.ts'
 import { keySecrets, openStores } from '../support/stores.ts'
 import { as, inTurns, newSite, times } from './vocabulary.ts'
 
-/** A key of an account of its own. */
+/** A key of a separate account. */
 async function stranger() {
   const stores = await openStores()
   const accountId = await createAccount(stores.postgres, { name: 'A stranger', plan: 'Agency' })
@@ -17,7 +17,7 @@ async function stranger() {
   return { siteId, key: await createKey(stores.postgres, keySecrets, { accountId, siteId, name: 'Test' }) }
 }
 
-test('however slow PostgreSQL is, a key is never answered with the site of another key', async (t) => {
+test('even when PostgreSQL is slow, a key never gets the site of another key', async (t) => {
   const { addresses } = await openStores()
   const address = new URL(addresses.postgres)
   const proxy = await startFaultProxy({ host: address.hostname, port: Number(address.port || 5432) })
@@ -42,7 +42,7 @@ test('however slow PostgreSQL is, a key is never answered with the site of anoth
     return statuses.every((status) => status === 200)
   }
 
-  await Promise.all(times(60, () => ask(newKeyText('site')))) // every connection of the pool is open now
+  await Promise.all(times(60, () => ask(newKeyText('site')))) // now every connection of the pool is open
   proxy.setFault({ latencyMs: 400 }) // longer than the API waits for PostgreSQL
   await askAll()
   proxy.setFault({})

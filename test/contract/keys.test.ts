@@ -19,7 +19,7 @@ test('the owner disables a key and enables it again', async (t) => {
   assert.deepEqual(answers, ['ok', 'key_disabled', 'ok', 'key_disabled'])
 })
 
-test('a key expires exactly when now reaches the date, though it was cached before', async (t) => {
+test('a key expires exactly when now reaches the date, even if it was cached before', async (t) => {
   const world = await openWorld(t, { now: noon })
   const key = await newSiteKey(world, new Date('2026-11-15T13:00:00.500Z'))
   const answers: Record<string, string> = {}
@@ -35,7 +35,7 @@ test('a key expires exactly when now reaches the date, though it was cached befo
   })
 })
 
-test('trap: an expired key is not deleted by its first use: it keeps answering key_expired', async (t) => {
+test('an expired key is not deleted by its first use: it keeps returning key_expired', async (t) => {
   const world = await openWorld(t, { now: noon })
   const key = await newSiteKey(world, new Date('2026-11-01T00:00:00Z'))
   for (const now of [noon, noon, '2027-11-15T12:00:00Z', '2036-11-15T12:00:00Z']) {
@@ -45,7 +45,7 @@ test('trap: an expired key is not deleted by its first use: it keeps answering k
   }
 })
 
-test('a later date, or none at all, revives an expired key', async (t) => {
+test('a later expiry date, or none, makes an expired key valid again', async (t) => {
   const world = await openWorld(t, { now: noon })
   const key = await newSiteKey(world, new Date('2026-11-01T00:00:00Z'))
   assert.equal(await ask(world, key), 'key_expired')
@@ -56,7 +56,7 @@ test('a later date, or none at all, revives an expired key', async (t) => {
   }
 })
 
-test('disabled outranks expired; enabled again, the key is expired still', async (t) => {
+test('key_disabled is reported before key_expired; once enabled again, the key is still expired', async (t) => {
   const world = await openWorld(t, { now: noon })
   const key = await newSiteKey(world, new Date('2026-11-01T00:00:00Z'))
   await setKeyDisabled(world.stores.postgres, key.id, true)
@@ -66,7 +66,7 @@ test('disabled outranks expired; enabled again, the key is expired still', async
   assert.equal(await ask(world, key), 'key_expired')
 })
 
-test('a deleted key has never existed, whatever state it was in', async (t) => {
+test('a deleted key is unknown, whatever its state was', async (t) => {
   const world = await openWorld(t, { now: noon })
   const { postgres } = world.stores
   const expired = await newSiteKey(world, new Date('2026-11-01T00:00:00Z'))
@@ -80,7 +80,7 @@ test('a deleted key has never existed, whatever state it was in', async (t) => {
   }
 })
 
-test('a site key whose site was deleted has never existed; an account key loses access to that site', async (t) => {
+test('a site key of a deleted site is unknown; an account key loses access to that site', async (t) => {
   const world = await openWorld(t)
   const { postgres } = world.stores
   const accountKey = await newAccountKey(world)
@@ -92,7 +92,7 @@ test('a site key whose site was deleted has never existed; an account key loses 
   refused(await world.get('/stats/overview', { site_id: world.siteId }, as(accountKey.text)), 403, 'forbidden')
 })
 
-test('other keys of the site go on when one is disabled, expired or deleted', async (t) => {
+test('disabling, expiring or deleting one key does not affect the other keys of the site', async (t) => {
   const world = await openWorld(t, { now: noon })
   const { postgres } = world.stores
   const [disabled, deleted] = [await newSiteKey(world), await newSiteKey(world)]
@@ -102,7 +102,7 @@ test('other keys of the site go on when one is disabled, expired or deleted', as
   assert.equal(await ask(world), 'ok')
 })
 
-test('a site key reads its site without site_id, and with its own', async (t) => {
+test('a site key reads its site without site_id and with its own site_id', async (t) => {
   const world = await openWorld(t, { now: noon })
   for (const query of ['', `site_id=${world.siteId}`]) {
     const { status, json } = await world.get('/stats/overview', query)
@@ -110,7 +110,7 @@ test('a site key reads its site without site_id, and with its own', async (t) =>
   }
 })
 
-test('an account key reads every site of its account, each by its own numbers', async (t) => {
+test('an account key reads every site of its account, each with its own numbers', async (t) => {
   const world = await openWorld(t, { now: noon })
   const key = await newAccountKey(world)
   const second = await newSite(world)
@@ -123,7 +123,7 @@ test('an account key reads every site of its account, each by its own numbers', 
   assert.deepEqual(await visitors(second), [second, 0])
 })
 
-test('the scheme may be written in any case, with any number of spaces', async (t) => {
+test('the Bearer scheme may be in any case, followed by any number of spaces', async (t) => {
   const { api, key } = await openWorld(t)
   for (const scheme of ['Bearer ', 'bearer ', 'BEARER ', 'bEaReR   ']) {
     const headers = { Authorization: `${scheme}${key.text}` }
@@ -131,7 +131,7 @@ test('the scheme may be written in any case, with any number of spaces', async (
   }
 })
 
-test('a key in the URL is no key: it neither opens nor replaces, and its value is not repeated', async (t) => {
+test('a key in the URL gives no access, replaces no header key, and is never echoed', async (t) => {
   const world = await openWorld(t)
   const other = await newSiteKey(world)
   refused(await world.api.fetch(`/api/v1/stats/overview?api_key=${other.text}`), 401, 'unauthorized')

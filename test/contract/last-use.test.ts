@@ -2,13 +2,14 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newId } from '../../src/accounts/ids.ts'
-import { listKeys } from '../../src/accounts/keys.ts'
-import { recordLastUse } from '../../src/accounts/last-use.ts'
+import { createKey, deleteKey, listKeys } from '../../src/accounts/keys.ts'
+import { readUsage, recordLastUse } from '../../src/accounts/last-use.ts'
 import { openRequestPostgres } from '../../src/stores/request-postgres.ts'
 import { eventually } from '../support/eventually.ts'
+import { keySecrets } from '../support/stores.ts'
 import { openWorld, startApi } from '../support/world.ts'
 
-test('the last use of a key is written in passing, with its latest time; a refused key has none', async (t) => {
+test('the last use of a key is written in the background with its latest time; a refused key has none', async (t) => {
   const world = await openWorld(t)
   const api = await startApi(world.stores, { lastUseMs: 200 })
   t.after(() => api.close())
@@ -22,16 +23,16 @@ test('the last use of a key is written in passing, with its latest time; a refus
   const began = Date.now()
   await ask(world.key.text)
   while (((await lastUse()) ?? 0) < began) {
-    assert.ok(Date.now() - began < 10_000, 'It was never written')
+    assert.ok(Date.now() - began < 10_000, 'the last use was never written')
     await sleep(50)
   }
   const written = (await lastUse()) as number
   assert.ok(written >= began && written <= Date.now())
   await sleep(500)
-  assert.equal(await lastUse(), written, 'without a use nothing is written')
+  assert.equal(await lastUse(), written, 'nothing is written when the key is not used')
 })
 
-test('twenty thousand keys used in a minute are all written, within the bounds of a request', async (t) => {
+test('the last use of 20,000 keys within a minute is written within the time limits of requests', async (t) => {
   const keys = 20_000
   const world = await openWorld(t)
   const { postgres, addresses } = world.stores
@@ -45,7 +46,7 @@ test('twenty thousand keys used in a minute are all written, within the bounds o
   const requestPostgres = openRequestPostgres(addresses.postgres)
   const lastUse = recordLastUse(requestPostgres, 100)
   t.after(async () => {
-    lastUse.close()
+    await lastUse.close()
     await requestPostgres.close()
     await postgres`DELETE FROM accounts WHERE id = ${accountId}`
   })
@@ -54,5 +55,66 @@ test('twenty thousand keys used in a minute are all written, within the bounds o
     const [{ written }] = await postgres<[{ written: number }]>`
       SELECT count(*)::int AS written FROM api_keys WHERE account_id = ${accountId} AND last_used_at IS NOT NULL`
     assert.equal(written, keys)
+    const [{ counted }] = await postgres<[{ counted: number }]>`
+      SELECT count(*)::int AS counted FROM key_usage JOIN api_keys ON id = key_id WHERE account_id = ${accountId}`
+    assert.equal(counted, keys)
   }, 30_000)
+})
+
+test('requests are counted by key and hour, across processes and hours, and what is left is written at the end', async (t) => {
+  const world = await openWorld(t)
+  const { postgres } = world.stores
+  const other = await createKey(postgres, keySecrets, { accountId: world.accountId, name: 'Other' })
+  const deleted = await createKey(postgres, keySecrets, { accountId: world.accountId, name: 'Deleted' })
+  let now = Date.now() - (Date.now() % 3_600_000) - 1
+  const processes = [recordLastUse(postgres, 3_600_000, () => now), recordLastUse(postgres, 3_600_000, () => now)]
+  const note = (id: string, times: number) => {
+    for (let time = 0; time < times; time++) for (const process of processes) process.note(id)
+  }
+  note(world.key.id, 3)
+  note(deleted.id, 1)
+  now += 1
+  note(world.key.id, 5)
+  note(other.id, 1)
+  await deleteKey(postgres, deleted.id)
+  await Promise.all(processes.map((process) => process.close()))
+
+  const usage = await readUsage(postgres, [world.key.id, other.id, deleted.id], { now, hours: 24 })
+  const none = Array<number>(22).fill(0)
+  assert.deepEqual(usage.get(world.key.id), [...none, 6, 10])
+  assert.deepEqual(usage.get(other.id), [...none, 0, 2])
+  assert.equal(usage.has(deleted.id), false)
+  const [listed] = (await listKeys(postgres)).filter(({ id }) => id === world.key.id)
+  assert.equal(listed?.lastUsedAt?.getTime(), now)
+  assert.deepEqual(
+    (await readUsage(postgres, [world.key.id], { now: now + 24 * 3_600_000 - 1, hours: 24 })).get(world.key.id),
+    [10, ...Array<number>(23).fill(0)],
+  )
+})
+
+test('the API counts what the rate limit counts, and hours older than three days are deleted', async (t) => {
+  const world = await openWorld(t)
+  const { postgres } = world.stores
+  const api = await startApi(world.stores, { lastUseMs: 100 })
+  t.after(() => api.close())
+  await postgres`
+    INSERT INTO key_usage (key_id, hour, requests)
+    SELECT ${world.key.id}, now() - age::interval, 7 FROM unnest(ARRAY['73 hours', '71 hours', '30 days']) AS age`
+  for (const path of ['overview', 'devices', 'pages?limit=none']) {
+    await api.fetch(`/api/v1/stats/${path}`, { headers: { Authorization: `Bearer ${world.key.text}` } })
+  }
+  const total = async () => {
+    const rows = await postgres<{ requests: string }[]>`
+      SELECT requests FROM key_usage WHERE key_id = ${world.key.id} ORDER BY hour`
+    return rows.map(({ requests }) => Number(requests))
+  }
+  await eventually(async () => {
+    const [old, ...recent] = await total()
+    assert.equal(old, 7)
+    // Two hours, if one begins during the test.
+    assert.equal(
+      recent.reduce((sum, one) => sum + one, 0),
+      3,
+    )
+  })
 })

@@ -1,4 +1,4 @@
-// A request with two faults is always answered with the first in the contract's order (docs/decisions.md D-38).
+// A request with two faults gets the error that comes first in the contract's order (decision D-38).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createAccount } from '../../src/accounts/accounts.ts'
@@ -26,16 +26,17 @@ const order = [
 
 type Rule = (typeof order)[number]
 
-/** Pairs that no request can break together. */
+/** Pairs of faults that no single request can have. */
 const exclusive: Record<string, string> = {
-  'site_required forbidden': 'one needs a missing site_id, the other one that names a site',
+  'site_required forbidden': 'one needs a missing site_id, the other a site_id that names a site',
 }
 
-/** How each rule is broken: most by what the key is, the rest by what the request says. */
+/** Sends a request with these faults: the key causes most of them, the request the rest. */
 async function send(
   api: Awaited<ReturnType<typeof startApi>>,
   limiter: Limiter,
   broken: readonly Rule[],
+  endpoint = '/stats/pages',
 ): Promise<Answer> {
   const breaks = (rule: Rule) => broken.includes(rule)
   const stores = await openStores()
@@ -60,7 +61,7 @@ async function send(
   if (breaks('unsupported_filter')) query.set('browser', 'Chrome')
   if (breaks('invalid_parameter')) query.set('limit', '0')
   if (breaks('invalid_date')) query.set('start', 'yesterday')
-  const path = breaks('route') ? '/api/v1/stats/nope' : '/api/v1/stats/pages'
+  const path = `/api/v1${endpoint}${breaks('route') ? '/nope' : ''}`
   const scheme = breaks('unauthorized') ? 'Basic' : 'Bearer'
   return api.fetch(`${path}?${query}`, { headers: { Authorization: `${scheme} ${key.text}` } })
 }
@@ -76,20 +77,20 @@ async function openApi(t: { after(end: () => Promise<void>): void }) {
   return { api, limiter }
 }
 
-test('without a fault there is an answer, and each fault alone gets its own code', async (t) => {
+test('a request without faults succeeds, and each fault alone gets its own code', async (t) => {
   const { api, limiter } = await openApi(t)
   assert.equal(codeOf(await send(api, limiter, [])), 'ok')
   for (const rule of order) assert.equal(codeOf(await send(api, limiter, [rule])), codeFor(rule))
 })
 
 for (const first of order.slice(0, -1))
-  test(`${first} is said before everything that comes after it`, async (t) => {
+  test(`${first} is reported before every later error`, async (t) => {
     const { api, limiter } = await openApi(t)
     for (const pair of pairs.filter((one) => one[0] === first && !(one.join(' ') in exclusive)))
       assert.equal(codeOf(await send(api, limiter, pair)), codeFor(first), pair.join(' and '))
   })
 
-test('with every later fault at once, the first is still said', async (t) => {
+test('with every later fault at once, the first error is still reported', async (t) => {
   const { api, limiter } = await openApi(t)
   for (const [index, first] of order.entries()) {
     const later = order.slice(index).filter((rule) => !(`${first} ${rule}` in exclusive))
@@ -101,14 +102,26 @@ test('with every later fault at once, the first is still said', async (t) => {
   }
 })
 
-test('a wrong method is said before a missing key, and an unknown path before a wrong method', async (t) => {
+for (const endpoint of ['/sites', '/sites/overview'])
+  test(`${endpoint} checks in the same order, and needs no site`, async (t) => {
+    const { api, limiter } = await openApi(t)
+    assert.equal(codeOf(await send(api, limiter, [], endpoint)), 'ok')
+    assert.equal(codeOf(await send(api, limiter, ['site_required'], endpoint)), 'ok', 'an account key names no site')
+    const possible = order.filter((rule) => rule !== 'site_required')
+    for (const [index, first] of possible.entries()) {
+      assert.equal(codeOf(await send(api, limiter, [first], endpoint)), codeFor(first))
+      assert.equal(codeOf(await send(api, limiter, possible.slice(index), endpoint)), codeFor(first))
+    }
+  })
+
+test('a wrong method is reported before a missing key, and an unknown path before a wrong method', async (t) => {
   const { api } = await openApi(t)
   const post = { method: 'POST', body: '{' }
   assert.equal(codeOf(await api.fetch('/api/v1/stats/pages?limit=0', post)), 'method_not_allowed')
   assert.equal(codeOf(await api.fetch('/api/v1/stats/nope?limit=0', post)), 'not_found')
 })
 
-test('an unknown path is said before two Authorization headers', async (t) => {
+test('an unknown path is reported before two Authorization headers', async (t) => {
   const { api } = await openApi(t)
   const headers = 'Host: a\r\nAuthorization: Bearer x\r\nAuthorization: Bearer y\r\nConnection: close'
   const ask = async (path: string) => codeOf(await sendRaw(api.port, `GET ${path} HTTP/1.1\r\n${headers}\r\n\r\n`))
@@ -116,7 +129,7 @@ test('an unknown path is said before two Authorization headers', async (t) => {
   assert.equal(await ask('/api/v1/stats/pages'), 'unauthorized')
 })
 
-test('a repeated or empty site_id is an invalid_parameter, and comes after unsupported_filter', async (t) => {
+test('a repeated or empty site_id is an invalid_parameter, reported after unsupported_filter', async (t) => {
   const { api } = await openApi(t)
   const stores = await openStores()
   const accountId = await createAccount(stores.postgres, { name: 'Twice', plan: 'Starter' })

@@ -1,4 +1,4 @@
-// Stores that do not answer: addresses nobody listens on, and a way to PostgreSQL that can be cut.
+// Stores that are down: addresses without a listener, and a connection to PostgreSQL that a test can cut.
 import type { TestContext } from 'node:test'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
@@ -29,7 +29,7 @@ export async function apiWithoutPostgres(test: TestContext) {
   return api
 }
 
-/** An API with a network of its own to PostgreSQL, which can be cut for good. */
+/** An API with its own proxy to PostgreSQL. The test can cut that connection for good. */
 export async function apiBehindProxy(test: TestContext) {
   const stores = await openStores()
   const address = new URL(stores.addresses.postgres)
@@ -38,7 +38,7 @@ export async function apiBehindProxy(test: TestContext) {
   const postgres = openPostgres(address.href)
   const api = await startApi({ ...stores, postgres })
   test.after(async () => {
-    // What still waits for an answer would wait for ever: the connections go first.
+    // Close the connections first: queries that still wait for an answer would wait for ever.
     await proxy.close()
     await postgres.end({ timeout: 0 })
     await api.close()

@@ -1,4 +1,4 @@
-// Good and bad values of every parameter, on all nine endpoints. Nothing is coerced, clamped or silently dropped.
+// Valid and invalid values of every parameter, on all nine endpoints. Nothing is coerced, clamped or silently dropped.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { memoryLimiter } from '../../src/api/rate-limit.ts'
@@ -129,7 +129,7 @@ const invalid = [
     'smart%20tv',
     '%zz',
   ]),
-  'device=des%E2%84%AAtop', // K is the Kelvin sign, which lower-cases to k
+  'device=des%E2%84%AAtop', // the letter K is the Kelvin sign, which lower-cases to k
   'device=desktop&device=mobile',
   ...each('hostname', ['', long(254), ...badText]),
   ...each('hostname', ['https://a.example', 'a.example:8443', 'a.example/', 'a+b', '%5B::1%5D', 'a..b', '*.a.example']),
@@ -212,7 +212,7 @@ const expected: Record<string, string> = Object.fromEntries([
 ])
 
 for (const name of reportNames) {
-  test(`${name} accepts and refuses exactly the values of the table; trap: a bad limit is not clamped`, async (t) => {
+  test(`${name} accepts and refuses exactly the values of the table; a bad limit is not clamped`, async (t) => {
     const world = await openWorld(t, { now: noon, limiter: memoryLimiter(Date.now) })
     const codes = await inTurns(
       Object.keys(expected),

@@ -1,4 +1,4 @@
-// Which hits a range holds, to the millisecond: at its edges, on long and short days, ahead of now and in other zones.
+// Which hits a range contains, to the millisecond: at its edges, on long and short days, in the future and in other zones.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setTimeZone } from '../../src/accounts/sites.ts'
@@ -6,7 +6,7 @@ import { custom, pageview } from '../support/events.ts'
 import { openWorld } from '../support/world.ts'
 import { codeOf, noon, reportNames } from './vocabulary.ts'
 
-test('a window wholly in the future is empty, however far ahead', async (t) => {
+test('a window entirely in the future is empty, even one far ahead', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at: '2026-11-14T10:00:00Z', referrer: 'a.example', utmSource: 'a' }),
@@ -23,12 +23,12 @@ test('a window wholly in the future is empty, however far ahead', async (t) => {
   }
 })
 
-test('a window that begins this very instant is empty', async (t) => {
+test('a window that begins now is empty', async (t) => {
   const world = await openWorld(t, { now: '2026-11-15T00:00:00Z' })
   assert.deepEqual(await world.data('/stats/timeseries', 'range=custom&start=2026-11-15&end=2026-11-15'), [])
 })
 
-test('the longest custom window is 100 years after the cut at now', async (t) => {
+test('the longest custom window, once cut at now, is 100 years', async (t) => {
   const world = await openWorld(t, { now: noon })
   const codes: Record<string, string> = {
     'start=1926-11-16&end=2026-11-15': 'ok',
@@ -44,7 +44,7 @@ test('the longest custom window is 100 years after the cut at now', async (t) =>
     assert.equal(codeOf(await world.get('/stats/overview', `range=custom&${query}`)), code, query)
 })
 
-test('trap: an instant is never in both windows, and none between them is lost', async (t) => {
+test('no instant is in both windows, and none between them is lost', async (t) => {
   const custom2 = 'range=custom&start=2026-11-11&end=2026-11-12'
   const edges: [query: string, at: string, counted: [previous: number, current: number]][] = [
     ['range=24h', '2026-11-13T11:59:59.999Z', [0, 0]],
@@ -56,7 +56,7 @@ test('trap: an instant is never in both windows, and none between them is lost',
     ['range=7d', '2026-11-01T23:59:59.999Z', [0, 0]],
     ['range=7d', '2026-11-02T00:00:00.000Z', [1, 0]],
     ['range=7d', '2026-11-08T11:59:59.999Z', [1, 0]],
-    ['range=7d', '2026-11-08T12:00:00.000Z', [0, 0]], // the afternoon that today has not had yet
+    ['range=7d', '2026-11-08T12:00:00.000Z', [0, 0]], // the part of the afternoon that today has not reached yet
     ['range=7d', '2026-11-08T23:59:59.999Z', [0, 0]],
     ['range=7d', '2026-11-09T00:00:00.000Z', [0, 1]],
     ['range=7d', '2026-11-15T11:59:59.999Z', [0, 1]],
@@ -77,7 +77,7 @@ test('trap: an instant is never in both windows, and none between them is lost',
   }
 })
 
-test('a day of 25 hours and one of 23 are one row each', async (t) => {
+test('a day of 25 hours and a day of 23 hours are one row each', async (t) => {
   const world = await openWorld(t, { zone: 'Europe/Berlin', now: noon })
   await world.record(
     ...['2026-10-24T21:59:59.999Z', '2026-10-24T22:00:00Z', '2026-10-25T00:30:00Z', '2026-10-25T01:30:00Z'].map(
@@ -97,7 +97,7 @@ test('a day of 25 hours and one of 23 are one row each', async (t) => {
   ])
 })
 
-test('the day is that of the site, at +5:45 too', async (t) => {
+test('days follow the time zone of the site, also at +5:45', async (t) => {
   const world = await openWorld(t, { zone: 'Asia/Kathmandu', now: noon })
   await world.record(pageview({ at: '2026-11-13T18:14:59.999Z' }), pageview({ at: '2026-11-13T18:15:00Z' }))
   assert.deepEqual(await world.data('/stats/timeseries', 'range=custom&start=2026-11-13&end=2026-11-14'), [
@@ -106,12 +106,12 @@ test('the day is that of the site, at +5:45 too', async (t) => {
   ])
 })
 
-test('a change of zone moves no event that was recorded before it', async (t) => {
+test('a change of time zone moves no event recorded before it', async (t) => {
   const world = await openWorld(t, { zone: 'UTC', now: '2026-11-20T12:00:00Z' })
   await world.record(pageview({ at: '2026-11-14T20:00:00Z' }))
   await setTimeZone(world.stores.postgres, world.siteId, 'Asia/Tokyo')
   world.api.directory.forget(world.siteId)
-  await world.record(pageview({ at: '2026-11-16T20:00:00Z', day: '2026-11-17' })) // stamped by Tokyo's calendar
+  await world.record(pageview({ at: '2026-11-16T20:00:00Z', day: '2026-11-17' })) // recorded with the date of Tokyo
   const { json, headers } = await world.get('/stats/timeseries', 'range=custom&start=2026-11-14&end=2026-11-17')
   assert.deepEqual(json.data, [
     { date: '2026-11-14', visitors: 1, pageviews: 1 },

@@ -1,4 +1,4 @@
-// Which instants and dates a range covers: the Stats-Period headers and the dates of timeseries, written by hand.
+// Which instants and dates a range covers: the expected Stats-Period headers and timeseries dates are written by hand.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorld } from '../support/world.ts'
@@ -10,7 +10,7 @@ interface Row {
   query: string
   period: string
   previous: string
-  /** How many dates, the first and the last of them. */
+  /** The number of dates, the first and the last. */
   dates: [number, string, string]
 }
 
@@ -18,7 +18,7 @@ const berlin = 'Europe/Berlin'
 const anHourPastNoon = '2026-11-15T13:14:15.678Z'
 
 const table: Record<string, Row> = {
-  '24h rolls with the clock': {
+  '24h ends now and begins 24 hours earlier': {
     now: anHourPastNoon,
     query: 'range=24h',
     period: '2026-11-14T13:14:15.678+00:00/2026-11-15T13:14:15.678+00:00',
@@ -48,21 +48,21 @@ const table: Record<string, Row> = {
     previous: '2026-10-24T00:30:00+02:00/2026-10-25T00:30:00+02:00',
     dates: [1, '2026-10-25', '2026-10-25'],
   },
-  'trap: 7d has seven dates, not eight': {
+  '7d has seven dates, not eight': {
     now: anHourPastNoon,
     query: 'range=7d',
     period: '2026-11-09T00:00:00+00:00/2026-11-15T13:14:15.678+00:00',
     previous: '2026-11-02T00:00:00+00:00/2026-11-08T13:14:15.678+00:00',
     dates: [7, '2026-11-09', '2026-11-15'],
   },
-  'trap: 7d has seven dates at midnight too, and the last is today': {
+  '7d has seven dates at midnight too, and the last is today': {
     now: '2026-11-15T00:00:00Z',
     query: 'range=7d',
     period: '2026-11-09T00:00:00+00:00/2026-11-15T00:00:00+00:00',
     previous: '2026-11-02T00:00:00+00:00/2026-11-08T00:00:00+00:00',
     dates: [7, '2026-11-09', '2026-11-15'],
   },
-  'trap: 7d has seven dates across the end of summer time': {
+  '7d has seven dates across the end of summer time': {
     zone: berlin,
     now: '2026-10-28T10:00:00Z',
     query: 'range=7d',
@@ -70,7 +70,7 @@ const table: Record<string, Row> = {
     previous: '2026-10-15T00:00:00+02:00/2026-10-21T11:00:00+02:00',
     dates: [7, '2026-10-22', '2026-10-28'],
   },
-  'trap: 7d has seven dates across the beginning of summer time': {
+  '7d has seven dates across the beginning of summer time': {
     zone: berlin,
     now: '2026-04-01T21:59:59Z',
     query: 'range=7d',
@@ -107,7 +107,7 @@ const table: Record<string, Row> = {
     previous: '2026-05-20T00:00:00+00:00/2026-08-17T13:14:15.678+00:00',
     dates: [90, '2026-08-18', '2026-11-15'],
   },
-  '12m holds each calendar date once': {
+  '12m contains each calendar date once': {
     now: anHourPastNoon,
     query: 'range=12m',
     period: '2025-11-16T00:00:00+00:00/2026-11-15T13:14:15.678+00:00',
@@ -142,7 +142,7 @@ const table: Record<string, Row> = {
     previous: '2026-10-22T00:00:00+00:00/2026-11-01T00:00:00+00:00',
     dates: [10, '2026-11-01', '2026-11-10'],
   },
-  'custom is cut at now, and compared with as many dates': {
+  'custom is cut at now and compared with the same number of dates': {
     now: anHourPastNoon,
     query: 'range=custom&start=2026-11-10&end=2026-11-30',
     period: '2026-11-10T00:00:00+00:00/2026-11-15T13:14:15.678+00:00',
@@ -179,7 +179,7 @@ const table: Record<string, Row> = {
     previous: '2026-09-05T00:00:00-04:00/2026-09-06T01:00:00-03:00',
     dates: [1, '2026-09-06', '2026-09-06'],
   },
-  'custom date-times mean their date as written': {
+  'a custom date-time counts as its date as written': {
     zone: 'Asia/Tokyo',
     now: noon,
     query: 'range=custom&start=2026-11-10T15:00:00Z&end=2026-11-11t23:59:59.999999999-12:00',
@@ -209,7 +209,7 @@ for (const [name, { zone = 'UTC', now, query, period, previous, dates }] of Obje
   })
 }
 
-test('every report says its period, and overview alone the previous one', async (t) => {
+test('every report has a period header, and only overview has one for the previous period', async (t) => {
   const world = await openWorld(t, { now: noon })
   for (const name of reportNames) {
     const { headers } = await world.get(`/stats/${name}`, 'range=7d')

@@ -15,7 +15,7 @@ const remainingOf = (answer: Answer) => rateLimitOf(answer)?.remaining as number
 
 const unix = (iso: string) => Date.parse(iso) / 1000
 
-/** A world whose clock moves by hand, with a limiter on the same clock; `spend` uses up requests without sending them. */
+/** A world whose clock the test sets, with a limiter on the same clock. `spend` uses up requests without sending them. */
 async function openTimed(t: Parameters<typeof openWorld>[0], plan: Exclude<Plan, 'Free'>, start: string) {
   let at = Date.parse(start)
   const limiter = memoryLimiter(() => at)
@@ -32,7 +32,7 @@ async function openTimed(t: Parameters<typeof openWorld>[0], plan: Exclude<Plan,
 }
 
 for (const [plan, limit] of Object.entries(perHour) as [Exclude<Plan, 'Free'>, number][])
-  test(`${plan} has ${limit} requests an hour`, async (t) => {
+  test(`${plan} has ${limit} requests per hour`, async (t) => {
     const world = await openWorld(t, { plan })
     const first = rateLimitOf(await world.get('/stats/overview'))
     assert.deepEqual([first?.limit, first?.remaining], [limit, limit - 1])
@@ -41,7 +41,7 @@ for (const [plan, limit] of Object.entries(perHour) as [Exclude<Plan, 'Free'>, n
     assert.deepEqual([codeOf(await timed.ask()), codeOf(await timed.ask())], ['ok', 'rate_limit_exceeded'])
   })
 
-test('the window starts with the key’s first request, is fixed, and ends an hour later to the millisecond', async (t) => {
+test('the window starts with the first request of a key, is fixed, and ends an hour later to the millisecond', async (t) => {
   const { setNow, spend, ask } = await openTimed(t, 'Starter', '2026-11-15T12:34:56.789Z')
   await ask()
   await spend(999)
@@ -62,7 +62,7 @@ test('the window starts with the key’s first request, is fixed, and ends an ho
   })
 })
 
-test('trap: the reset is a Unix time in seconds, not the seconds left, and the same through the window', async (t) => {
+test('the reset is a Unix time in seconds, not the seconds left, and stays the same throughout the window', async (t) => {
   const world = await openWorld(t)
   const before = Math.floor(Date.now() / 1000)
   const resets = new Set<number>()
@@ -72,7 +72,7 @@ test('trap: the reset is a Unix time in seconds, not the seconds left, and the s
   assert.ok(before + 3600 <= reset && reset <= Math.ceil(Date.now() / 1000) + 3600, `${reset}`)
 })
 
-test('Remaining counts down to 0 and stays there; a 429 neither counts nor moves the window', async (t) => {
+test('Remaining counts down to 0 and stays there; a 429 is not counted and does not move the window', async (t) => {
   const { setNow, spend, ask, changePlan } = await openTimed(t, 'Starter', '2026-11-15T12:00:00Z')
   await spend(997)
   const seen: [number, number][] = []
@@ -90,12 +90,12 @@ test('Remaining counts down to 0 and stays there; a 429 neither counts nor moves
     [429, 0],
     [429, 0],
   ])
-  // 1000 were counted and the refused ones were not: the larger plan has 1000 left, less this request.
+  // 1000 requests were counted and the refused ones were not, so the larger plan has 1000 left, minus this request.
   await changePlan('Growth')
   assert.equal(remainingOf(await ask()), 999)
 })
 
-/** How many requests of the world's key one request costs. */
+/** How much of the quota one request costs. */
 async function costOf(world: World, send: (world: World) => Promise<unknown>): Promise<number> {
   const before = remainingOf(await world.get('/stats/overview'))
   await send(world)
@@ -115,7 +115,7 @@ const costs: Record<string, [number, (world: World, t: Parameters<typeof openWor
   not_found: [0, (world) => world.get('/stats/nope')],
   method_not_allowed: [0, (world) => world.get('/stats/pages', '', { method: 'POST' })],
   unauthorized: [0, ({ api, key }) => api.fetch(`/api/v1/stats/pages?api_key=${key.text}`)],
-  'an unparsed request': [
+  'a request that cannot be parsed': [
     0,
     ({ api, key }) => sendRaw(api.port, `GET / HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${key.text}\r\nX\r\n\r\n`),
   ],
@@ -144,14 +144,14 @@ for (const [what, [cost, send]] of Object.entries(costs))
     assert.equal(await costOf(await openWorld(t), (world) => send(world, t)), cost)
   })
 
-test('site_required is counted too', async (t) => {
+test('site_required is counted', async (t) => {
   const world = await openWorld(t)
   const key = await newAccountKey(world)
   const left = await Promise.all([1, 2].map(() => world.get('/stats/pages', '', as(key.text))))
   assert.deepEqual(left.map(remainingOf).toSorted(), [4998, 4999])
 })
 
-test('every key has a window of its own, also on the same site', async (t) => {
+test('every key has its own window, even on the same site', async (t) => {
   const world = await openWorld(t)
   const other = await newSiteKey(world)
   for (const left of [4999, 4998]) {
@@ -167,7 +167,7 @@ test('an account key has one window for all its sites', async (t) => {
   assert.deepEqual([remainingOf(await ask(world.siteId)), remainingOf(await ask('another'))], [4999, 4998])
 })
 
-test('a new plan’s limit holds at once, within the running window, and what was used stays used', async (t) => {
+test('a new plan takes effect at once within the running window, and used requests stay used', async (t) => {
   const world = await openWorld(t, { plan: 'Agency' })
   const first = rateLimitOf(await world.get('/stats/overview'))
   await world.changePlan('Starter')
@@ -185,7 +185,7 @@ test('a new plan’s limit holds at once, within the running window, and what wa
   )
 })
 
-test('a smaller plan that is used up already refuses at once, with 0 remaining and not less', async (t) => {
+test('a downgrade below the requests already used refuses at once, with 0 remaining', async (t) => {
   const { spend, ask, changePlan } = await openTimed(t, 'Agency', '2026-11-15T12:00:00Z')
   await spend(1500)
   await changePlan('Starter')
@@ -195,7 +195,7 @@ test('a smaller plan that is used up already refuses at once, with 0 remaining a
   assert.equal(remainingOf(await ask()), 499)
 })
 
-test('two API instances on one Redis share the count exactly, also under a burst', async (t) => {
+test('two API instances with one Redis share an exact count, even under a burst', async (t) => {
   const world = await openWorld(t, { plan: 'Starter' })
   const second = await startApi(world.stores)
   const redis = openRedis(world.stores.addresses.redis, () => {})
@@ -214,7 +214,7 @@ test('two API instances on one Redis share the count exactly, also under a burst
     onDegraded: (error) => assert.fail(error),
   })
   for (const _ of times(97, String)) await Promise.all(times(10, () => limiter.spend(world.key.id, 1000)))
-  const answers = await Promise.all(times(60, ask)) // 28 are left
+  const answers = await Promise.all(times(60, ask)) // 28 requests are left
   const allowed = answers.filter(({ status }) => status === 200)
   assert.deepEqual(
     allowed.map(remainingOf).toSorted((one, other) => one - other),
@@ -224,7 +224,7 @@ test('two API instances on one Redis share the count exactly, also under a burst
   assert.equal(new Set(answers.map((answer) => rateLimitOf(answer)?.reset)).size, 1)
 })
 
-test('without Redis a process counts by itself, refuses at the limit, and shows its own numbers', async (t) => {
+test('without Redis a process counts alone, refuses at the limit, and reports its own numbers', async (t) => {
   const redis = openRedis('redis://127.0.0.1:1', () => {})
   t.after(() => redis.close())
   const limiter = redisLimiter({ redis, prefix: 'nowhere:', now: Date.now, onDegraded: () => {} })
@@ -236,9 +236,11 @@ test('without Redis a process counts by itself, refuses at the limit, and shows 
   assert.deepEqual(answers.map(remainingOf), [0, 0])
 })
 
-test('concurrency alone is never refused: a burst of one key waits its turn', async (t) => {
+test('concurrency alone is never refused: a burst from one key waits in its queue', async (t) => {
   const world = await openWorld(t)
-  const answers = await Promise.all(times(100, (index) => world.get(`/stats/${reportNames[index % 9]}`, 'range=24h')))
+  const answers = await Promise.all(
+    times(100, (index) => world.get(`/stats/${reportNames[index % reportNames.length]}`, 'range=24h')),
+  )
   assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
   assert.deepEqual(
     answers.map(remainingOf).toSorted((one, other) => one - other),

@@ -1,12 +1,15 @@
-// Requests that no HTTP client would send, byte for byte.
+// Sends requests that no HTTP client would send, byte for byte.
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { Answer } from '../support/world.ts'
 
-/** Sends the text as bytes (latin1) and reads until the server hangs up; whatever it would keep open needs `Connection: close`. */
+/**
+ * Sends the text as bytes (latin1) and reads until the server closes the connection. A request whose connection the server would keep
+ * open needs `Connection: close`.
+ */
 export async function sendRaw(port: number, request: string): Promise<Answer> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
-  socket.setTimeout(15_000, () => socket.destroy(new Error('The server neither answered nor hung up')))
+  socket.setTimeout(15_000, () => socket.destroy(new Error('The server neither answered nor closed the connection')))
   socket.write(request, 'latin1')
   const answer = await text(socket)
   socket.destroy()

@@ -1,8 +1,8 @@
-// Retention refuses no date: where the window before would end within a day whose events were dropped, it has the whole day, and says so
-// (decision D-79).
+// Retention refuses no date. When the previous window would end within a day whose events are deleted, it covers that whole day and
+// the response says so (decision D-79).
 import assert from 'node:assert/strict'
 import test from 'node:test'
-import { dropOldEvents } from '../../src/folding/retention.ts'
+import { dropOldEvents } from '../../src/rollups/retention.ts'
 import { pageview } from '../support/events.ts'
 import { connect, createStores, disconnect } from '../support/stores.ts'
 import { makeWorld, startApi } from '../support/world.ts'
@@ -10,7 +10,7 @@ import { reportNames } from './vocabulary.ts'
 
 const now = '2026-03-15T12:00:00Z'
 
-test('a window that would end within a day without events ends with that day, and says so; no date is refused', async (t) => {
+test('a previous window that would end within a day without events covers that whole day and says so; no date is refused', async (t) => {
   const created = await createStores()
   const stores = connect(created.addresses)
   const world = await makeWorld(stores, { now })
@@ -28,7 +28,7 @@ test('a window that would end within a day without events ends with that day, an
     pageview({ at: '2024-02-01T13:00:00Z', visitor: 'd' }),
   )
   await fresh.record(pageview({ at: '2026-03-10T10:00:00Z' }))
-  await world.fold('2026-03-14')
+  await world.rollUp('2026-03-14')
   const ask = async (query: string, name = 'overview', key = world.key) => {
     const headers = { Authorization: `Bearer ${key.text}` }
     const answer = await api.fetch(`/api/v1/stats/${name}?range=custom&${query}`, { headers })
@@ -39,7 +39,7 @@ test('a window that would end within a day without events ends with that day, an
       warning: answer.headers.get('stats-warning'),
     }
   }
-  // The window before it ends at noon of the 19th of January: the visit at one o'clock is not in it.
+  // The previous window ends at noon of 19 January, so the visit at one o'clock is not in it.
   const untilToday = 'start=2024-01-20&end=2026-03-15'
   const before = await ask(untilToday)
   assert.deepEqual(
@@ -63,7 +63,7 @@ test('a window that would end within a day without events ends with that day, an
   )
   assert.deepEqual(after.data.current, before.data.current)
 
-  // Parts of days whose events are there are as they were, and so are whole days.
+  // Parts of days whose events still exist do not change, and neither do whole days.
   const kept = await ask('start=2024-02-02&end=2026-03-15')
   assert.deepEqual(
     [kept.data.previous.visitors, kept.previousEnd, kept.warning],
@@ -76,7 +76,7 @@ test('a window that would end within a day without events ends with that day, an
   )
   const all = await ask('start=2023-01-01&end=2026-03-15')
   assert.deepEqual([all.data.current.visitors, all.warning], [4, null])
-  // Only the overview has a window before; and a site that had nothing then has lost nothing.
+  // Only overview has a previous window. A site without traffic at that time has lost nothing.
   for (const name of reportNames.filter((one) => one !== 'overview'))
     assert.equal((await ask(untilToday, name)).warning, null, name)
   const never = await ask(untilToday, 'overview', fresh.key)

@@ -1,4 +1,4 @@
-// Draws a demo site for looking at: `node test/demo/draw.ts [events] [seed] > demo.svg`.
+// Draws a demo site for a visual check: `node test/demo/draw.ts [events] [seed] > demo.svg`.
 import { generateDemo } from '../../src/demo/generate.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { type Sql, sql, text } from '../../src/stores/clickhouse-sql.ts'
@@ -12,7 +12,7 @@ interface Bar {
 const width = 1_400
 const margin = 60
 
-/** One chart: a title, a scale from zero, a bar each, some labels. */
+/** A chart: a title, a scale from zero, one bar per value, some labels. */
 function chart(title: string, bars: readonly Bar[], top: number, height: number, labelEvery: number): string {
   const most = Math.max(1, ...bars.map(({ value }) => value))
   const step = (width - 2 * margin) / bars.length
@@ -26,7 +26,7 @@ function chart(title: string, bars: readonly Bar[], top: number, height: number,
   return `<text x="${margin}" y="${top - 8}" font-size="14">${title}</text>${scale.join('')}<g fill="#3367d6">${parts.join('\n')}</g>`
 }
 
-/** A table: names and bars lying on their side. */
+/** A table with names and horizontal bars. */
 function ranking(title: string, bars: readonly Bar[], left: number, top: number): string {
   const most = Math.max(1, ...bars.map(({ value }) => value))
   const lines = bars.map(({ label, value }, index) => {
@@ -50,9 +50,9 @@ async function draw(clickhouse: ClickHouse, siteId: string, zone: string): Promi
   const lastDays = sql`AND day > (SELECT max(day) - 14 FROM events WHERE site_id = ${text(siteId)})`
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="1500" font-family="sans-serif" font-size="11"><rect width="100%" height="100%" fill="white"/>`,
-    chart('Visitors a day', await bars(sql`day`, visitors, byLabel), 40, 220, 28),
+    chart('Visitors per day', await bars(sql`day`, visitors, byLabel), 40, 220, 28),
     chart(
-      'Visitors an hour, the last fourteen days',
+      'Visitors per hour, the last fourteen days',
       await bars(sql`formatDateTime(${local}, '%m-%d %H')`, visitors, sql`${lastDays} ${byLabel}`),
       320,
       180,

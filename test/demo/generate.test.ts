@@ -40,7 +40,7 @@ const assertFaultless = async (site: { siteId: string; zone: string; until: numb
   assert.equal(Object.keys(faults).length, 12)
 }
 
-test('the same seed gives the same site, to the last id; another seed another', async () => {
+test('the same seed gives the same site including all ids, and another seed another site', async () => {
   const { siteId } = await demo()
   const first = await checksumOf(clickhouse, siteId, true)
   await clickhouse.run(sql`DELETE FROM events WHERE site_id = ${text(siteId)}`)
@@ -55,7 +55,7 @@ test('the same seed gives the same site, to the last id; another seed another', 
   assert.notEqual(await checksumOf(clickhouse, other.siteId, false), await checksumOf(clickhouse, siteId, false))
 })
 
-test('about as many events as asked for, and the summary tells how many', async () => {
+test('the number of events is about the requested one, and the summary reports it', async () => {
   for (const [events, seed] of [
     [10_000, 3],
     [10_000, 4],
@@ -79,10 +79,10 @@ for (const zone of [
   'Pacific/Kiritimati',
   'Pacific/Niue',
 ]) {
-  test(`traffic in ${zone} is as if it had been recorded`, async () => assertFaultless(await demo({ zone })))
+  test(`traffic in ${zone} looks like recorded traffic`, async () => assertFaultless(await demo({ zone })))
 }
 
-test('a present of a second, of some hours or at midnight cuts today', async () => {
+test('today is cut at now: after one second, after some hours, and at midnight', async () => {
   for (const until of [
     '2026-07-21T22:00:01Z',
     '2026-07-22T04:00:00Z',
@@ -93,7 +93,7 @@ test('a present of a second, of some hours or at midnight cuts today', async () 
   }
 })
 
-test('a larger site is faultless, has everything there is, and looks alive', async () => {
+test('a larger site is faultless, has every kind of value, and looks realistic', async () => {
   const progress: number[] = []
   const site = await demo({ events: 100_000, onProgress: (done) => progress.push(done) })
   await assertFaultless(site)
@@ -121,7 +121,7 @@ test('a larger site is faultless, has everything there is, and looks alive', asy
   )
 })
 
-test('a shape of its own', async () => {
+test('a custom shape is used', async () => {
   const shape = { paths: 3_000, countries: 2, referrers: 200, utmSources: 20, customEvents: 30, hostnames: 3 }
   const { siteId } = await demo({ events: 100_000, shape })
   assert.deepEqual(await valuesOf('country', siteId), ['IN', 'US'])
@@ -150,7 +150,7 @@ test('a signal ends the work between two steps', async () => {
   assert.ok(events > 0 && events < 90_000, `${events}`)
 })
 
-test('what cannot be made is refused', async () => {
+test('impossible requests are refused', async () => {
   for (const wrong of [{ events: 0 }, { events: 1.5 }, { seed: -1 }, { seed: 0.5 }, { zone: 'Nowhere/Land' }]) {
     await assert.rejects(demo(wrong), RangeError)
   }

@@ -20,7 +20,7 @@ const sessionsOn = (days: PlannedDay[], matches: (day: PlannedDay) => boolean) =
   return sumOf(matching) / matching.length
 }
 
-test('thirteen months that end with today, without a hole', () => {
+test('thirteen months that end with today, without a gap', () => {
   const days = plan({})
   assert.equal(days[0]?.date, '2025-06-23')
   assert.equal(days.at(-1)?.date, '2026-07-22')
@@ -32,7 +32,7 @@ test('thirteen months that end with today, without a hole', () => {
   }
 })
 
-test('every session is on some day, and whoever comes twice came once', () => {
+test('the days have all sessions together, and no visitor has more than two per day', () => {
   for (const sessions of [1, 50, 3_870, 400_000, 40_000_000]) {
     const days = plan({ sessions })
     assert.equal(sumOf(days.map((day) => day.sessions)), sessions)
@@ -51,7 +51,7 @@ test('a day is as long as its zone says', () => {
   assert.equal(hours('UTC', '2026-03-29'), 24)
 })
 
-test('today ends now, and has no second visits while they would not fit', () => {
+test('today ends now, and has no second visits while there is no time for them', () => {
   const noon = plan({ until: '2026-07-22T10:00:00Z' }).at(-1)!
   assert.equal(noon.limitMs, 12 * 3_600_000)
   assert.ok(noon.reach > 0.3 && noon.reach < 0.6)
@@ -62,7 +62,7 @@ test('today ends now, and has no second visits while they would not fit', () => 
   assert.equal(plan({ until: '2026-07-21T22:00:00Z' }).at(-1)?.date, '2026-07-21')
 })
 
-test('it grows, rests at weekends and at the end of December, and one day stands out', () => {
+test('traffic grows, falls at weekends and at the end of December, and one day stands out', () => {
   for (const seed of [1, 2, 3, 4, 5]) {
     const days = plan({ seed })
     const usual = (day: PlannedDay) => day.push.share === 0 && day.limitMs === day.lengthMs

@@ -24,7 +24,7 @@ test('the tables name only countries, pages and sources that exist', () => {
   )
 })
 
-test('a site of any size has every channel, an unknown country, and somewhere for pushes to come from', () => {
+test('a site of any size has every channel, an unknown country, and a source for push traffic', () => {
   for (const events of sizes) {
     const tables = tablesOf(shapeOf(events))
     assert.deepEqual(
@@ -40,7 +40,7 @@ test('a site of any size has every channel, an unknown country, and somewhere fo
   }
 })
 
-test('a whale has what was promised, and a smaller site less', () => {
+test('a whale has the promised number of values, and a smaller site fewer', () => {
   assert.deepEqual(shapeOf(100_000_000), {
     paths: 20_000,
     countries: 120,

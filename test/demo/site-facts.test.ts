@@ -13,7 +13,10 @@ const until = Date.parse('2026-03-30T12:00:00Z')
 
 async function faultsIn(...hits: Hit[]): Promise<string[]> {
   const siteId = `site_${randomUUID()}`
-  await recordBatch(clickhouse, { id: randomUUID(), events: hits.map((hit) => eventOf(hit, siteId, zone)) })
+  await recordBatch(clickhouse, {
+    id: randomUUID(),
+    events: hits.map((hit) => eventOf({ title: 'A page', ...hit }, siteId, zone)),
+  })
   return found(siteId)
 }
 
@@ -24,7 +27,7 @@ async function found(siteId: string): Promise<string[]> {
     .sort()
 }
 
-test('sound traffic has no fault: a gap of half an hour, two sessions further apart', async () => {
+test('valid traffic has no fault: a gap of half an hour, two sessions further apart', async () => {
   const faults = await faultsIn(
     { at: '2026-03-29T10:00:00Z', title: 'One' },
     { at: '2026-03-29T10:30:00Z', title: 'Two' },
@@ -52,8 +55,8 @@ test('each fault is found', async () => {
 
 test('ids that are shared between visitors or days are found', async () => {
   const siteId = `site_${randomUUID()}`
-  const one = eventOf({ at: '2026-03-28T22:59:00Z' }, siteId, zone)
-  const two = eventOf({ at: '2026-03-28T23:01:00Z' }, siteId, zone)
+  const one = eventOf({ at: '2026-03-28T22:59:00Z', title: 'A page' }, siteId, zone)
+  const two = eventOf({ at: '2026-03-28T23:01:00Z', title: 'A page' }, siteId, zone)
   await recordBatch(clickhouse, { id: randomUUID(), events: [one, { ...two, sessionId: one.sessionId }] })
   assert.deepEqual(await found(siteId), ['sessions_of_two_visitors', 'sessions_over_midnight'])
 })
@@ -64,7 +67,7 @@ test('a title that is missing, or not the latest, is found', async () => {
   await recordBatch(clickhouse, { id: randomUUID(), events: [event] })
   await clickhouse.run(sql`DELETE FROM titles WHERE site_id = ${text(siteId)}`)
   assert.deepEqual(await found(siteId), ['wrong_titles'])
-  const latest = { time: new Date(event.time).toISOString(), event_id: event.eventId, title: 'Wrong' }
+  const latest = { time: new Date(event.time + 1).toISOString(), event_id: event.eventId, title: 'Wrong' }
   const { pathname, country } = event
   await clickhouse.insert('titles', [{ site_id: siteId, pathname, country, latest }], randomUUID())
   assert.deepEqual(await found(siteId), ['wrong_titles'])

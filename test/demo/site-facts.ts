@@ -1,6 +1,9 @@
-// What is true of any recorded traffic (decisions D-1 to D-8), asked of the engine: every fault is a number that must be zero.
+// Rules for any recorded traffic (decisions D-1 to D-8) as ClickHouse queries: every fault is a number that must be zero.
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { instant, sql, text } from '../../src/stores/clickhouse-sql.ts'
+
+/** The one page of a demo site without a title. */
+const untitled = '/search'
 
 export async function faultsOf(
   clickhouse: ClickHouse,
@@ -49,27 +52,27 @@ export async function faultsOf(
       )`,
     sql`SELECT count() AS wrong_titles
       FROM (
-        SELECT pathname, country, max(latest) AS kept FROM titles WHERE site_id = ${text(siteId)} GROUP BY pathname, country
+        SELECT pathname, country, max(latest).time AS latest FROM titles WHERE site_id = ${text(siteId)} GROUP BY pathname, country
       ) AS written
       FULL OUTER JOIN (
-        SELECT pathname, country, max((time, toString(event_id), title)) AS kept
-        FROM events WHERE site_id = ${text(siteId)} AND title != '' GROUP BY pathname, country
+        SELECT pathname, country, max(time) AS latest
+        FROM events WHERE site_id = ${text(siteId)} AND pathname != ${text(untitled)} GROUP BY pathname, country
       ) AS recomputed USING (pathname, country)
-      WHERE written.kept != recomputed.kept`,
+      WHERE written.latest != recomputed.latest`,
   ]
   const faults: Record<string, number> = {}
   for (const statement of statements) Object.assign(faults, ...(await clickhouse.rows(statement)))
   return faults
 }
 
-/** Everything of a site, ids or not, in a few characters. */
+/** A checksum of a site's events, with or without their ids. */
 export async function checksumOf(clickhouse: ClickHouse, siteId: string, withIds: boolean): Promise<string> {
-  const ids = withIds ? sql`, visitor_id, session_id, event_id, batch_id` : sql``
+  const ids = withIds ? sql`, visitor_id, session_id, event_id` : sql``
   const [row] = await clickhouse.rows<{ checksum: string }>(sql`
     SELECT toString((
       count(),
       sum(cityHash64(
-        day, time, name, hostname, pathname, title, referrer, channel, utm_source, country, device${ids}
+        day, time, name, hostname, pathname, referrer, channel, utm_source, country, device${ids}
       ))
     )) AS checksum
     FROM events WHERE site_id = ${text(siteId)}`)

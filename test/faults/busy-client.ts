@@ -1,5 +1,5 @@
-// A process that keeps PostgreSQL busy in every way we do: queries with arrays, transactions that pause, listening. Says once a second
-// what it has done. It counts what fails and must live through anything; a transaction must never be half of one.
+// A process that uses PostgreSQL in every way Footfall does: queries with arrays, transactions with pauses, LISTEN. It prints its counts
+// once per second. It counts failures and must survive all of them; no transaction may be applied in part.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openPostgres } from '../../src/stores/postgres.ts'
 
@@ -20,7 +20,7 @@ async function query(round: number): Promise<void> {
   done.queries++
 }
 
-/** Two rows, with a pause between them that does not need PostgreSQL, as a fold does. */
+/** Writes two rows with a pause between them that does not use PostgreSQL, as a rollup run does. */
 async function transact(name: string): Promise<void> {
   await postgres.begin(async (transaction) => {
     await transaction`INSERT INTO pairs (name) VALUES (${name})`

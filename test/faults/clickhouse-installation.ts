@@ -1,10 +1,11 @@
-// An API process whose ClickHouse a test may break: an engine of its own, reached through a network of its own.
+// An API process with its own ClickHouse behind its own proxy, so that a test may break either.
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type ClickHouseServer, startClickHouse } from '../../dev/clickhouse/server.ts'
 import { type ClickHouse, createClickHouseDatabase, openClickHouse } from '../../src/stores/clickhouse.ts'
+import { clickhouseMigrations } from '../../src/stores/migrate.ts'
 import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
 import { atEnd } from '../support/at-end.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
@@ -23,48 +24,48 @@ import {
 } from './installation.ts'
 
 export interface ClickHouseInstallation {
-  /** kill -9. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
-  /** Starts it again, on the same port and data. */
+  /** Starts it again with the same port and data. */
   start(): Promise<void>
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void
-  /** Whatever a test has left behind. */
+  /** Repairs whatever a test has broken. */
   heal(api: ApiProcess): Promise<void>
-  /** Where the proxy leads to. */
+  /** The target of the proxy. */
   target: { port: number }
-  enginePort: number
+  clickhousePort: number
   proxy: FaultProxy
-  /** The engine through the proxy. */
+  /** The URL of ClickHouse through the proxy. */
   url: string
-  /** The engine itself, past the proxy. */
+  /** A direct connection to ClickHouse, without the proxy. */
   clickhouse: ClickHouse
   stores: Stores
   /** A site with one visitor. */
   customer: Customer
-  /** `settings` are parameters of the address: `?ch_max_memory_usage=…`. */
+  /** `settings` are URL parameters: `?ch_max_memory_usage=…`. */
   startApi(settings?: string): Promise<ApiProcess>
 }
 
 export async function installClickHouse(): Promise<ClickHouseInstallation> {
   const stores = await openStores()
   const folder = mkdtempSync(join(tmpdir(), 'footfall-faults-'))
-  let engine: ClickHouseServer = await startClickHouse({ folder })
-  const { port } = engine
+  let clickhouseServer: ClickHouseServer = await startClickHouse({ folder })
+  const { port } = clickhouseServer
   let isRunning = true
   const kill = async () => {
     isRunning = false
-    await engine.kill()
+    await clickhouseServer.kill()
   }
   const start = async () => {
-    engine = await startClickHouse({ folder, port })
+    clickhouseServer = await startClickHouse({ folder, port })
     isRunning = true
-    // It says that it lives before it has read its tables.
-    await until('the engine serves', 5_000, async () => {
+    // It reports that it is alive before it has loaded its tables.
+    await until('ClickHouse serves', 5_000, async () => {
       const url = `http://127.0.0.1:${port}/?user=footfall&password=footfall`
       return (await fetch(url, { method: 'POST', body: 'SELECT count() FROM footfall.titles' })).ok
     })
   }
-  const signal = (name: 'SIGSTOP' | 'SIGCONT') => void (isRunning && process.kill(engine.pid, name))
+  const signal = (name: 'SIGSTOP' | 'SIGCONT') => void (isRunning && process.kill(clickhouseServer.pid, name))
   atEnd(async () => {
     if (isRunning) await kill()
     rmSync(folder, { recursive: true, force: true })
@@ -76,10 +77,7 @@ export async function installClickHouse(): Promise<ClickHouseInstallation> {
   await createClickHouseDatabase(address(port))
   const clickhouse = openClickHouse(address(port))
   atEnd(() => clickhouse.close())
-  const migrations = new URL('../../migrations/clickhouse/', import.meta.url)
-  for (const file of readdirSync(migrations).sort()) {
-    await clickhouse.command(readFileSync(new URL(file, migrations), 'utf8'))
-  }
+  for (const statement of clickhouseMigrations()) await clickhouse.command(statement)
   const customer = await newCustomer(stores.postgres)
   await record(clickhouse, customer.siteId, {})
   return {
@@ -89,7 +87,7 @@ export async function installClickHouse(): Promise<ClickHouseInstallation> {
     proxy,
     url: address(proxy.port),
     target,
-    enginePort: port,
+    clickhousePort: port,
     kill,
     start,
     signal,
@@ -111,43 +109,43 @@ export async function installClickHouse(): Promise<ClickHouseInstallation> {
   }
 }
 
-let questions = 0
+let queries = 0
 
-/** A report nobody has asked for yet: each limit and range is a question of its own. */
-export const newQuestion = (): string => {
-  questions++
+/** A report that was not requested before: each limit and range is another query. */
+export const newQuery = (): string => {
+  queries++
   const ranges = ['7d', '30d', '90d', '12m']
-  return `/api/v1/stats/pages?range=${ranges[questions % 4]}&limit=${1 + ((questions >> 2) % 100)}`
+  return `/api/v1/stats/pages?range=${ranges[queries % 4]}&limit=${1 + ((queries >> 2) % 100)}`
 }
 
 export interface Outage {
   begin(): Promise<unknown> | unknown
   end(): Promise<unknown> | unknown
-  /** The price at which the first request finds out. */
+  /** How long the first failing request may take. */
   firstMs: number
   healMs: number
 }
 
-/** Goes through an outage: what was answered is answered again, the rest fails at once, and it ends by itself. */
+/** Runs through an outage: cached responses are sent again, other queries fail at once, and the API recovers by itself. */
 export async function goThrough(
   { customer: { key } }: ClickHouseInstallation,
   api: ApiProcess,
   { begin, end, firstMs, healMs }: Outage,
 ): Promise<string> {
-  const known = newQuestion()
-  await until('the engine answers', 5_000, async () => (await ask(api, known, key)).status === 200)
+  const known = newQuery()
+  await until('ClickHouse answers', 5_000, async () => (await ask(api, known, key)).status === 200)
   const before = await ask(api, known, key)
   assert.equal(before.json.data[0].visitors, 1)
   const told = changes(api, 'ClickHouse').length
 
   await begin()
-  const [again, unknown] = await Promise.all([ask(api, known, key), ask(api, newQuestion(), key)])
+  const [again, unknown] = await Promise.all([ask(api, known, key), ask(api, newQuery(), key)])
   answered(again, 200, firstMs)
-  assert.equal(again.text, before.text, 'the same bytes, with the time at which they were computed')
+  assert.equal(again.text, before.text, 'the same bytes, including generated_at')
   failed(unknown, { boundMs: firstMs, counted: true })
-  await until('the metric says that ClickHouse is down', 1_000, async () => !(await isUp(api, 'ClickHouse')))
+  await until('the metric shows ClickHouse down', 1_000, async () => !(await isUp(api, 'ClickHouse')))
 
-  failed(await ask(api, newQuestion(), key), { boundMs: 50, counted: true })
+  failed(await ask(api, newQuery(), key), { boundMs: 50, counted: true })
   const repeated = await ask(api, known, key)
   answered(repeated, 200, 50)
   assert.equal(repeated.text, before.text)
@@ -158,19 +156,19 @@ export async function goThrough(
   await refusesAsEver(api, key)
 
   await end()
-  const healedMs = await until('a new question is answered', healMs, async () => {
-    const answer = await ask(api, newQuestion(), key)
-    if (answer.status === 200) assert.equal(answer.json.data[0].visitors, 1, 'never a part of the truth')
+  const healedMs = await until('a new query is answered', healMs, async () => {
+    const answer = await ask(api, newQuery(), key)
+    if (answer.status === 200) assert.equal(answer.json.data[0].visitors, 1, 'never incomplete data')
     return answer.status === 200
   })
   assert.equal(await isUp(api, 'ClickHouse'), true)
-  assert.deepEqual(changes(api, 'ClickHouse').slice(told), ['down', 'up'], 'one line for each change')
+  assert.deepEqual(changes(api, 'ClickHouse').slice(told), ['down', 'up'], 'one log line per change')
   return `first 500 after ${Math.round(unknown.ms)} ms, next after ${Math.round(repeated.ms)} ms, healed in ${healedMs} ms`
 }
 
-/** What does not need the engine does not notice. */
+/** Asserts that responses without ClickHouse stay the same. */
 export async function refusesAsEver(api: ApiProcess, key: string): Promise<void> {
-  assert.equal((await ask(api, newQuestion(), 'ff_s_made-up')).status, 401)
+  assert.equal((await ask(api, newQuery(), 'ff_s_made-up')).status, 401)
   assert.equal((await ask(api, '/api/v1/stats/pages?limit=0', key)).json.error.code, 'invalid_parameter')
   assert.equal((await ask(api, '/api/v1/stats/pages?site_id=site_aaaaaaaaaaaaaaaa', key)).json.error.code, 'forbidden')
   assert.equal((await ask(api, '/readyz')).status, 200)

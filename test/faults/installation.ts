@@ -1,4 +1,4 @@
-// What every fault test needs: customers in the stores, requests with their time, and what the process tells its operator.
+// Shared by all fault tests: customers in the stores, timed requests, and the metrics and log of the process.
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { createAccount } from '../../src/accounts/accounts.ts'
@@ -13,7 +13,7 @@ import { eventOf, type Hit } from '../support/events.ts'
 import { keySecrets } from '../support/stores.ts'
 import type { Answer } from '../support/world.ts'
 
-// How late our own timers have been in the last seconds, which tells how busy the machine is.
+// How late our own timers were in the last seconds, which shows how busy the machine is.
 const lateness: { at: number; ms: number }[] = []
 let expected = performance.now()
 setInterval(() => {
@@ -23,13 +23,13 @@ setInterval(() => {
   expected = now + 20
 }, 20).unref()
 
-/** What the machine may add to any bound: 300 ms, and more while it is busy with other things. */
+/** The tolerance added to every time limit: 300 ms, and more while the machine is busy. */
 export const noise = (): number => 300 + 5 * Math.max(0, ...lateness.map(({ ms }) => ms))
 
 export interface Customer {
   accountId: string
   siteId: string
-  /** The text of a key of the site. */
+  /** The text of one of the site's keys. */
   key: string
 }
 
@@ -43,7 +43,7 @@ export async function newCustomer(
   return { accountId, siteId, key: await newKey(postgres, { accountId, siteId }) }
 }
 
-/** The text of another key: of the site, or without one of the whole account. */
+/** The text of another key: a site key, or without a site an account key. */
 export async function newKey(
   postgres: Postgres,
   { accountId, siteId }: { accountId: string; siteId?: string },
@@ -53,7 +53,7 @@ export async function newKey(
   return (await createKey(postgres, keySecrets, key)).text
 }
 
-/** Each hit is one pageview of a visitor of its own, an hour ago. */
+/** Records one pageview of a new visitor per hit, an hour ago. */
 export function record(clickhouse: ClickHouse, siteId: string, ...hits: Partial<Hit>[]): Promise<void> {
   const at = new Date(Date.now() - 3_600_000).toISOString()
   const events = hits.map((hit, index) => eventOf({ at, visitor: `visitor ${index}`, ...hit }, siteId, 'UTC'))
@@ -64,7 +64,7 @@ export interface Timed extends Answer {
   ms: number
 }
 
-/** GET, with its time. */
+/** Sends a GET request and measures its time. */
 export async function ask(
   { url }: { url: string },
   path: string,
@@ -92,18 +92,22 @@ export function answered(answer: Timed, status: number, boundMs: number): void {
   assert.ok(answer.ms <= boundMs + noise(), `took ${Math.round(answer.ms)} ms, not ${boundMs}`)
 }
 
-/** A fault of ours: the envelope, Retry-After, and rate limit headers exactly when the request had been counted. */
+/** Asserts an internal error: the envelope, Retry-After, and rate limit headers exactly when the request was counted. */
 export function failed(answer: Timed, { boundMs, counted }: { boundMs: number; counted: boolean }): void {
   answered(answer, 500, boundMs)
   assert.equal(answer.json.error.code, 'internal_error')
-  assert.equal(isCounted(answer), counted, counted ? 'rate limit headers are missing' : 'nothing was counted yet')
+  assert.equal(
+    isCounted(answer),
+    counted,
+    counted ? 'rate limit headers are missing' : 'the request must not be counted',
+  )
   assert.match(answer.headers.get('retry-after') ?? '', /^\d+$/)
   assert.equal(answer.headers.get('access-control-allow-origin'), '*')
 }
 
 type Dependency = 'PostgreSQL' | 'ClickHouse'
 
-/** What /metrics says of a neighbour. */
+/** The state of a dependency in /metrics. */
 export async function isUp({ metricsUrl }: ApiProcess, dependency: Dependency): Promise<boolean> {
   const text = await (await fetch(metricsUrl)).text()
   const [, value] = new RegExp(`^footfall_dependency_up\\{dependency="${dependency}"\\} (\\d)$`, 'm').exec(text) ?? []
@@ -111,7 +115,7 @@ export async function isUp({ metricsUrl }: ApiProcess, dependency: Dependency): 
   return value === '1'
 }
 
-/** What the log says of a neighbour, in order: `down` and `up`. */
+/** The states of a dependency in the log, in order: `down` and `up`. */
 export const changes = (api: ApiProcess, dependency: Dependency): string[] =>
   api
     .log()
@@ -122,7 +126,7 @@ export const changes = (api: ApiProcess, dependency: Dependency): string[] =>
 
 export const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
 
-/** Waits for something to become true and returns how long it took. */
+/** Waits until the condition is true and returns how long it took. */
 export async function until(what: string, boundMs: number, isTrue: () => Promise<boolean> | boolean): Promise<number> {
   const began = performance.now()
   for (;;) {
@@ -132,7 +136,7 @@ export async function until(what: string, boundMs: number, isTrue: () => Promise
   }
 }
 
-/** Asks over and over while the work goes on; a request without an answer counts as status 0. */
+/** Repeats a request while the work runs. A request without a response has status 0. */
 export async function whileAsking(request: () => Promise<Timed>, work: () => Promise<unknown>): Promise<Timed[]> {
   const answers: Timed[] = []
   let isWorking = true
@@ -153,6 +157,6 @@ export async function whileAsking(request: () => Promise<Timed>, work: () => Pro
 
 const none: Timed = { status: 0, headers: new Headers(), text: '', json: undefined, ms: 0 }
 
-/** The middle of their times: single requests may fall on a moment in which the machine was elsewhere. */
+/** The median of their times, because the machine may be busy during single requests. */
 export const medianOf = (answers: readonly Timed[]): number =>
   answers.map(({ ms }) => ms).sort((a, b) => a - b)[answers.length >> 1] as number

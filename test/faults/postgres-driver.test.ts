@@ -1,12 +1,14 @@
-// The driver throws outside of any promise when a connection breaks under a transaction, or while it reads the types of arrays
-// (decision D-136). A process that works with PostgreSQL in every way we do lives through a server that is killed, stopped and started.
+// The driver throws outside any promise when a connection breaks during a transaction, or while it reads the array types
+// (decision D-136). A process that uses PostgreSQL in every way Footfall does survives a server that is killed, stopped and started.
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
-import { test } from 'node:test'
 import { openPostgres } from '../../src/stores/postgres.ts'
-import { seeded } from '../oracle/random.ts'
+import { needing } from '../support/needing.ts'
 import { startOwnPostgres } from '../support/own-servers.ts'
+import { seeded } from '../support/random.ts'
 import { sleep, until } from './installation.ts'
+
+const { test } = needing('PostgreSQL')
 
 const seconds = Number(process.env.FOOTFALL_FAULT_SECONDS ?? 12)
 
@@ -17,7 +19,7 @@ interface Done {
   notices: number
 }
 
-test(`PostgreSQL killed, stopped and started again at random for ${seconds} s: nobody ends, no transaction is halved`, async (t) => {
+test(`PostgreSQL killed, stopped and restarted at random for ${seconds} s: no process exits, no transaction is applied in part`, async (t) => {
   const server = await startOwnPostgres()
   t.after(() => server.remove())
   const child = fork(new URL('busy-client.ts', import.meta.url), {
@@ -36,7 +38,7 @@ test(`PostgreSQL killed, stopped and started again at random for ${seconds} s: n
   const alive = () => assert.equal(child.exitCode, null, `it ended:\n${said}`)
   const worksAgain = async () => {
     const before = done
-    await until('it works again', 20_000, () => {
+    await until('queries work again', 20_000, () => {
       alive()
       return (
         done.queries > before.queries + 20 && done.transactions > before.transactions && done.notices > before.notices
@@ -59,8 +61,8 @@ test(`PostgreSQL killed, stopped and started again at random for ${seconds} s: n
       await sleep(random.below(1_500))
       server.signal('SIGCONT')
     } else {
-      server.signal('SIGINT') // a fast shutdown, which ends transactions
-      await until('it has ended', 10_000, () => !server.isRunning())
+      server.signal('SIGINT') // a fast shutdown, which aborts transactions
+      await until('the server has exited', 10_000, () => !server.isRunning())
       await server.start()
     }
     alive()

@@ -1,13 +1,11 @@
-// PostgreSQL not gone, but not as it should be; and what is remembered of it.
+// PostgreSQL is up but not healthy, and how long cached keys and sites stay valid.
 import assert from 'node:assert/strict'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import { before, beforeEach, test } from 'node:test'
 import { openDirectory } from '../../src/accounts/directory.ts'
 import { newKeyText } from '../../src/accounts/key-text.ts'
 import { recordLastUse } from '../../src/accounts/last-use.ts'
 import { openRequestPostgres } from '../../src/stores/request-postgres.ts'
 import { atEnd } from '../support/at-end.ts'
+import { needing } from '../support/needing.ts'
 import { keySecrets } from '../support/stores.ts'
 import {
   answered,
@@ -30,6 +28,8 @@ import {
   untilItServes,
 } from './postgres-installation.ts'
 
+const { before, beforeEach, test } = needing('PostgreSQL')
+
 let installed: PostgresInstallation
 
 before(async () => {
@@ -38,16 +38,16 @@ before(async () => {
 
 beforeEach(() => installed.heal())
 
-test('a process that starts without PostgreSQL refuses what it can judge, fails the rest, and finds it by itself', async (test) => {
+test('a process that starts without PostgreSQL refuses what it can judge, fails other requests, and connects by itself', async (test) => {
   const { server, warm, startApi } = installed
   await server.kill()
-  const api = await startApi() // ready, or this would throw
+  const api = await startApi() // throws unless it becomes ready
   try {
     answered(await overview(api, 'ff_s_made-up'), 401, 50)
     failed(await overview(api, warm.key), { boundMs: 350, counted: false })
     failed(await overview(api, newKeyText('account')), { boundMs: 350, counted: false })
     assert.equal((await ask(api, '/livez')).status, 200)
-    await until('the metric says so', 500, async () => !(await isUp(api, 'PostgreSQL')))
+    await until('the metric shows PostgreSQL down', 500, async () => !(await isUp(api, 'PostgreSQL')))
     await server.start()
     await untilItServes(server)
     const healed = await until('the key works', 1_000, async () => (await overview(api, warm.key)).status === 200)
@@ -59,14 +59,14 @@ test('a process that starts without PostgreSQL refuses what it can judge, fails 
   }
 })
 
-test('PostgreSQL restarted under load: no request with a known key fails, and changes are heard again after it', async (test) => {
+test('PostgreSQL restarted under load: no request with a known key fails, and later changes take effect again', async (test) => {
   const { server, api, warm, asAdmin } = installed
   await becomesKnown(api, warm.key)
   const answers = await whileAsking(
     () => overview(api, warm.key),
     async () => {
       server.signal('SIGINT') // what `pg_ctl restart` sends
-      await until('PostgreSQL has ended', 5_000, () => !existsSync(join(server.folder, 'data', 'postmaster.pid')))
+      await until('PostgreSQL has ended', 5_000, () => !server.isRunning())
       await server.start()
       await untilItServes(server)
       const { key } = await asAdmin((admin) => newCustomer(admin))
@@ -80,7 +80,7 @@ test('PostgreSQL restarted under load: no request with a known key fails, and ch
   assert.equal(listening.length, 1)
 })
 
-test('a connection that breaks under a query: it is asked again, and the client does not notice', async () => {
+test('a query whose connection breaks is repeated, and the client does not notice', async () => {
   const { api, asAdmin } = installed
   const { key } = await asAdmin((admin) => newCustomer(admin))
   await sleep(700)
@@ -100,12 +100,12 @@ test('a connection that breaks under a query: it is asked again, and the client 
           await transaction`ROLLBACK`
           answered(await waiting, 200, 500)
         })
-        .catch((error) => assert.equal(error.code, '25P01')), // there is no transaction left to commit
+        .catch((error) => assert.equal(error.code, '25P01')), // no transaction is left to commit
   )
   assert.deepEqual(changes(api, 'PostgreSQL').slice(told), [])
 })
 
-test('a table that is locked fails those who need it in time, slows nobody else and uses up no connections', async (test) => {
+test('a locked table fails the requests that need it in time, slows no others and does not exhaust connections', async (test) => {
   const { api, warm, asAdmin } = installed
   const keys = await asAdmin((admin) =>
     Promise.all(Array.from({ length: 30 }, async () => (await newCustomer(admin)).key)),
@@ -126,22 +126,22 @@ test('a table that is locked fails those who need it in time, slows nobody else 
       answered(await overview(api, warm.key), 200, 250)
     })
   })
-  test.diagnostic(`${most} connections at most`)
-  assert.ok(most <= 12, `${most} connections: the pool has 10, one listens, one may be on its way out`)
-  const healed = await until('a key that was not known works', 1_000, async () => {
+  test.diagnostic(`at most ${most} connections`)
+  assert.ok(most <= 12, `${most} connections: the pool has 10, one listens, one may be closing`)
+  const healed = await until('an unknown key works', 1_000, async () => {
     return (await overview(api, keys[0] as string)).status === 200
   })
   test.diagnostic(`healed in ${healed} ms`)
 })
 
-test('PostgreSQL that cannot write, as with a full disk: the API reads on, and writes later what it had to note', async () => {
+test('while PostgreSQL cannot write, as on a full disk, the API keeps reading and writes later', async () => {
   const { server, api, asAdmin } = installed
   const { siteId, key } = await asAdmin((admin) => newCustomer(admin))
   const [row] = await asAdmin((admin) => admin<{ id: string }[]>`SELECT id FROM api_keys WHERE site_id = ${siteId}`)
   const postgres = openRequestPostgres(server.url)
   const lastUse = recordLastUse(postgres, 50)
   atEnd(async () => {
-    lastUse.close()
+    await lastUse.close()
     await postgres.close()
   })
   const isNoted = async () => {
@@ -167,11 +167,11 @@ test('PostgreSQL that cannot write, as with a full disk: the API reads on, and w
   answered(await overview(api, key), 200, 250)
   assert.equal(await isNoted(), false)
   await setReadOnly('off')
-  await until('it is noted', 1_000, isNoted)
+  await until('the last use is written', 1_000, isNoted)
   assert.deepEqual(changes(api, 'PostgreSQL').slice(told), [])
 })
 
-test('what is known serves 15 minutes without PostgreSQL and not a moment longer, and again once it is back', async () => {
+test('cached keys and sites serve for 15 minutes without PostgreSQL and no longer, and again once it is back', async () => {
   const { server, proxy, warm, asAdmin } = installed
   const clock = { ms: 0 }
   const states: boolean[] = []
@@ -196,19 +196,19 @@ test('what is known serves 15 minutes without PostgreSQL and not a moment longer
   await sleep(1_000) // what was read before the first poll is read again after it
   assert.equal(await isKnown(), true)
   clock.ms += 10 * 60_000
-  await sleep(1_200) // long enough to be confirmed by polling
+  await sleep(1_200) // long enough for polling to confirm it
   proxy.setFault({ reset: true })
-  await until('it is down', 1_500, () => states.at(-1) === false)
+  await until('PostgreSQL is reported down', 1_500, () => states.at(-1) === false)
   clock.ms += 15 * 60_000 - 1
   assert.equal(await isKnown(), true)
   clock.ms += 1
   assert.equal(await isKnown(), false)
   proxy.setFault({})
-  await until('it is known again', 2_000, isKnown)
+  await until('key and site are known again', 2_000, isKnown)
   assert.ok((await asAdmin((admin) => admin`SELECT 1`)).length === 1)
 })
 
-test('a key that expires while PostgreSQL is gone expires on time', async () => {
+test('a key that expires while PostgreSQL is down expires on time', async () => {
   const { proxy, api, warm, asAdmin } = installed
   const expiresAt = new Date(Date.now() + 3_000)
   const key = await asAdmin((admin) => newKey(admin, warm, expiresAt))

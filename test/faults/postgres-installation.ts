@@ -1,4 +1,4 @@
-// An API process whose PostgreSQL a test may break: a server of its own, reached through a network of its own.
+// An API process with its own PostgreSQL behind its own proxy, so that a test may break either.
 import assert from 'node:assert/strict'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -34,18 +34,18 @@ export interface PostgresInstallation {
   server: OwnServer
   proxy: FaultProxy
   api: ApiProcess
-  /** A key that the process knows. Its site has a visitor from Germany and excludes another one from France. */
+  /** A key that the process has cached. Its site has a visitor from Germany, and one from France whose country is excluded. */
   warm: Customer
-  /** A key of the same account that may name any of its sites; known too. */
+  /** A cached account key of the same account. */
   accountKey: string
   startApi(): Promise<ApiProcess>
-  /** Whatever a test has left behind. */
+  /** Repairs whatever a test has broken. */
   heal(): Promise<void>
-  /** Works with a connection that is not the API's. */
+  /** Runs with a connection outside the API. */
   asAdmin<Value>(work: (admin: Postgres) => Promise<Value>): Promise<Value>
 }
 
-/** Twenty connections, three of them for superusers; the API logs in with a password. */
+/** Twenty connections, three of them for superusers. The API logs in with a password. */
 export async function installPostgres(): Promise<PostgresInstallation> {
   const stores = await openStores()
   const server = await startOwnPostgres('max_connections=20')
@@ -94,7 +94,7 @@ export async function installPostgres(): Promise<PostgresInstallation> {
 export const becomesKnown = (api: ApiProcess, key: string, query = ''): Promise<number> =>
   until('the key works', 3_000, async () => (await overview(api, key, query)).status === 200)
 
-/** A server that recovers from a crash listens before it serves. */
+/** A server in crash recovery listens before it accepts queries. */
 export const untilItServes = (server: OwnServer): Promise<number> =>
   until('PostgreSQL serves', 10_000, async () => {
     const sql = openPostgres(server.url)
@@ -109,12 +109,12 @@ export const untilItServes = (server: OwnServer): Promise<number> =>
 export interface Outage {
   begin(): Promise<unknown> | unknown
   end(): Promise<unknown> | unknown
-  /** The price at which the first request that has to ask PostgreSQL finds out. */
+  /** How long the first request that needs PostgreSQL may take. */
   firstColdMs: number
   healMs: number
 }
 
-/** Goes through an outage: what is known goes on, what is not known is 500, and it ends by itself. */
+/** Runs through an outage: cached keys work, unknown keys get 500, and the API recovers by itself. */
 export async function goThrough(installed: PostgresInstallation, { begin, end, firstColdMs, healMs }: Outage) {
   const { api, warm, accountKey, asAdmin } = installed
   const cold = await asAdmin(async (admin) => ({
@@ -122,7 +122,7 @@ export async function goThrough(installed: PostgresInstallation, { begin, end, f
     site: await createSite(admin, { accountId: warm.accountId, domain: `${crypto.randomUUID()}.example` }),
   }))
   const [firstKey, nextKey, lastKey] = cold.keys as [string, string, string]
-  await sleep(700) // until the process has heard of all that
+  await sleep(700) // until the process has heard of all changes
   await becomesKnown(api, warm.key)
   await becomesKnown(api, accountKey, `&site_id=${warm.siteId}`)
   const usual = Math.round(
@@ -141,29 +141,29 @@ export async function goThrough(installed: PostgresInstallation, { begin, end, f
     async () => {
       await begin()
       failed(await overview(api, firstKey), { boundMs: firstColdMs, counted: false })
-      await until('the metric says that PostgreSQL is down', 1_500, async () => !(await isUp(api, 'PostgreSQL')))
+      await until('the metric shows PostgreSQL down', 1_500, async () => !(await isUp(api, 'PostgreSQL')))
       failed(await overview(api, nextKey), { boundMs: 50, counted: false })
       failed(await overview(api, newKeyText('site')), { boundMs: 50, counted: false })
       answered(await overview(api, 'ff_s_made-up'), 401, 50)
       failed(await overview(api, accountKey, `&site_id=${cold.site}`), { boundMs: 50, counted: true })
       assert.equal((await ask(api, '/readyz')).status, 200)
       await end()
-      healedMs = await until('a key that was not known works', healMs, async () => {
+      healedMs = await until('an unknown key works', healMs, async () => {
         const { status } = await overview(api, lastKey)
-        assert.notEqual(status, 401, 'an outage is no verdict on a key')
+        assert.notEqual(status, 401, 'an outage must not reject a key')
         return status === 200
       })
     },
   )
 
-  assert.deepEqual(statusesOf(meanwhile), [200], 'known keys do not notice')
+  assert.deepEqual(statusesOf(meanwhile), [200], 'requests with cached keys succeed')
   assert.ok(meanwhile.every(isCounted))
   assert.deepEqual([...new Set(meanwhile.map(({ json }) => json.data.current.visitors))], [1], 'exclusions hold')
   const waited = Math.round(medianOf(meanwhile))
-  assert.ok(waited < 2 * usual + noise() / 2, `known keys waited ${waited} ms, usually ${usual} ms`)
+  assert.ok(waited < 2 * usual + noise() / 2, `cached keys waited ${waited} ms, usually ${usual} ms`)
   assert.equal((await overview(api, accountKey, `&site_id=${cold.site}`)).status, 200)
   assert.equal(await isUp(api, 'PostgreSQL'), true)
-  assert.deepEqual(changes(api, 'PostgreSQL').slice(told), ['down', 'up'], 'one line for each change')
+  assert.deepEqual(changes(api, 'PostgreSQL').slice(told), ['down', 'up'], 'one log line per change')
   return `healed in ${healedMs} ms; ${meanwhile.length} requests meanwhile, half of them within ${waited} ms, usually ${usual} ms`
 }
 

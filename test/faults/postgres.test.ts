@@ -1,9 +1,11 @@
 // Outages of PostgreSQL. One process goes through all of them in turn and is never restarted.
 import assert from 'node:assert/strict'
-import { before, beforeEach, test } from 'node:test'
 import postgres from 'postgres'
+import { needing } from '../support/needing.ts'
 import { sleep } from './installation.ts'
 import { goThrough, installPostgres, type PostgresInstallation, untilItServes } from './postgres-installation.ts'
+
+const { before, beforeEach, test } = needing('PostgreSQL')
 
 let installed: PostgresInstallation
 
@@ -18,12 +20,12 @@ const startAgain = async () => {
   await untilItServes(installed.server)
 }
 
-test('PostgreSQL killed and refusing: known keys go on, others get 500 and never 401, back within 2 s', async (test) => {
+test('PostgreSQL killed: cached keys work, others get 500 and never 401, recovery within 2 s', async (test) => {
   const begin = installed.server.kill
   test.diagnostic(await goThrough(installed, { begin, end: startAgain, firstColdMs: 50, healMs: 2_000 }))
 })
 
-test('PostgreSQL gone for longer than any pause between attempts: back within 2 s all the same', async (test) => {
+test('PostgreSQL down for longer than any pause between attempts: recovery still within 2 s', async (test) => {
   const begin = installed.server.kill
   const end = async () => {
     await sleep(4_000)
@@ -32,41 +34,41 @@ test('PostgreSQL gone for longer than any pause between attempts: back within 2 
   test.diagnostic(await goThrough(installed, { begin, end, firstColdMs: 50, healMs: 2_000 }))
 })
 
-test('PostgreSQL hung: the first to ask waits 250 ms, the next not at all, back within a second', async (test) => {
+test('PostgreSQL hung: the first request waits 250 ms, the next not at all, recovery within a second', async (test) => {
   const begin = () => installed.server.signal('SIGSTOP')
   const end = () => installed.server.signal('SIGCONT')
   test.diagnostic(await goThrough(installed, { begin, end, firstColdMs: 600, healMs: 1_000 }))
 })
 
 for (const latencyMs of [500, 5_000]) {
-  test(`PostgreSQL slow by ${latencyMs} ms: as if it hung, back within 2 s`, async (test) => {
+  test(`PostgreSQL delayed by ${latencyMs} ms is handled like a hung one, recovery within 2 s`, async (test) => {
     const begin = () => installed.proxy.setFault({ latencyMs })
     const end = () => installed.proxy.setFault({})
     test.diagnostic(await goThrough(installed, { begin, end, firstColdMs: 600, healMs: 2_000 }))
   })
 }
 
-test('connections to PostgreSQL that died in silence are replaced within 2 s of the network', async (test) => {
+test('silently dead connections to PostgreSQL are replaced within 2 s of the network’s return', async (test) => {
   const begin = () => installed.proxy.setFault({ blackHole: true })
   const end = () => installed.proxy.setFault({})
   test.diagnostic(await goThrough(installed, { begin, end, firstColdMs: 600, healMs: 2_000 }))
 })
 
-test('a PostgreSQL that hangs up without a word is not called without pause', async (test) => {
+test('a PostgreSQL that closes every connection is not called in a tight loop', async (test) => {
   const { proxy } = installed
   const begin = () => proxy.setFault({ hangUp: true })
   const end = async () => {
     const before = proxy.accepted()
     await sleep(1_000)
     const calls = proxy.accepted() - before
-    test.diagnostic(`${calls} calls in a second`)
-    assert.ok(calls <= 25, `${calls} calls in a second`)
+    test.diagnostic(`${calls} calls per second`)
+    assert.ok(calls <= 25, `${calls} calls per second`)
     proxy.setFault({})
   }
   test.diagnostic(await goThrough(installed, { begin, end, firstColdMs: 300, healMs: 2_000 }))
 })
 
-test('PostgreSQL refusing our password: as if it were down, and asked no more than every 5 s', async (test) => {
+test('PostgreSQL refusing the password is handled like an outage, with one attempt per 5 s at most', async (test) => {
   const { asAdmin, proxy } = installed
   const setPassword = (password: string) =>
     asAdmin(async (admin) => {
@@ -87,12 +89,12 @@ test('PostgreSQL refusing our password: as if it were down, and asked no more th
   )
 })
 
-test('PostgreSQL without a free connection: as if it were down, back within 2 s of a free one', async (test) => {
+test('PostgreSQL without a free connection is handled like an outage, recovery within 2 s of a free one', async (test) => {
   const { server, asAdmin } = installed
   const others: postgres.Sql[] = []
   const begin = async () => {
     const url = server.url.replace('postgres@', 'footfall_api:first@')
-    // Each of our connections that is ended is taken by somebody else before we can have it again.
+    // Another client takes each connection that we close, before we can open it again.
     for (let ours = 1; ours > 0; ) {
       for (let isFull = false; !isFull; ) {
         const other = postgres(url, { max: 1, connection: { application_name: 'others' }, backoff: () => 0 })

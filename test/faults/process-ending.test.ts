@@ -1,4 +1,4 @@
-// An API process that is asked to end, or is killed.
+// Graceful shutdown and SIGKILL of an API process.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { before, beforeEach, test } from 'node:test'
@@ -20,14 +20,14 @@ beforeEach(() => {
   installed.clickhouse.setFault({})
 })
 
-/** SIGTERM, and how long it took to end, with which code. */
+/** Sends SIGTERM; returns the exit code and how long the shutdown took. */
 async function end(api: StartedProcess): Promise<{ code: number | null; ms: number }> {
   const began = performance.now()
   const code = await api.stop()
   return { code, ms: performance.now() - began }
 }
 
-test('SIGTERM: nobody new is let in, what is under way or on its way is answered, then it ends with 0', async (test) => {
+test('SIGTERM refuses new connections, answers running requests and those on open connections, then exits with 0', async (test) => {
   const { startApi, clickhouse, customer } = installed
   const api = await startApi()
   const idle = await openLine(api)
@@ -39,7 +39,7 @@ test('SIGTERM: nobody new is let in, what is under way or on its way is answered
   await sleep(300)
 
   const ending = end(api)
-  await until('nobody is let in', 100, () =>
+  await until('new connections are refused', 100, () =>
     fetch(`${api.url}/livez`).then(
       () => false,
       ({ cause }) => cause.code === 'ECONNREFUSED',
@@ -63,14 +63,14 @@ for (const [what, startOne] of [
     async () => startCollectorProcess((await openStores()).addresses, { environment: { DRAIN_SECONDS: '2' } }),
   ],
 ] as const) {
-  test(`SIGTERM with DRAIN_SECONDS: the ${what} lets everybody in, says 503 at /readyz, and ends after that`, async (test) => {
+  test(`SIGTERM with DRAIN_SECONDS: the ${what} still accepts connections, returns 503 at /readyz, and exits after that time`, async (test) => {
     const drained = await startOne()
     assert.equal((await ask(drained, '/readyz')).status, 200)
     const ending = end(drained)
     const began = performance.now()
-    await until('/readyz says it', 300, async () => (await ask(drained, '/readyz')).status === 503)
+    await until('/readyz returns 503', 300, async () => (await ask(drained, '/readyz')).status === 503)
     while (performance.now() - began < 1_500) {
-      // Each on a new connection, because each answer closes its own.
+      // Each request uses a new connection, because each response closes its own.
       const [ready, alive] = [await ask(drained, '/readyz'), await ask(drained, '/livez')]
       assert.deepEqual([ready.status, ready.text], [503, '{"status":"ending"}'])
       assert.deepEqual([alive.status, alive.headers.get('connection')], [200, 'close'])
@@ -87,7 +87,7 @@ for (const [what, startOne] of [
     const ended = once(drained.child, 'exit')
     const began = performance.now()
     drained.child.kill('SIGINT')
-    await until('nobody is let in', 1_000, () =>
+    await until('new connections are refused', 1_000, () =>
       fetch(`${drained.url}/livez`).then(
         () => false,
         ({ cause }) => cause.code === 'ECONNREFUSED',
@@ -98,7 +98,7 @@ for (const [what, startOne] of [
   })
 }
 
-test('connections that nobody uses do not hold up the end', async (test) => {
+test('unused connections do not delay the shutdown', async (test) => {
   const api = await installed.startApi()
   const lines = await Promise.all(Array.from({ length: 5 }, () => openLine(api)))
   for (const line of lines.slice(2)) await line.ask('/livez')
@@ -108,7 +108,7 @@ test('connections that nobody uses do not hold up the end', async (test) => {
   assert.ok(ms <= 2_500 + noise(), `took ${Math.round(ms)} ms`)
 })
 
-test('SIGTERM while all neighbours hang: it ends within 10 s, with 0', async (test) => {
+test('SIGTERM while all dependencies hang: exits within 10 s with 0', async (test) => {
   const { startApi, postgres, clickhouse, customer } = installed
   const api = await startApi()
   await sleep(700) // what was read before the first poll is read again after it
@@ -124,35 +124,38 @@ test('SIGTERM while all neighbours hang: it ends within 10 s, with 0', async (te
   assert.ok(ms <= 10_000, `took ${Math.round(ms)} ms`)
 })
 
-test('five restarts behind two processes under load: no request fails', async (test) => {
+test('five restarts of two processes under load, behind a balancer that follows /readyz: no request fails', async (test) => {
   const { startApi, customer } = installed
-  const apis = [await startApi(), await startApi()]
+  const start = () => startApi({ DRAIN_SECONDS: '1' })
+  const apis = [await start(), await start()]
+  const isEnding = [false, false]
   let turn = 0
-  /** Like a load balancer: in turn, and on to the other one when a connection is refused, which is always safe. */
+  /** Acts like a load balancer: round robin among the processes that are not ending. */
   const request = async (): Promise<Timed> => {
     const first = turn++ % 2
-    return overview(apis[first] as ApiProcess, customer.key).catch((error) => {
-      if (error.cause?.code !== 'ECONNREFUSED') throw error
-      return overview(apis[1 - first] as ApiProcess, customer.key)
-    })
+    return overview(apis[isEnding[first] ? 1 - first : first] as ApiProcess, customer.key)
   }
-  const clients = Array.from({ length: 7 }, () => async (work: () => Promise<unknown>) => whileAsking(request, work))
   const restarts = (async () => {
     for (let restart = 0; restart < 5; restart++) {
       const index = restart % 2
       const old = apis[index] as ApiProcess
-      assert.equal(await old.stop(), 0)
-      apis[index] = await startApi()
+      const ended = old.stop()
+      await until('/readyz returns 503', 800, async () => (await ask(old, '/readyz')).status === 503)
+      isEnding[index] = true
+      assert.equal(await ended, 0)
+      apis[index] = await start()
+      isEnding[index] = false
     }
   })()
-  const answers = (await Promise.all(clients.map((client) => client(() => restarts)))).flat()
+  const clients = Array.from({ length: 7 }, () => whileAsking(request, () => restarts))
+  const answers = (await Promise.all(clients)).flat()
   test.diagnostic(`${answers.length} requests`)
   const failures = answers.filter(({ status }) => status !== 200).map(({ status, text }) => `${status} ${text}`)
   assert.deepEqual(failures, [])
   assert.ok(answers.length > 100)
 })
 
-test('kill -9 breaks what that process was answering and nothing else', async (test) => {
+test('kill -9 breaks only the requests of that process', async (test) => {
   const { startApi, clickhouse, customer } = installed
   const [victim, other] = [await startApi(), await startApi()]
   clickhouse.setFault({ latencyMs: 500 })
@@ -165,6 +168,6 @@ test('kill -9 breaks what that process was answering and nothing else', async (t
   clickhouse.setFault({})
   const began = performance.now()
   const next = await startApi()
-  test.diagnostic(`another one serves after ${Math.round(performance.now() - began)} ms`)
+  test.diagnostic(`another process serves after ${Math.round(performance.now() - began)} ms`)
   assert.equal((await overview(next, customer.key)).status, 200)
 })

@@ -1,4 +1,4 @@
-// API processes on healthy stores, through networks that can be slowed, and what tests of processes need of a client.
+// API processes on healthy stores behind proxies that can be slowed, and a client for tests of processes.
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type ApiProcess, type ApiProcessOptions, startApiProcess } from '../support/api-process.ts'
@@ -12,7 +12,7 @@ export interface ProcessInstallation {
   customer: Customer
   postgres: FaultProxy
   clickhouse: FaultProxy
-  /** Waits until it knows the customer's key. */
+  /** Waits until the process has cached the customer's key. */
   startApi(environment?: Record<string, string>, options?: ApiProcessOptions & { redis?: string }): Promise<ApiProcess>
 }
 
@@ -57,13 +57,13 @@ function at(url: string, port: number): string {
 
 export interface Line {
   socket: Socket
-  /** Sends a request on this connection and reads its answer, whose body must be JSON. */
+  /** Sends a request on this connection and reads the response, whose body must be JSON. */
   ask(path: string, key?: string): Promise<{ status: number; closes: boolean; text: string }>
-  /** Whether the other side has closed it. */
+  /** Whether the server has closed the connection. */
   isClosed(): boolean
 }
 
-/** A connection that is kept open and used again, as those of a load balancer. */
+/** A connection that stays open and is used again, as a load balancer does. */
 export async function openLine({ url }: ApiProcess): Promise<Line> {
   const { port, host } = new URL(url)
   const socket = connect(Number(port), '127.0.0.1')
@@ -91,7 +91,7 @@ export async function openLine({ url }: ApiProcess): Promise<Line> {
 async function next(socket: Socket): Promise<string> {
   const gone = new AbortController()
   const lost = once(socket, 'close', { signal: gone.signal }).then(() => {
-    throw new Error('the connection was closed before the answer came')
+    throw new Error('the connection was closed before the response')
   })
   try {
     const [chunk] = await Promise.race([once(socket, 'data', { signal: gone.signal }), lost])

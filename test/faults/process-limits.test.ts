@@ -1,4 +1,4 @@
-// An API process that stands still, or runs out of something.
+// An API process that is suspended or runs out of a resource.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, openSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ beforeEach(() => {
   installed.clickhouse.setFault({})
 })
 
-test('a process that stood still for 3 s answers again at once and does not blame its neighbours', async (test) => {
+test('a process suspended for 3 s answers at once again and does not report its dependencies as down', async (test) => {
   const { startApi, customer } = installed
   const [still, other] = [await startApi(), await startApi()]
   process.kill(still.pid, 'SIGSTOP')
@@ -43,7 +43,7 @@ for (const [what, break_] of [
   ['whose reader is gone', (api: ApiProcess) => api.child.stdout?.destroy()],
   ['whose reader is stuck', (api: ApiProcess) => api.child.stdout?.pause()],
 ] as const) {
-  test(`a log ${what} costs lines, not answers`, async () => {
+  test(`a log ${what} loses lines, not responses`, async () => {
     const api = await installed.startApi({ LOG_LEVEL: 'trace' })
     break_(api)
     await writesMuch(api)
@@ -51,14 +51,14 @@ for (const [what, break_] of [
   })
 }
 
-test('a log on a full disk costs lines, not answers', async () => {
+test('a log on a full disk loses lines, not responses', async () => {
   const api = await installed.startApi({ LOG_LEVEL: 'trace' }, { stdout: openSync('/dev/full', 'w') })
   await writesMuch(api)
   assert.equal(await api.stop(), 0)
 })
 
 for (const what of ['collector', 'serve'] as const) {
-  test(`${what}: a log on a full disk costs lines, not answers`, async (t) => {
+  test(`${what}: a log on a full disk loses lines, not responses`, async (t) => {
     const disk = fullDisk(t)
     const { addresses } = await openStores()
     const post = (url: string) => fetch(`${url}/api/event?debug=1`, { method: 'POST', body: '{}' })
@@ -68,13 +68,13 @@ for (const what of ['collector', 'serve'] as const) {
       const { status } = await post(started.url)
       assert.equal(status, 202)
     }
-    assert.equal(statSync(disk.file).size, 0, 'it was full from the beginning')
+    assert.equal(statSync(disk.file).size, 0, 'the disk was full from the start')
     rmSync(disk.filler)
     assert.equal(await started.stop(), 0)
   })
 }
 
-/** A disk of its own with a file for a log on it and no room left. */
+/** A separate full disk with a log file on it. */
 function fullDisk(t: TestContext): { file: string; filler: string } {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-full-'))
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', folder])
@@ -93,7 +93,7 @@ async function startWithLog(
   addresses: StoreAddresses,
   file: string,
 ): Promise<StartedProcess> {
-  const [port, apiPort, metricsPort, apiMetricsPort] = await Promise.all(Array.from({ length: 4 }, freePort))
+  const [port, metricsPort, collectorMetricsPort] = await Promise.all(Array.from({ length: 3 }, freePort))
   const main = what === 'serve' ? 'cli/main.ts' : 'collector/main.ts'
   return startProcess({
     name: what,
@@ -106,10 +106,9 @@ async function startWithLog(
       DATABASE_URL: addresses.postgres,
       CLICKHOUSE_URL: addresses.clickhouse,
       KEY_SECRETS: keySecrets.map(({ version, secret }) => `${version}:${secret}`).join(','),
-      COLLECTOR_PORT: `${port}`,
-      PORT: `${apiPort}`,
-      METRICS_PORT: `${apiMetricsPort}`,
-      COLLECTOR_METRICS_PORT: `${metricsPort}`,
+      [what === 'serve' ? 'PORT' : 'COLLECTOR_PORT']: `${port}`,
+      METRICS_PORT: `${metricsPort}`,
+      COLLECTOR_METRICS_PORT: `${collectorMetricsPort}`,
       SPOOL_FOLDER: mkdtempSync(join(tmpdir(), 'footfall-spool-')),
       DRAIN_SECONDS: '0',
     },
@@ -119,7 +118,7 @@ async function startWithLog(
   })
 }
 
-/** More lines than any pipe holds. */
+/** Writes more lines than any pipe buffers. */
 async function writesMuch(api: ApiProcess): Promise<void> {
   const asking = Array.from({ length: 20 }, async () => {
     for (let sent = 0; sent < 100; sent++) answered(await ask(api, '/api/v1/nowhere'), 404, 1_000)
@@ -128,7 +127,7 @@ async function writesMuch(api: ApiProcess): Promise<void> {
   answered(await overview(api, installed.customer.key), 200, 250)
 }
 
-test('out of files: who comes too late is turned away at once, who is there is served, and so is whoever comes later', async (test) => {
+test('out of file descriptors: new connections are closed at once, open ones are served, and later ones are accepted again', async (test) => {
   const { startApi, customer } = installed
   const api = await startApi({}, { mostFiles: 256 })
   const honest = await openLine(api)
@@ -138,7 +137,7 @@ test('out of files: who comes too late is turned away at once, who is there is s
   test.diagnostic(`${refused.length} of 300 turned away`)
   assert.ok(refused.length >= 100 && refused.length < 300)
   const asked = await honest.ask('/api/v1/stats/overview?range=90d', customer.key)
-  assert.equal(asked.status, 200, 'there are files left for the stores')
+  assert.equal(asked.status, 200, 'file descriptors are left for the stores')
   for (const { socket } of lines) socket.destroy()
   await until('a new client is served', 500, () =>
     overview(api, customer.key).then(
@@ -149,7 +148,7 @@ test('out of files: who comes too late is turned away at once, who is there is s
   assert.equal(await api.stop(), 0)
 })
 
-test('64 MB of memory are enough, however large and different the answers', async () => {
+test('64 MB of memory are enough for many large responses', async () => {
   const { startApi, clickhouse } = installed
   const stores = await openStores()
   const customer = await newCustomer(stores.postgres)
@@ -165,10 +164,10 @@ test('64 MB of memory are enough, however large and different the answers', asyn
       bytes += answer.text.length
     }
   }
-  assert.ok(bytes > 40_000_000, 'more than would fit')
+  assert.ok(bytes > 40_000_000, 'more than fits into memory')
   assert.equal(api.child.exitCode, null)
   clickhouse.setFault({ reset: true })
   const latest = await ask(api, '/api/v1/stats/utm?range=12m&limit=100', customer.key)
-  assert.equal(latest.status, 200, 'what was asked last is still remembered')
+  assert.equal(latest.status, 200, 'the last response is still cached')
   assert.equal(await api.stop(), 0)
 })

@@ -1,4 +1,4 @@
-// A process that cannot start: it says one sentence and what to do next, ends with 1, and leaves nothing running.
+// A process that cannot start prints one sentence and what to do next, exits with 1, and leaves nothing running.
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,6 +26,7 @@ after(() => taken.close())
 const mains = {
   api: ['src/api/main.ts'],
   collector: ['src/collector/main.ts'],
+  console: ['src/console/main.ts'],
   serve: ['src/cli/main.ts', 'serve', '--no-migrate'],
 }
 
@@ -36,9 +37,9 @@ interface Outcome {
   environment: Record<string, string>
 }
 
-/** Runs a process that should end by itself; after 20 s it hangs. */
+/** Runs a process that should exit by itself. After 20 s it counts as hung and is killed. */
 async function start(main: keyof typeof mains, changes: Record<string, string>): Promise<Outcome> {
-  const ports = ['PORT', 'METRICS_PORT', 'COLLECTOR_PORT', 'COLLECTOR_METRICS_PORT']
+  const ports = ['PORT', 'METRICS_PORT', 'CONSOLE_PORT', 'COLLECTOR_PORT', 'COLLECTOR_METRICS_PORT']
   const environment = {
     PATH: process.env.PATH ?? '',
     DATABASE_URL: addresses.postgres,
@@ -60,7 +61,7 @@ async function start(main: keyof typeof mains, changes: Record<string, string>):
 }
 
 function refused({ code, stderr, stdout }: Outcome, message: RegExp, hint: RegExp): void {
-  assert.equal(code, 1, `ended with ${code}, null if it had to be killed: ${stdout} ${stderr}`)
+  assert.equal(code, 1, `exit code ${code}, null if it had to be killed: ${stdout} ${stderr}`)
   const [said = '', advice = '', ...rest] = stderr.split('\n')
   assert.match(said, message)
   assert.match(advice, hint)
@@ -72,32 +73,34 @@ for (const [main, setting] of [
   ['api', 'METRICS_PORT'],
   ['collector', 'COLLECTOR_PORT'],
   ['collector', 'COLLECTOR_METRICS_PORT'],
+  ['console', 'CONSOLE_PORT'],
+  ['serve', 'PORT'],
   ['serve', 'METRICS_PORT'],
-  ['serve', 'COLLECTOR_PORT'],
+  ['serve', 'COLLECTOR_METRICS_PORT'],
 ] as const) {
-  test(`${main}: a port of ${setting} that is in use is named with the setting`, async () => {
+  test(`${main}: a ${setting} that is in use is reported with the setting`, async () => {
     const outcome = await start(main, { [setting]: takenPort })
     refused(
       outcome,
       new RegExp(`^footfall: Port ${takenPort} on 127.0.0.1 is in use\\.$`),
       new RegExp(`^ {2}.*set ${setting} to`),
     )
-    // The shipper is a process of its own and would go on.
+    // The shipper is a separate process and could keep running.
     const left = execFileSync('ps', ['-eo', 'args'], { encoding: 'utf8' })
     assert.ok(!left.includes(outcome.environment.SPOOL_FOLDER as string))
   })
 }
 
-test('several API processes on a port that is in use: said once, and not tried again without end', async () => {
+test('several API processes on a port in use report it once and do not retry for ever', async () => {
   const outcome = await start('api', { PORT: takenPort, API_PROCESSES: '2', REDIS_URL: addresses.redis })
   refused(outcome, /^footfall: Port \d+ on 127\.0\.0\.1 is in use\.$/, /set PORT to/)
 })
 
-test('an address that is not of this machine is named with its setting', async () => {
+test('an address of another machine is reported with its setting', async () => {
   refused(await start('api', { HOST: '192.0.2.1' }), /^footfall: The process cannot listen on 192\.0\.2\.1/, /Set HOST/)
 })
 
-test('a spool folder that is in use, cannot be made or cannot be written', async () => {
+test('a spool folder that is in use, cannot be created or is not writable is reported with its setting', async () => {
   const collector = await startCollectorProcess(addresses)
   try {
     const { spoolFolder: SPOOL_FOLDER } = collector
@@ -117,7 +120,7 @@ test('a spool folder that is in use, cannot be made or cannot be written', async
   refused(await start('collector', { SPOOL_FOLDER: '/proc' }), /^footfall: The spool folder \/proc /, /SPOOL_FOLDER/)
 })
 
-test('a country file that is none', async () => {
+test('an invalid country file is reported with its setting', async () => {
   const COUNTRY_FILE = new URL('../../package.json', import.meta.url).pathname
   refused(await start('collector', { COUNTRY_FILE }), /^footfall: The country file .*package\.json/, /COUNTRY_FILE/)
 })

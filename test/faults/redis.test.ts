@@ -1,13 +1,12 @@
-// Redis away, in every way it can be: the API serves on, counts by itself, says so once, and comes back without a restart
-// (decisions D-45 and D-70). One process behind one proxy meets the faults in turn, each with a key of its own.
+// Every kind of Redis failure: the API keeps serving, counts locally, logs it once, and recovers without a restart (decisions D-45
+// and D-70). One process behind one proxy runs through the faults in turn, each with its own key.
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, before, describe, type TestContext, test } from 'node:test'
+import type { TestContext } from 'node:test'
 import { createClient } from '@redis/client'
 import { redisLimiter } from '../../src/api/rate-limit.ts'
 import { openRedis } from '../../src/stores/redis.ts'
-import { redisLines } from '../checks/limit/signs.ts'
 import {
   ask,
   came,
@@ -21,13 +20,17 @@ import {
 } from '../checks/limit/without-redis.ts'
 import { type ApiProcess, startApiProcess } from '../support/api-process.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { needing } from '../support/needing.ts'
 import { type OwnServer, startOwnRedis } from '../support/own-servers.ts'
+import { redisLines } from '../support/redis-signs.ts'
 import { openStores } from '../support/stores.ts'
+
+const { after, before, describe, test } = needing('Redis')
 
 interface Setting {
   redis: OwnServer
   proxy: FaultProxy
-  /** Tells Redis something, on a connection that was there before the fault. */
+  /** Sends a command to Redis on a connection opened before the fault. */
   tell(...words: string[]): Promise<unknown>
 }
 
@@ -36,7 +39,7 @@ interface Fault {
   end(setting: Setting): unknown
 }
 
-/** Drops all connections but the one that tells it. */
+/** Drops all connections except the one that sends it. */
 const dropConnections = ['CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes']
 
 const faults: Record<string, Fault> = {
@@ -45,7 +48,7 @@ const faults: Record<string, Fault> = {
   'slower than its deadline': {
     begin: ({ proxy }) => proxy.setFault({ latencyMs: 300 }),
     end({ proxy }) {
-      proxy.setFault({ reset: true }) // or what the proxy still holds back would arrive after what comes now
+      proxy.setFault({ reset: true }) // or bytes that the proxy still holds back would arrive later
       proxy.setFault({})
     },
   },
@@ -53,12 +56,12 @@ const faults: Record<string, Fault> = {
     begin: ({ proxy }) => proxy.setFault({ reset: true }),
     end: ({ proxy }) => proxy.setFault({}),
   },
-  // The connection stays dead after the network has healed, as behind a firewall that forgot it: only a new one helps.
-  'a connection lost without a word': {
+  // The connection stays dead after the network recovers, as behind a firewall that forgot it: only a new one works.
+  'a silently lost connection': {
     begin: ({ proxy }) => proxy.setFault({ blackHole: true }),
     end: ({ proxy }) => proxy.setFault({}),
   },
-  'a password it did not have before (NOAUTH)': {
+  'a new password (NOAUTH)': {
     async begin({ tell }) {
       await tell('CONFIG', 'SET', 'requirepass', 'a-new-password')
       await tell(...dropConnections)
@@ -70,7 +73,7 @@ const faults: Record<string, Fault> = {
     end: ({ tell }) => tell('ACL', 'SETUSER', 'default', '+eval', '+evalsha'),
   },
   'disk full (MISCONF)': {
-    // A snapshot into a folder that is gone fails like one on a full disk, and Redis then refuses to write.
+    // A snapshot to a deleted folder fails like one on a full disk, and then Redis refuses writes.
     async begin({ redis, tell }) {
       const gone = join(redis.folder, 'gone')
       mkdirSync(gone)
@@ -123,7 +126,7 @@ describe('Redis fails under a running process', () => {
     await client.on('error', () => {}).connect()
     setting = { redis, proxy, tell: (...words) => client.sendCommand(words) }
     api = await startApiProcess({ ...addresses, redis: `redis://127.0.0.1:${proxy.port}` })
-    await ask(api, await newKey()) // what the first request of a process takes is not about Redis
+    await ask(api, await newKey()) // so that the extra time of a first request does not count as Redis time
   })
   after(async () => {
     await api?.stop()
@@ -151,7 +154,7 @@ describe('Redis fails under a running process', () => {
     })
   }
 
-  test('killed with requests under way: all of them are answered and counted', async () => {
+  test('killed during requests: all of them are answered and counted', async () => {
     const lines = redisLines(api).length
     const key = await newKey()
     const known = await ask(api, key)
@@ -167,7 +170,7 @@ describe('Redis fails under a running process', () => {
     await logged(api, lines, went, came)
   })
 
-  test('emptied while it runs: nobody notices', async () => {
+  test('emptied at runtime: no request is affected', async () => {
     const lines = redisLines(api).length
     const key = await newKey()
     const known = await ask(api, key)
@@ -178,7 +181,7 @@ describe('Redis fails under a running process', () => {
   })
 })
 
-describe('Redis fails as a process starts', () => {
+describe('Redis fails while a process starts', () => {
   async function startRedis(t: TestContext): Promise<OwnServer> {
     const redis = await startOwnRedis()
     t.after(() => redis.remove())
@@ -203,7 +206,7 @@ describe('Redis fails as a process starts', () => {
     await logged(api, 0, went, came)
   })
 
-  test('refuses the password (WRONGPASS)', async (t) => {
+  test('wrong password (WRONGPASS)', async (t) => {
     const redis = await startRedis(t)
     const client = createClient({ url: redis.url }).on('error', () => {})
     await client.connect()
@@ -218,7 +221,7 @@ describe('Redis fails as a process starts', () => {
     await logged(api, 0, went, came)
   })
 
-  test('not yet connected: the first requests wait for it and are counted with all others', async (t) => {
+  test('not connected yet: the first requests wait for Redis and count with the others', async (t) => {
     const { url } = await startRedis(t)
     const changes: boolean[] = []
     const redis = openRedis(url, (isUp) => changes.push(isUp))

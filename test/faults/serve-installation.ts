@@ -1,4 +1,4 @@
-// `footfall serve` with stores of its own that a test may break, and what an operator and a visitor do with it.
+// `footfall serve` with its own stores that a test may break, and the actions of an operator and a visitor.
 import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { createSite } from '../../src/accounts/sites.ts'
@@ -11,12 +11,12 @@ import { type OwnStores, startOwnStores } from '../support/own-stores.ts'
 import { launchServe, type ServeProcess } from '../support/serve-process.ts'
 import { ask, newCustomer, newKey, until } from './installation.ts'
 
-/** Nothing here is about speed, and the machine may be busy. */
+/** Generous, because these tests do not measure speed and the machine may be busy. */
 export const longestMs = 30_000
 
 export interface ServeInstallation {
   stores: OwnStores['all']
-  /** Whatever a test has left behind. */
+  /** Repairs whatever a test has broken. */
   heal(): Promise<void>
   asOperator<Value>(work: (postgres: Postgres) => Promise<Value>): Promise<Value>
   bringUpToDate(): Promise<void>
@@ -73,23 +73,19 @@ export interface Customer {
   key: string
 }
 
-/** The status, or 0 when nobody answers. */
-export function send(
-  { collectorUrl }: ServeProcess,
-  { domain }: Pick<Customer, 'domain'>,
-  path: string,
-): Promise<number> {
+/** The status, or 0 without a response. */
+export function send({ url }: ServeProcess, { domain }: Pick<Customer, 'domain'>, path: string): Promise<number> {
   const body = JSON.stringify({ n: 'pageview', u: `https://${domain}${path}`, d: domain })
-  return fetch(`${collectorUrl}/api/event`, { method: 'POST', body, headers: { 'User-Agent': browserAgent } }).then(
+  return fetch(`${url}/api/event`, { method: 'POST', body, headers: { 'User-Agent': browserAgent } }).then(
     ({ status }) => status,
     () => 0,
   )
 }
 
-/** A hit goes all the way, from the collector to an answer. */
+/** Asserts that a hit gets from the collector into a response. */
 export async function counts(server: ServeProcess, { domain, key }: Customer): Promise<void> {
   const path = `/page/${Math.random()}`
-  await until('the hit is taken', longestMs, async () => {
+  await until('the hit is accepted', longestMs, async () => {
     assert.ok(server.isRunning(), server.log())
     return (await send(server, { domain }, path)) === 202
   })

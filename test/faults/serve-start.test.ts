@@ -1,9 +1,11 @@
-// `footfall serve` started while a store is down: it waits for what it needs, says so, and goes on by itself (decision D-135).
+// `footfall serve` started while a store is down: it waits for what it needs, logs it, and continues by itself (decision D-135).
 import assert from 'node:assert/strict'
-import { before, beforeEach, test } from 'node:test'
+import { needing } from '../support/needing.ts'
 import type { ServeProcess } from '../support/serve-process.ts'
 import { sleep, until } from './installation.ts'
 import { counts, installServe, longestMs, type ServeInstallation, send } from './serve-installation.ts'
+
+const { before, beforeEach, test } = needing('ClickHouse', 'PostgreSQL', 'Redis')
 
 let installed: ServeInstallation
 
@@ -19,11 +21,11 @@ const messages = ({ log }: ServeProcess): string[] =>
     .map((line) => /"msg":"([^"]*)"/.exec(line)?.[1] ?? '')
     .filter((message) => /migrations wait|up to date/.test(message))
 
-test('started without PostgreSQL: it says once that migrations wait, and serves when PostgreSQL is there', async (t) => {
+test('started without PostgreSQL: logs once that migrations wait, and serves when PostgreSQL is up', async (t) => {
   const { PostgreSQL } = installed.stores
   await PostgreSQL.kill()
   const server = await installed.serve(t)
-  await until('it says so', longestMs, () => messages(server).length > 0)
+  await until('the wait is logged', longestMs, () => messages(server).length > 0)
   await sleep(3_000)
   assert.deepEqual(messages(server), ['PostgreSQL does not answer; migrations wait for it'])
   assert.ok(server.isRunning())
@@ -33,10 +35,10 @@ test('started without PostgreSQL: it says once that migrations wait, and serves 
   await counts(server, await installed.newCustomer())
 })
 
-test('started with a ClickHouse that does not answer, and migrations for it: they wait for that one too', async (t) => {
+test('started with pending migrations for a ClickHouse that is down: migrations wait for it', async (t) => {
   const { ClickHouse } = installed.stores
   await installed.bringUpToDate()
-  // As if the last file was new. It may safely run again, as all of them.
+  // Makes the last migration look new. Like all of them, it may safely run again.
   await installed.asOperator(
     (postgres) => postgres`
     DELETE FROM migrations WHERE name = (SELECT max(name) FROM migrations WHERE name LIKE 'clickhouse/%')`,
@@ -45,7 +47,7 @@ test('started with a ClickHouse that does not answer, and migrations for it: the
     if (harm === 'SIGSTOP') ClickHouse.signal(harm)
     else await ClickHouse.kill()
     const server = await installed.serve(t)
-    await until('it says so', longestMs, () => messages(server).length > 0)
+    await until('the wait is logged', longestMs, () => messages(server).length > 0)
     await sleep(1_000)
     assert.deepEqual(messages(server), ['ClickHouse does not answer; migrations wait for it'])
     if (harm === 'SIGSTOP') {
@@ -61,23 +63,23 @@ test('started with a ClickHouse that does not answer, and migrations for it: the
   }
 })
 
-test('SIGTERM ends the wait for a PostgreSQL that hangs', async (t) => {
+test('SIGTERM ends the wait for a hung PostgreSQL', async (t) => {
   const { PostgreSQL } = installed.stores
   PostgreSQL.signal('SIGSTOP')
   try {
     const server = await installed.serve(t)
-    await until('it says so', longestMs, () => messages(server).length > 0)
+    await until('the wait is logged', longestMs, () => messages(server).length > 0)
     server.child.kill('SIGTERM')
-    await until('it has ended', 10_000, () => !server.isRunning())
+    await until('the process has exited', 10_000, () => !server.isRunning())
     assert.equal(server.child.exitCode, 0)
   } finally {
     PostgreSQL.signal('SIGCONT')
   }
 })
 
-test('a migration that cannot be applied ends it with one sentence', async (t) => {
+test('a failing migration ends the process with one sentence', async (t) => {
   await installed.bringUpToDate()
-  const name = 'postgres/0001_accounts.sql'
+  const name = 'postgres/0001_baseline.sql'
   const edit = (from: string, to: string) =>
     installed.asOperator(
       (postgres) => postgres`
@@ -87,9 +89,9 @@ test('a migration that cannot be applied ends it with one sentence', async (t) =
   await edit(row?.checksum, 'edited')
   try {
     const server = await installed.serve(t)
-    await until('it has ended', longestMs, () => !server.isRunning())
+    await until('the process has exited', longestMs, () => !server.isRunning())
     assert.equal(server.child.exitCode, 1)
-    assert.match(server.log(), /^footfall: Migration postgres\/0001_accounts.sql was edited after it was applied\./m)
+    assert.match(server.log(), /^footfall: Migration postgres\/0001_baseline.sql was edited after it was applied\./m)
     assert.doesNotMatch(server.log(), / {4}at /, 'no stack')
   } finally {
     await edit('edited', row?.checksum)
@@ -97,13 +99,13 @@ test('a migration that cannot be applied ends it with one sentence', async (t) =
 })
 
 for (const missing of ['Redis', 'ClickHouse'] as const)
-  test(`started without ${missing}, with nothing to migrate: it serves what it can at once, and all when ${missing} is there`, async (t) => {
+  test(`started without ${missing} and without pending migrations: serves what it can at once, and everything when ${missing} is up`, async (t) => {
     await installed.bringUpToDate()
     const one = await installed.newCustomer()
     await installed.stores[missing].kill()
     const server = await installed.serve(t)
     await server.untilReady()
-    await until('an event is taken', longestMs, async () => {
+    await until('an event is accepted', longestMs, async () => {
       return (await send(server, one, '/')) === 202
     })
     await installed.stores[missing].start()

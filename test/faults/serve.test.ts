@@ -1,11 +1,13 @@
-// `footfall serve` whose stores go away while it runs: the same process goes on by itself.
+// `footfall serve` whose stores go down at runtime: the same process recovers by itself.
 import assert from 'node:assert/strict'
-import { before, beforeEach, test } from 'node:test'
 import { eventually } from '../support/eventually.ts'
+import { needing } from '../support/needing.ts'
 import type { StoreName } from '../support/own-stores.ts'
 import type { ServeProcess } from '../support/serve-process.ts'
 import { sleep } from './installation.ts'
 import { counts, installServe, type ServeInstallation } from './serve-installation.ts'
+
+const { before, beforeEach, test } = needing('ClickHouse', 'PostgreSQL', 'Redis')
 
 let installed: ServeInstallation
 
@@ -15,7 +17,7 @@ before(async () => {
 
 beforeEach(() => installed.heal())
 
-test('each store killed, stopped and started again while it runs: the same process goes on', async (t) => {
+test('each store killed, stopped and restarted at runtime: the same process keeps running', async (t) => {
   await installed.bringUpToDate()
   const one = await installed.newCustomer()
   const server = await installed.serve(t)
@@ -24,7 +26,7 @@ test('each store killed, stopped and started again while it runs: the same proce
   const shipper = shipperOf(server)
   for (const name of ['PostgreSQL', 'Redis', 'ClickHouse'] satisfies StoreName[]) {
     const store = installed.stores[name]
-    // Longer than one round of counting open days, so that it meets a PostgreSQL that is away.
+    // Longer than one round of counting today, so that a round runs while PostgreSQL is down.
     const awayMs = name === 'PostgreSQL' ? 5_500 : 1_500
     store.signal('SIGSTOP')
     await sleep(awayMs)
@@ -38,8 +40,8 @@ test('each store killed, stopped and started again while it runs: the same proce
     await store.start()
     await counts(server, await eventually(installed.newCustomer)) // a PostgreSQL that listens may still refuse
   }
-  assert.equal(shipperOf(server), shipper, 'nor did the shipper end')
+  assert.equal(shipperOf(server), shipper, 'the shipper did not restart either')
 })
 
-/** The last that was started. */
+/** The last shipper that was started. */
 const shipperOf = ({ log }: ServeProcess): string | undefined => [...log().matchAll(/"shipper":(\d+)/g)].at(-1)?.[1]

@@ -6,15 +6,15 @@ import { foldersUnder, read, root } from './tree.ts'
 
 const page = read('ARCHITECTURE.md')
 
-test('ARCHITECTURE.md names every folder of src and dev, and nothing that does not exist', () => {
+test('ARCHITECTURE.md names every folder of src and dev, and every path it names exists', () => {
   const exists = (path: string) => existsSync(new URL(path, root))
   assert.deepEqual(architectureFaults(page, { folders: foldersUnder('src', 'dev'), exists }), [])
 })
 
-test('a folder the page forgot, a room without a folder and a path that is gone are each found', () => {
+test('a folder missing from the page, a module without a folder and a deleted path are each found', () => {
   const faults = architectureFaults(
     [
-      '| room | may import | holds |',
+      '| module | may import | holds |',
       '|---|---|---|',
       '| `stores` | | talks to `GET /not/a/path` |',
       '| `cellar` | stores, errors | nothing |',
@@ -28,12 +28,12 @@ test('a folder the page forgot, a room without a folder and a path that is gone 
   )
   assert.deepEqual(faults, [
     'src/stats/reports is not named',
-    'room cellar does not exist',
+    'module cellar does not exist',
     'stats/gone.ts does not exist',
   ])
 })
 
 test('a page without the import table is refused', () => {
-  assert.throws(() => importTable('| room | holds |\n|---|---|\n'), /no table/)
+  assert.throws(() => importTable('| module | holds |\n|---|---|\n'), /no table/)
   assert.ok(importTable(page).size > 0)
 })

@@ -2,21 +2,22 @@ import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { existsSync, lstatSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
-import { dropReasons } from '../../src/collector/intake.ts'
-import { refusals } from '../../src/collector/refusals.ts'
+import { dropReasons } from '../../src/collector/enrich/intake.ts'
+import { refusals } from '../../src/collector/http/refusals.ts'
 import { variables } from '../../src/config.ts'
 import { errors } from '../../src/errors.ts'
-import { citationFaults, code, placeFaults, rowFaults, tableRows } from './documents.ts'
-import { read, readTree, root } from './tree.ts'
+import { decisionsIn } from './decisions.ts'
+import { citationFaults, code, linkFaults, placeFaults, rowFaults, tableRows } from './documents.ts'
+import { read, readAll, readDocuments, root } from './tree.ts'
 
-test('docs/errors.md lists every error with its status and what to do, and no other', () => {
+test('docs/errors.md lists every error with its status and what to do, and no others', () => {
   const rows = tableRows(read('docs/errors.md'), 'Code', 'Status', 'What to do')
-  const real = Object.entries(errors).map(([name, { status }]) => [code(name), String(status)])
+  const real = Object.entries(errors).map(([name, { status, whatToDo }]) => [code(name), String(status), whatToDo])
   assert.deepEqual(rowFaults(rows, real), [])
   for (const [name, , whatToDo] of rows) assert.match(whatToDo ?? '', /^[A-Z].{15,}\.$/, `${name}: what to do`)
 })
 
-test('docs/errors.md lists every refusal of the collector and every reason to drop an event, and no other', () => {
+test('docs/errors.md lists every refusal of the collector and every reason to drop an event, and no others', () => {
   const rows = tableRows(read('docs/errors.md'), 'Refusal', 'Status', 'What to do')
   const real = Object.entries(refusals).map(([name, { status }]) => [code(name), String(status)])
   assert.deepEqual(rowFaults(rows, real), [])
@@ -41,7 +42,7 @@ test('section 7 of docs/contract.md has the codes and statuses of src/errors.ts'
   )
 })
 
-test('docs/configuration.md lists every variable with its default and meaning, and no other', () => {
+test('docs/configuration.md lists every variable with its default and meaning, and no others', () => {
   const real = Object.entries<{ description: string; default?: string; optional?: boolean }>(variables)
   const rows = real.map(([name, variable]) => [
     code(name),
@@ -55,7 +56,7 @@ test('docs/configuration.md lists every variable with its default and meaning, a
   assert.deepEqual(rowFaults(tableRows(read('docs/configuration.md'), 'Variable', 'Default', 'Meaning'), rows), [])
 })
 
-test('a row that is missing, extra, doubled or different is found', () => {
+test('a row that is missing, extra, repeated or different is found', () => {
   const page =
     '| A | B |\n|---|---|\n| `a` | 1 |\n| `b` | 2 |\n| `c` | 3 |\n| `c` | 3 |\n\n| A | B |\n|---|---|\n| `z` | 1 |'
   const rows = tableRows(page, 'A', 'B')
@@ -78,18 +79,22 @@ test('a row that is missing, extra, doubled or different is found', () => {
 
 const documents = {
   contract: read('docs/contract.md'),
-  decisions: read('docs/decisions.md'),
+  decisions: decisionsIn(readDocuments()),
   exists: (path: string) => existsSync(new URL(path, root)),
 }
 
-test('every decision, section and document that src cites exists', () => {
+test('every cited decision, section and document exists', () => {
+  const files = [...readAll()].filter(
+    ([path]) => path !== 'test/house/docs.test.ts' && path !== 'test/house/decisions.test.ts',
+  )
+  assert.ok(files.length > 500)
   assert.deepEqual(
-    [...readTree('src')].flatMap(([path, text]) => citationFaults(path, text, documents)),
+    files.flatMap(([path, text]) => citationFaults(path, text, documents)),
     [],
   )
 })
 
-test('a citation of what does not exist is found, also across lines', () => {
+test('a citation of something that does not exist is found, even across lines', () => {
   const text = [
     '// docs/contract.md 4.1, decisions D-9 and D-999; docs/contract.md 2.1 and',
     '// 2.9, docs/contract.md 7, 8.1 to 9.',
@@ -97,14 +102,37 @@ test('a citation of what does not exist is found, also across lines', () => {
     ' * 77). */',
   ].join('\n')
   assert.deepEqual(citationFaults('a.ts', text, documents), [
-    'a.ts cites D-999, which is not in docs/decisions.md',
+    'a.ts cites D-999, which is written nowhere',
     'a.ts cites section 2.9, which is not in docs/contract.md',
     'a.ts cites section 77, which is not in docs/contract.md',
     'a.ts cites docs/nowhere.md, which does not exist',
   ])
 })
 
-test('no file of the repository names a place that exists on one machine only', () => {
+test('every link in a document leads to an existing file and heading', () => {
+  const page = (path: string) =>
+    existsSync(new URL(path, root)) ? (path.endsWith('.md') ? read(path) : '') : undefined
+  assert.deepEqual(
+    [...readDocuments()].flatMap(([path, text]) => linkFaults(path, text, page)),
+    [],
+  )
+})
+
+test('a link to a missing file or heading is found', () => {
+  const pages: Record<string, string> = { 'docs/a.md': '# A\n\n## `b`, c (D-7)\n', 'README.md': '# R\n' }
+  const text =
+    '[1](a.md) [2](a.md#b-c-d-7) [3](../README.md#r) [4](#a) [5](https://a.example/) [6](b.md) [7](a.md#b) [8](#r)'
+  assert.deepEqual(
+    linkFaults('docs/a.md', text, (path) => pages[path]),
+    [
+      'docs/a.md links to b.md, which does not exist',
+      'docs/a.md links to a.md#b, which does not exist',
+      'docs/a.md links to #r, which does not exist',
+    ],
+  )
+})
+
+test('no file of the repository contains a path that exists on one machine only', () => {
   const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
   const files = list
     .toString()
@@ -117,7 +145,7 @@ test('no file of the repository names a place that exists on one machine only', 
   )
 })
 
-test('a path of one machine, a folder beside the repository and a registry are each found', () => {
+test('a path of one machine, a folder beside the repository and a package registry are each found', () => {
   const at = (...parts: string[]) => parts.join('/')
   const planted = [
     [`see ${at('', 'work', 'main', 'a.md')}`, 'a path of one machine'],

@@ -1,6 +1,7 @@
-// What the documents say, compared both ways with what the code says.
+// Compares the documents with the code in both directions.
+import { posix } from 'node:path'
 
-/** The rows of the table with this header, cells trimmed; a document without it has none. */
+/** The rows of the table with this header, cells trimmed; none without such a table. */
 export function tableRows(page: string, ...header: string[]): string[][] {
   const lines = page.split('\n').map((line) =>
     line
@@ -17,7 +18,7 @@ export function tableRows(page: string, ...header: string[]): string[][] {
 
 export const code = (word: string): string => `\`${word}\``
 
-/** Rows that stand on one side only, or differ; `documented` and `real` begin with the name. */
+/** Rows that are missing on one side or differ. `documented` and `real` begin with the name. */
 export function rowFaults(documented: readonly string[][], real: readonly string[][]): string[] {
   const names = (rows: readonly string[][]) => rows.map(([name]) => name as string)
   const find = (rows: readonly string[][], name: string) => rows.find(([first]) => first === name) ?? []
@@ -42,19 +43,20 @@ export function rowFaults(documented: readonly string[][], real: readonly string
 
 interface Documents {
   contract: string
-  decisions: string
+  /** `D-7` for every written decision. */
+  decisions: Pick<ReadonlySet<string>, 'has'>
   exists(path: string): boolean
 }
 
-/** Decisions, sections of the contract and documents that a source file cites although they do not exist. */
+/** Decisions, sections of the contract and documents that a file cites but that do not exist. */
 export function citationFaults(path: string, text: string, { contract, decisions, exists }: Documents): string[] {
   const sections = [...contract.matchAll(/^#+ (\d+(?:\.\d+)?)[. ]/gm)].map((match) => match[1])
   const comments = text.replace(/\n\s*(?:\/\/|\*)/g, '')
   const cited = [...comments.matchAll(/docs\/contract\.md(?: §?\s*(\d[\d.]*(?:(?:,| and| to) \d[\d.]*)*))?/g)]
   return [
-    ...[...comments.matchAll(/\bD-(\d+)\b/g)]
-      .filter(([, number]) => !new RegExp(`^## D-${number} `, 'm').test(decisions))
-      .map(([name]) => `${path} cites ${name}, which is not in docs/decisions.md`),
+    ...[...comments.matchAll(/\bD-\d+\b/g)]
+      .filter(([name]) => !decisions.has(name))
+      .map(([name]) => `${path} cites ${name}, which is written nowhere`),
     ...cited
       .flatMap(([, numbers = '']) => numbers.match(/\d+(?:\.\d+)*/g) ?? [])
       .filter((number) => !sections.includes(number))
@@ -65,9 +67,29 @@ export function citationFaults(path: string, text: string, { contract, decisions
   ]
 }
 
+/** Links to a missing file or heading. `page` reads a document of the repository. */
+export function linkFaults(path: string, text: string, page: (path: string) => string | undefined): string[] {
+  return [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].flatMap(([, link = '']) => {
+    const [file = '', heading] = link.split('#')
+    const target = file === '' ? path : posix.join(posix.dirname(path), file)
+    const found = page(target)
+    const isThere = found !== undefined && (heading === undefined || headingsOf(found).includes(heading))
+    return isThere ? [] : [`${path} links to ${link}, which does not exist`]
+  })
+}
+
+/** The anchors that GitHub generates. */
+const headingsOf = (page: string): string[] =>
+  [...page.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+
 const slashed = (...parts: string[]) => ['', ...parts, ''].join('/')
 
-// Put together from pieces, so that this file does not hold what it looks for.
+// Put together from pieces, so that this file does not contain what it searches for.
 const foreign: [pattern: RegExp, fault: string][] = [
   [new RegExp(`\\.\\.${slashed('shared')}`), 'a folder beside the repository'],
   [new RegExp(`(?<![\\w.$}])/(?:${['work', 'root', 'home'].join('|')})/`), 'a path of one machine'],
@@ -77,6 +99,6 @@ const foreign: [pattern: RegExp, fault: string][] = [
   ],
 ]
 
-/** What a repository must not say, because it holds on one machine only. */
+/** Paths and hosts that exist on one machine only, which the repository must not contain. */
 export const placeFaults = (path: string, text: string): string[] =>
   foreign.filter(([pattern]) => pattern.test(text)).map(([, fault]) => `${path} mentions ${fault}`)

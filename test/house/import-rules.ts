@@ -1,53 +1,36 @@
-// The import rules of the house: which room may use which, and what no file may be.
-import { posix } from 'node:path'
+// Rules for imports and files: which module may import which, and which files are not allowed.
+import { importForms, importsOf } from '../support/imports.ts'
 import type { ImportTable } from './architecture.ts'
 import type { Tree } from './tree.ts'
 
 const processes = ['api', 'collector', 'console', 'cli']
+/** Folders of a process that modules other than `cli` may import: an import of old data uses the collector's rules to make events. */
+const sharedFolders: Readonly<Record<string, readonly string[]>> = {
+  importing: ['collector/enrich', 'collector/sessions'],
+}
 const forbiddenNames = ['utils', 'helpers', 'common', 'lib', 'services', 'types', 'controllers']
 const mostLines = 300
 
-/** Files of src that are one table of data, which may be as long as the data is. */
+/** Files of src that are one data table, which may have any length. */
 export const dataTables: readonly string[] = []
 
-interface Import {
-  from: string
-  /** A path of the tree, or undefined for a package. */
-  to: string | undefined
-  typeOnly: boolean
-}
+/** `src/calendar/periods.ts` -> calendar; `src/errors.ts` -> errors. */
+const moduleOf = (path: string): string => (path.split('/')[1] as string).replace(/\.ts$/, '')
 
-const importForms = [
-  /^import\s+(?<type>type\s+)?[\w\s{},*$]+?\sfrom\s+'(?<to>[^']+)'/gm,
-  /^export\s+(?<type>type\s+)?(?:\*(?:\s+as\s+\w+)?|\{[^}]*\})\s+from\s+'(?<to>[^']+)'/gm,
-  /^import\s+'(?<to>[^']+)'/gm,
-  /\bimport\(\s*'(?<to>[^']+)'\s*\)/g,
-]
+const mayReadConfig = (path: string) => /\/main\.ts$/.test(path) || moduleOf(path) === 'cli'
 
-function importsOf(from: string, text: string): Import[] {
-  return importForms.flatMap((form) =>
-    [...text.matchAll(form)].map(({ groups = {} }) => {
-      const to = groups.to as string
-      const inTree = to.startsWith('.') ? posix.join(posix.dirname(from), to) : undefined
-      return { from, to: inTree, typeOnly: groups.type !== undefined }
-    }),
-  )
-}
+/** config.ts may read it too, because only the mains and the command line may import config.ts. */
+/** Tests make deadlines longer in all processes that they start, so deadline.ts reads that one variable itself. */
+const mayReadEnvironment = (path: string) =>
+  mayReadConfig(path) || path === 'src/config.ts' || path === 'src/stores/deadline.ts'
 
-/** `src/stats/period.ts` -> stats; `src/errors.ts` -> errors. */
-const roomOf = (path: string): string => (path.split('/')[1] as string).replace(/\.ts$/, '')
-
-const mayReadConfig = (path: string) => /\/main\.ts$/.test(path) || roomOf(path) === 'cli'
-
-/** config.ts itself may: nobody but a main and the command line may call it. */
-const mayReadEnvironment = (path: string) => mayReadConfig(path) || path === 'src/config.ts'
-
-/** Every import of `src` that the table does not allow, and every folder the table does not know. */
+/** Every import in `src` that the table does not allow, and every folder missing from the table. */
 export function importFaults(files: Tree, table: ImportTable): string[] {
   const faults: string[] = []
   for (const [path, text] of files) {
-    const room = roomOf(path)
-    if (!table.has(room) && room !== 'errors' && room !== 'config') faults.push(`${path} is in no room of the table`)
+    const module = moduleOf(path)
+    if (!table.has(module) && module !== 'errors' && module !== 'config')
+      faults.push(`${path} is in no module of the table`)
     if (/\bimport\((?!\s*')/.test(text)) faults.push(`${path} has an import that cannot be read`)
     for (const { to, typeOnly } of importsOf(path, text)) {
       if (to === undefined) continue
@@ -55,49 +38,74 @@ export function importFaults(files: Tree, table: ImportTable): string[] {
       else if (!isAllowed(path, to, typeOnly, table)) faults.push(`${path} must not import ${to}`)
     }
   }
-  return [...faults, ...cycles(files)]
+  const imports = new Map(
+    Array.from(files, ([path, text]) => [
+      path,
+      importsOf(path, text).flatMap(({ to }) => (to && files.has(to) ? [to] : [])),
+    ]),
+  )
+  return [...faults, ...cycles(imports), ...cycles(folderImports(imports))]
 }
 
 function isAllowed(from: string, to: string, typeOnly: boolean, table: ImportTable): boolean {
-  const [room, other] = [roomOf(from), roomOf(to)]
-  if (room === other) return true
-  if (room === 'config') return typeOnly
-  if (other === 'config') return typeOnly || (mayReadConfig(from) && (table.get(room) ?? []).includes(other))
-  return (table.get(room) ?? []).includes(other)
+  const [module, other] = [moduleOf(from), moduleOf(to)]
+  if (module === other) return true
+  if (module === 'config') return typeOnly
+  if (other === 'config') return typeOnly || (mayReadConfig(from) && (table.get(module) ?? []).includes(other))
+  return (table.get(module) ?? []).some((allowed) => allowed === other || to.startsWith(`src/${allowed}/`))
 }
 
-function cycles(files: Tree): string[] {
+type Imports = ReadonlyMap<string, readonly string[]>
+
+/** `src/collector/http` -> the other folders of the collector it imports from. Files directly in a module belong to no folder. */
+function folderImports(imports: Imports): Imports {
+  const folders = new Map<string, string[]>()
+  const folderOf = (path: string) => path.split('/').slice(0, -1).slice(0, 3).join('/')
+  const isFolder = (folder: string) => folder.split('/').length === 3
+  for (const [path, targets] of imports) {
+    const from = folderOf(path)
+    const others = targets.map(folderOf).filter((to) => to !== from && isFolder(to) && moduleOf(to) === moduleOf(from))
+    if (isFolder(from)) folders.set(from, [...(folders.get(from) ?? []), ...others])
+  }
+  return folders
+}
+
+function cycles(imports: Imports): string[] {
   const faults: string[] = []
   const done = new Set<string>()
   const visit = (path: string, trail: string[]): void => {
     if (trail.includes(path))
       return void faults.push(`cycle: ${[...trail.slice(trail.indexOf(path)), path].join(' > ')}`)
     if (done.has(path)) return
-    for (const { to } of importsOf(path, files.get(path) ?? '')) if (to && files.has(to)) visit(to, [...trail, path])
+    for (const to of imports.get(path) ?? []) visit(to, [...trail, path])
     done.add(path)
   }
-  for (const path of files.keys()) visit(path, [])
+  for (const path of imports.keys()) visit(path, [])
   return faults
 }
 
-/** What no table may allow, whatever ARCHITECTURE.md says. */
+/** What the table may never allow, whatever ARCHITECTURE.md says. */
 export function tableFaults(table: ImportTable): string[] {
   const faults: string[] = []
-  for (const [room, uses] of table) {
-    const forbidden = (other: string) =>
-      room === 'stores' ||
-      (processes.includes(other) && room !== 'cli') ||
-      (other === 'config' && !processes.includes(room)) ||
-      (room === 'stats' && other === 'accounts') ||
-      (table.get(other) ?? []).includes(room)
+  for (const [module, uses] of table) {
+    const forbidden = (other: string) => {
+      const [whole = ''] = other.split('/')
+      return (
+        module === 'stores' ||
+        (processes.includes(whole) && module !== 'cli' && !sharedFolders[module]?.includes(other)) ||
+        (other === 'config' && !processes.includes(module)) ||
+        (module === 'stats' && other === 'accounts') ||
+        (table.get(whole) ?? []).includes(module)
+      )
+    }
     for (const other of uses) {
-      if (forbidden(other)) faults.push(`the table must not let ${room} import ${other}`)
+      if (forbidden(other)) faults.push(`the table must not let ${module} import ${other}`)
     }
   }
   return faults
 }
 
-/** Names that say nothing, files that only pass on, files too long to read. */
+/** Meaningless names, barrels, and files that are too long. */
 export function fileFaults(files: Tree): string[] {
   return [...files].flatMap(([path, text]) => {
     const faults: string[] = []

@@ -1,13 +1,13 @@
-// What every statement of a report must hold, read from its rendered text and parameters.
+// The conditions that every statement of a report must have, parsed from its rendered text and parameters.
 
-import { type Period, partialEnd, partialStart } from '../../src/stats/period.ts'
-import type { StatsQuery } from '../../src/stats/query.ts'
+import { type Period, partialEnd, partialStart } from '../../src/calendar/periods.ts'
 import type { ClickHouseReader } from '../../src/stores/clickhouse.ts'
 import { render, type Sql, type Statement } from '../../src/stores/clickhouse-sql.ts'
+import type { PlannedQuery } from '../support/planned-query.ts'
+import { isRollups, rollupFaults } from '../support/rollup-rules.ts'
 import { shapeOf } from '../support/statement-shape.ts'
-import { isTallies, talliesFaults } from '../support/tallies-rules.ts'
 
-/** A store that keeps what it is asked and answers every question with the same rows. */
+/** A store that records its statements and returns the same rows for each. */
 export function recordingStore(rows: readonly object[]): ClickHouseReader & { statements: Statement[] } {
   const statements: Statement[] = []
   return {
@@ -19,39 +19,39 @@ export function recordingStore(rows: readonly object[]): ClickHouseReader & { st
   }
 }
 
-/** One condition of the scope: what its text must be, given how each value was rendered. */
+/** One condition of the scope: its expected text with the rendered values. */
 interface Condition {
   name: string
   text: string
-  /** May stand outside WHERE: sessions are judged whole, and only what is counted of them is cut to the window. */
+  /** May be outside WHERE: whole sessions are judged, and only the counted hits are cut to the window. */
   cutsHits?: boolean
 }
 
-/** Every fault of one statement: a source other than events, tallies and titles, or one read without a condition it must hold. */
-export function statementFaults(statement: Statement, query: StatsQuery): string[] {
+/** All faults of one statement: a source other than events, rollups and titles, or a source without a required condition. */
+export function statementFaults(statement: Statement, query: PlannedQuery): string[] {
   const sources = [...statement.text.matchAll(/\b(?:FROM|JOIN)\s+([a-z_]+)/gi)]
   if (sources.length === 0) return ['reads nothing']
   const faults = sources.flatMap(({ 1: source, index }) => {
     const part = enclosing(statement.text, index)
     if (source === 'events') return eventsFaults(part, statement, query)
     if (source === 'titles') return missing(part, titleConditions(statement, query))
-    if (isTallies(source ?? '')) return [] // below, each by itself
+    if (isRollups(source ?? '')) return [] // checked below
     return [`reads ${source}`]
   })
-  return [...faults, ...talliesFaults(shapeOf(statement.text).sources, statement.parameters, query)]
+  return [...faults, ...rollupFaults(shapeOf(statement.text).sources, statement.parameters, query)]
 }
 
-/** The periods of the question that the statement reads events of. */
-export function periodsRead(statement: Statement, query: StatsQuery): string[] {
+/** The periods of the query whose events the statement reads. */
+export function periodsRead(statement: Statement, query: PlannedQuery): string[] {
   return [...statement.text.matchAll(/\bFROM\s+events\b/gi)].map(({ index }) => {
     const part = enclosing(statement.text, index)
     return holds(part, dayCondition(statement, query.current)) ? 'current' : 'previous'
   })
 }
 
-function eventsFaults(part: string, statement: Statement, query: StatsQuery): string[] {
-  if (query.folds.length > 0) {
-    // Only what is left over is read from the events: which days that is, the tests of the plan say.
+function eventsFaults(part: string, statement: Statement, query: PlannedQuery): string[] {
+  if (query.versions.length > 0) {
+    // Only the days without rollups are read from the events. The tests of the plan check which days those are.
     const days = missing(part, [{ name: 'days', text: 'day BETWEEN' }])
     const scope = conditionsOf(statement, query, query.current).filter(({ name }) => !/days|instant/.test(name))
     return [...days, ...missing(part, scope)]
@@ -60,8 +60,8 @@ function eventsFaults(part: string, statement: Statement, query: StatsQuery): st
   return missing(part, conditionsOf(statement, query, isCurrent ? query.current : query.previous))
 }
 
-/** Everything a subquery over events must hold for one period. */
-export function conditionsOf(statement: Statement, query: StatsQuery, period: Period): Condition[] {
+/** Every condition that a subquery over events must have for one period. */
+export function conditionsOf(statement: Statement, query: PlannedQuery, period: Period): Condition[] {
   const place = placeIn(statement)
   const { country, device, hostname, utmSource } = query.filters
   return [
@@ -85,18 +85,18 @@ export function conditionsOf(statement: Statement, query: StatsQuery, period: Pe
   ]
 }
 
-const siteCondition = (statement: Statement, { siteId }: StatsQuery): Condition => ({
+const siteCondition = (statement: Statement, { siteId }: PlannedQuery): Condition => ({
   name: 'site',
   text: `site_id = ${placeIn(statement)(siteId)}`,
 })
 
-const exclusionCondition = (statement: Statement, { excludedCountries }: StatsQuery): Condition => ({
+const exclusionCondition = (statement: Statement, { excludedCountries }: PlannedQuery): Condition => ({
   name: 'exclusions',
   text: `NOT has(${placeIn(statement)(excludedCountries)}, country)`,
 })
 
-/** A page has one title, whatever the filters; excluded countries do not name it (decision D-18). */
-export const titleConditions = (statement: Statement, query: StatsQuery): Condition[] => [
+/** A page has one title regardless of filters; excluded countries do not set it (decision D-18). */
+export const titleConditions = (statement: Statement, query: PlannedQuery): Condition[] => [
   siteCondition(statement, query),
   exclusionCondition(statement, query),
 ]
@@ -108,7 +108,7 @@ const dayCondition = (statement: Statement, { firstDay, lastDay }: Period): Cond
 
 const seconds = (milliseconds: number | null) => ((milliseconds ?? Number.NaN) / 1000).toFixed(3)
 
-/** How a value stands in the text: `{p3:String}`, or something no text holds if the statement has no such parameter. */
+/** The text of a value in the statement: `{p3:String}`, or text that never occurs if the statement has no such parameter. */
 const placeIn =
   ({ text, parameters }: Statement) =>
   (value: unknown): string => {

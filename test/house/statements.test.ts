@@ -1,27 +1,28 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { periodsOf } from '../../src/stats/period.ts'
+import { periodsOf } from '../../src/calendar/periods.ts'
 import type { StatsQuery } from '../../src/stats/query.ts'
 import type { Report } from '../../src/stats/report.ts'
 import { reports } from '../../src/stats/reports.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
+import { planned, type UnplannedQuery } from '../support/planned-query.ts'
 import { conditionsOf, periodsRead, recordingStore, statementFaults, titleConditions } from './scope-rules.ts'
 
-// Every value is one of a kind, so that finding it in a statement means finding the condition; `24h` cuts both its edges.
-const query: StatsQuery = {
+// Every value is unique, so that finding it in a statement means finding its condition; `24h` cuts both its edges.
+const asked: UnplannedQuery = {
   siteId: 'site_the-one-we-ask-for',
   ...periodsOf({ name: '24h' }, Temporal.ZonedDateTime.from('2026-03-14T15:09:26.535[Europe/Berlin]')),
   filters: { country: 'FR', device: 'Tablet', hostname: 'host.example', utmSource: 'a source' },
   excludedCountries: ['IS', 'NO'],
-  folds: [],
+  versions: [],
   limit: 17,
 }
 
-/** A month of which all but the first and the last week is folded. */
-const foldedQuery: StatsQuery = {
-  ...query,
+/** A month in which all days except the first and the last week are rolled up. */
+const askedRolledUp: UnplannedQuery = {
+  ...asked,
   ...periodsOf({ name: '30d' }, Temporal.ZonedDateTime.from('2026-03-14T15:09:26.535[Europe/Berlin]')),
-  folds: [{ version: 4711, days: [['2026-01-20', '2026-03-07']], months: [] }],
+  versions: [{ version: 4711, days: [['2026-01-20', '2026-03-07']], months: [] }],
 }
 
 const rows = [
@@ -29,47 +30,49 @@ const rows = [
   { period: 'previous', visitors: 1, pageviews: 1, sessions: 1, bounces: 1, duration: 0, pathname: '/b', code: 'DE' },
 ]
 
-async function statementsOf(report: Report, asked = query) {
+async function statementsOf(report: Report, query: StatsQuery) {
   const store = recordingStore(rows)
-  await report.read(store, asked)
+  await report.read(store, query)
   return store.statements
 }
 
 for (const [name, report] of Object.entries<Report>(reports)) {
-  test(`${name}: every statement carries site, period, exclusions and each filter`, async () => {
-    const statements = await statementsOf(report)
-    assert.ok(statements.length > 0, 'asks the store')
+  const query = planned(asked, report)
+  const rolledUpQuery = planned(askedRolledUp, report)
+  test(`${name}: every statement has the site, the period, the exclusions and each filter`, async () => {
+    const statements = await statementsOf(report, query)
+    assert.ok(statements.length > 0, 'queries the store')
     for (const statement of statements) assert.deepEqual(statementFaults(statement, query), [], statement.text)
   })
 
-  test(`${name}: where days are folded, every source still carries site, exclusions and each filter`, async () => {
-    const statements = await statementsOf(report, foldedQuery)
-    assert.match(statements[0]?.text ?? '', /FROM (short|long)_tallies/)
+  test(`${name}: with rollups, every source still has the site, the exclusions and each filter`, async () => {
+    const statements = await statementsOf(report, rolledUpQuery)
+    assert.match(statements[0]?.text ?? '', /FROM (short|long)_rollups/)
     for (const statement of statements) {
-      assert.deepEqual(statementFaults(statement, foldedQuery), [], statement.text)
+      assert.deepEqual(statementFaults(statement, rolledUpQuery), [], statement.text)
       if (!statement.text.includes('FROM events')) continue
-      for (const condition of conditionsOf(statement, foldedQuery, foldedQuery.current)) {
+      for (const condition of conditionsOf(statement, rolledUpQuery, rolledUpQuery.current)) {
         if (/days|instant/.test(condition.name)) continue
         const cut = { ...statement, text: statement.text.replaceAll(condition.text, 'true') }
-        assert.notDeepEqual(statementFaults(cut, foldedQuery), [], `without ${condition.name}`)
+        assert.notDeepEqual(statementFaults(cut, rolledUpQuery), [], `without ${condition.name}`)
       }
     }
   })
 
-  test(`${name}: reads the period it is about`, async () => {
-    const read = (await statementsOf(report)).flatMap((statement) => periodsRead(statement, query))
+  test(`${name}: reads the requested period`, async () => {
+    const read = (await statementsOf(report, query)).flatMap((statement) => periodsRead(statement, query))
     assert.deepEqual([...new Set(read)], name === 'overview' ? ['current', 'previous'] : ['current'])
   })
 
-  test(`${name}: the limit reaches the engine, or the rows, exactly when it applies`, async () => {
+  test(`${name}: the limit reaches ClickHouse or cuts the rows exactly when it applies`, async () => {
     const many = recordingStore(Array.from({ length: 40 }, (_, index) => ({ ...rows[index % 2], name: `${index}` })))
     const { data: answer } = await report.read(many, query)
     const asked = many.statements.some(({ parameters }) => Object.values(parameters).includes(17))
     assert.equal(asked || (Array.isArray(answer) && answer.length === 17), report.limited)
   })
 
-  test(`${name}: any condition taken out of a statement is noticed`, async () => {
-    for (const statement of await statementsOf(report)) {
+  test(`${name}: removing any condition from a statement is noticed`, async () => {
+    for (const statement of await statementsOf(report, query)) {
       const needed = statement.text.includes('FROM titles')
         ? titleConditions(statement, query)
         : [query.current, query.previous].flatMap((period) => conditionsOf(statement, query, period))
@@ -83,7 +86,8 @@ for (const [name, report] of Object.entries<Report>(reports)) {
   })
 }
 
-test('a report without scope, with half of it, or over another table is found', async () => {
+test('a report without its scope, with half of it, or over another table is found', async () => {
+  const query = planned(asked, reports.utm)
   const report = (statement: ReturnType<typeof sql>): Report => ({
     ...reports.utm,
     read: async (clickhouse) => ({ data: await clickhouse.rows(statement) }),
@@ -101,7 +105,7 @@ test('a report without scope, with half of it, or over another table is found', 
     [sql`SELECT 1`, /^reads nothing$/],
   ]
   for (const [statement, faults] of planted) {
-    const [recorded] = await statementsOf(report(statement))
+    const [recorded] = await statementsOf(report(statement), query)
     assert.match(statementFaults(recorded as never, query).join(), faults)
   }
 })

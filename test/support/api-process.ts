@@ -1,26 +1,31 @@
-// The API as operators run it: `node src/api/main.ts` with an environment, in a process of its own.
+// The API as operators run it: `node src/api/main.ts` with an environment, in its own process.
 import { freePort } from '../../dev/clickhouse/server.ts'
 import { type StartedProcess, startProcess } from './process.ts'
-import { keySecrets, type StoreAddresses } from './stores.ts'
+import { keySecretsSetting, serveCommand, serveSettings } from './serve-process.ts'
+import type { StoreAddresses } from './stores.ts'
 
 export interface ApiProcess extends StartedProcess {
   metricsUrl: string
 }
 
 export interface ApiProcessOptions {
-  /** A file descriptor for its log, which `log()` then does not see. */
+  /** A file descriptor for its log. `log()` then stays empty. */
   stdout?: number
-  /** As `ulimit -n`. */
+  /** The limit that `ulimit -n` sets. */
   mostFiles?: number
+  /** Runs `footfall serve` instead: the API on one port with console and collector. */
+  serve?: boolean
 }
 
 export async function startApiProcess(
   addresses: Omit<StoreAddresses, 'redis' | 'redisPrefix'> & { redis?: string },
   environment: Record<string, string> = {},
-  { stdout, mostFiles }: ApiProcessOptions = {},
+  { stdout, mostFiles, serve }: ApiProcessOptions = {},
 ): Promise<ApiProcess> {
   const [port, metricsPort] = [await freePort(), await freePort()]
-  const command = [process.execPath, new URL('../../src/api/main.ts', import.meta.url).pathname]
+  const command = serve
+    ? [...serveCommand]
+    : [process.execPath, new URL('../../src/api/main.ts', import.meta.url).pathname]
   if (mostFiles) command.unshift('bash', '-c', `ulimit -n ${mostFiles}; exec "$@"`, 'bash')
   const started = await startProcess({
     name: 'API',
@@ -29,11 +34,12 @@ export async function startApiProcess(
       DATABASE_URL: addresses.postgres,
       CLICKHOUSE_URL: addresses.clickhouse,
       ...(addresses.redis && { REDIS_URL: addresses.redis }),
-      KEY_SECRETS: keySecrets.map(({ version, secret }) => `${version}:${secret}`).join(','),
+      KEY_SECRETS: keySecretsSetting,
       PORT: `${port}`,
+      ...(serve && (await serveSettings(port))),
       METRICS_PORT: `${metricsPort}`,
       DRAIN_SECONDS: '0',
-      ANSWER_CACHE_MB: '0', // a test sees what it has just recorded
+      RESPONSE_CACHE_MB: '0', // so that a test sees what it has just recorded
       ...environment,
     },
     port,

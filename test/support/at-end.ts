@@ -1,5 +1,5 @@
-// What is open for a whole test file is closed when the file has ended. `after` inside a test would close it with that test,
-// so it is registered here, as the file is loaded; and only in a test file, because it makes any process a test run.
+// Closes resources that a whole test file shares when the file ends. Inside a test, `after` would close them at the end of that test; so
+// it is called here, while the file loads. Only a test file may import this: calling `after` makes any process a test run.
 import { after } from 'node:test'
 
 const endings: (() => unknown)[] = []

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Browser, chromium } from 'playwright-core'
+import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
 
 export const chromiumFlags = [
   '--no-sandbox',
@@ -11,13 +11,18 @@ export const chromiumFlags = [
   '--disable-sync',
 ]
 
+/** For one step of a page, on a machine that may be busy. */
+const longestStepMs = 180_000
+
 export function chromiumPath(): string {
   const path = process.env.CHROMIUM ?? '/usr/bin/chromium'
   if (!existsSync(path)) throw new Error('Chromium is missing: apt-get install chromium, or set CHROMIUM')
   return path
 }
 
-/** Debian's Chromium, without anything it would do by itself on the network. */
-export function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags })
+/** Debian's Chromium, without the network requests it makes on its own. */
+export async function openBrowser(options: LaunchOptions = {}): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags, ...options })
+  browser.on('context', (context) => context.setDefaultTimeout(longestStepMs))
+  return browser
 }

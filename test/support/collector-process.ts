@@ -1,9 +1,10 @@
-// The collector as operators run it: `node src/collector/main.ts` with an environment, in a process of its own, with its shipper.
+// The collector with its shipper as operators run it: `node src/collector/main.ts` with an environment, in its own process.
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../../dev/clickhouse/server.ts'
 import { type StartedProcess, startProcess } from './process.ts'
+import { serveCommand, serveSettings } from './serve-process.ts'
 import type { StoreAddresses } from './stores.ts'
 
 export interface CollectorProcess extends StartedProcess {
@@ -18,18 +19,20 @@ export interface CollectorProcessOptions {
   port?: number
   spoolFolder?: string
   environment?: Record<string, string>
-  /** What is run instead of the collector's own main. */
+  /** The file to run instead of the collector's own main. */
   main?: URL
+  /** Runs `footfall serve` instead: the collector on one port with console and API. */
+  serve?: boolean
 }
 
-/** For whatever sends thousands of events from one address or for one site and is about something else. */
+/** For tests that send thousands of events from one address or to one site and do not test the limits. */
 export const withoutLimits = {
   EVENTS_PER_SECOND_PER_ADDRESS: '0',
   EVENTS_PER_SECOND_PER_SITE: '0',
   CONNECTIONS_PER_ADDRESS: '0',
 }
 
-/** A browser that no rule takes for a program. */
+/** A browser that no rule classifies as a bot. */
 export const browserAgent =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36'
 
@@ -42,12 +45,14 @@ export async function startCollectorProcess(
   const spoolFolder = options.spoolFolder ?? mkdtempSync(join(tmpdir(), 'footfall-spool-'))
   const started = await startProcess({
     name: 'collector',
-    command: [process.execPath, (options.main ?? new URL('../../src/collector/main.ts', import.meta.url)).pathname],
+    command: options.serve
+      ? serveCommand
+      : [process.execPath, (options.main ?? new URL('../../src/collector/main.ts', import.meta.url)).pathname],
     environment: {
       DATABASE_URL: addresses.postgres,
       CLICKHOUSE_URL: addresses.clickhouse,
       ...(addresses.redis && { REDIS_URL: addresses.redis }),
-      COLLECTOR_PORT: `${port}`,
+      ...(options.serve ? await serveSettings(port) : { COLLECTOR_PORT: `${port}` }),
       COLLECTOR_METRICS_PORT: `${metricsPort}`,
       SPOOL_FOLDER: spoolFolder,
       DRAIN_SECONDS: '0',

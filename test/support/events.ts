@@ -1,8 +1,8 @@
-// Builders that default everything: a test writes only what it is about.
+// Builders with a default for every field: a test writes only the fields it is about.
 import { randomUUID } from 'node:crypto'
 import type { TrafficEvent } from '../../src/traffic/event.ts'
 
-/** An event of a test: visitors and sessions have names, times are ISO 8601; a visitor's events are one session unless it says otherwise. */
+/** An event of a test. Visitors and sessions have names, times are ISO 8601; a visitor has one session unless `session` says otherwise. */
 export type Hit = Partial<Omit<TrafficEvent, 'siteId' | 'time' | 'visitorId' | 'sessionId'>> & {
   at: string
   visitor?: string
@@ -13,7 +13,7 @@ export const pageview = (hit: Hit): Hit => ({ name: 'pageview', ...hit })
 
 export const custom = (name: string, hit: Hit): Hit => ({ name, ...hit })
 
-/** Stamps the day as the site's zone has it now: what recording does. */
+/** Sets the day in the site's current zone, as recording does. */
 export function eventOf(
   { at, visitor = 'someone', session = visitor, ...hit }: Hit,
   siteId: string,
@@ -41,7 +41,7 @@ export function eventOf(
   }
 }
 
-/** FNV-1a, 64 bits: equal names are equal ids. */
+/** FNV-1a, 64 bits: equal names have equal ids. */
 function idOf(name: string): string {
   let id = 0xcbf29ce484222325n
   for (const byte of Buffer.from(name)) id = BigInt.asUintN(64, (id ^ BigInt(byte)) * 0x100000001b3n)

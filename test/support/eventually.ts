@@ -1,6 +1,8 @@
-/** Tries until it passes, and fails as the last attempt did. */
-export async function eventually<Value>(attempt: () => Promise<Value>, milliseconds = 10_000): Promise<Value> {
-  const deadline = performance.now() + milliseconds
+import { deadlineFactor } from '../../src/stores/deadline.ts'
+
+/** Retries until the attempt passes. Throws the error of the last attempt. */
+export async function eventually<Value>(attempt: () => Promise<Value>, milliseconds = 20_000): Promise<Value> {
+  const deadline = performance.now() + milliseconds * deadlineFactor
   for (;;) {
     try {
       return await attempt()

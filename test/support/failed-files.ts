@@ -1,4 +1,4 @@
-// A reporter for `test/run.ts`: the files in which something failed, one a line.
+// A reporter for `test/run.ts`: prints the files with a failed test, one per line.
 interface TestEvent {
   type: string
   data: { file?: string }

@@ -1,25 +1,25 @@
-// A TCP proxy that misbehaves on demand: what a network does to a connection, without touching the server behind it.
+// A TCP proxy with network faults on demand. The server behind it stays untouched.
 import { once } from 'node:events'
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 
 export interface Fault {
-  /** Holds back every chunk from the server this long. */
+  /** Delays every chunk from the server by this long. */
   latencyMs?: number
-  /** Accepts connections and bytes and passes nothing on. */
+  /** Accepts connections and bytes and forwards nothing. */
   blackHole?: boolean
-  /** Resets new connections, and old ones at once. */
+  /** Resets new connections, and open ones at once. */
   reset?: boolean
-  /** Accepts connections and closes them without a word. */
+  /** Accepts connections and closes them without sending anything. */
   hangUp?: boolean
-  /** Cuts a connection after so many bytes from the server. */
+  /** Cuts a connection after this many bytes from the server. */
   cutAfterBytes?: number
-  /** Passes answers on in pieces of this size. */
+  /** Forwards responses in pieces of this size. */
   sliceBytes?: number
 }
 
 export interface FaultProxy {
   port: number
-  /** How many connections it has taken so far. */
+  /** The number of connections accepted so far. */
   accepted(): number
   /** Replaces the current fault; `{}` is a healthy network. */
   setFault(fault: Fault): void
@@ -45,7 +45,7 @@ export async function startFaultProxy(target: { host?: string; port: number }): 
     let earlier: Promise<unknown> = Promise.resolve()
     upstream.on('data', async (chunk: Buffer) => {
       if (fault.blackHole) return
-      // Also when the fault ends meanwhile: TCP delays bytes, it never lets later ones overtake.
+      // Even when the fault ends meanwhile: TCP delays bytes but never reorders them.
       const delay = fault.latencyMs && new Promise((resolve) => setTimeout(resolve, fault.latencyMs))
       earlier = Promise.all([earlier, delay])
       await earlier

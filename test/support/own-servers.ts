@@ -1,24 +1,42 @@
-// Servers that a test may break: its own Redis and PostgreSQL, on their own ports and folders. The shared ones stay healthy.
+// Servers that a test may break: its own Redis and PostgreSQL, with their own ports and folders. The shared ones stay healthy.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmodSync, chownSync, globSync, mkdtempSync, rmSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, globSync, mkdtempSync, rmSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { freePort } from '../../dev/clickhouse/server.ts'
 
 export interface OwnServer {
   url: string
   port: number
   folder: string
-  /** The process and its children. */
+  /** Signals the process and its children. */
   signal(signal: 'SIGSTOP' | 'SIGCONT' | 'SIGKILL' | 'SIGTERM' | 'SIGINT'): void
   isRunning(): boolean
-  /** kill -9 and wait. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>
-  /** Starts it again on the same port and folder, if it is not running. */
+  /** Starts it again with the same port and folder, unless it is running. */
   start(): Promise<void>
   remove(): Promise<void>
+}
+
+/** Why PostgreSQL cannot be started here, or undefined when it can. */
+export const postgresMissing = (): string | undefined =>
+  folderOf('initdb')
+    ? undefined
+    : 'PostgreSQL is not installed on this machine (initdb is neither on PATH nor in /usr/lib/postgresql).'
+
+export const redisMissing = (): string | undefined =>
+  folderOf('redis-server') ? undefined : 'Redis is not installed on this machine (redis-server is not on PATH).'
+
+/** Debian installs the PostgreSQL programs outside PATH. The newest installed version is used. */
+function folderOf(program: string): string | undefined {
+  const folders = [
+    ...globSync('/usr/lib/postgresql/*/bin').sort().reverse(),
+    ...(process.env.PATH ?? '').split(delimiter),
+  ]
+  return folders.find((folder) => existsSync(join(folder, program)))
 }
 
 export async function startOwnRedis(...options: string[]): Promise<OwnServer> {
@@ -30,8 +48,8 @@ export async function startOwnRedis(...options: string[]): Promise<OwnServer> {
 
 export async function startOwnPostgres(...options: string[]): Promise<OwnServer> {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-postgres-'))
-  const binaries = globSync('/usr/lib/postgresql/*/bin').sort().at(-1)
-  if (!binaries) throw new Error('PostgreSQL is not installed: apt-get install postgresql')
+  const binaries = folderOf('initdb')
+  if (!binaries) throw new Error(postgresMissing())
   // PostgreSQL refuses to run as root.
   const user = process.getuid?.() === 0 ? { uid: idOf('-u'), gid: idOf('-g') } : {}
   chmodSync(folder, 0o700)
@@ -81,7 +99,7 @@ async function ownServer(url: string, port: number, folder: string, launch: () =
       try {
         process.kill(pid, name)
       } catch {
-        // it has ended already
+        // it has already exited
       }
     }
   }
@@ -111,14 +129,14 @@ function childrenOf(pid: number): number[] {
       .filter(Boolean)
       .map(Number)
   } catch {
-    return [] // pgrep exits 1 when there are none
+    return [] // pgrep exits with 1 when there are none
   }
 }
 
 async function untilItListens(port: number, child: ChildProcess): Promise<void> {
   for (let attempt = 0; attempt < 500; attempt++) {
     if (child.exitCode !== null)
-      throw new Error(`The server on port ${port} ended with ${child.exitCode} as it started`)
+      throw new Error(`The server on port ${port} exited with ${child.exitCode} while it started`)
     const socket = createConnection({ port, host: '127.0.0.1' })
     const listens = await Promise.race([
       once(socket, 'connect').then(() => true),

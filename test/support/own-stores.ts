@@ -1,5 +1,5 @@
-// PostgreSQL, Redis and ClickHouse of one's own, each of which may be killed, stopped and started again, and an operator's way past
-// whatever is broken: connections that nobody else uses.
+// Separate PostgreSQL, Redis and ClickHouse servers that a test may kill, stop and start again, and an operator's own connections
+// around the broken part.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,9 +9,9 @@ import { startOwnPostgres, startOwnRedis } from './own-servers.ts'
 
 export interface OwnStore {
   url: string
-  /** kill -9. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>
-  /** Again on the same port and data. */
+  /** Starts it again with the same port and data. */
   start(): Promise<void>
   signal(signal: 'SIGSTOP' | 'SIGCONT'): void
 }
@@ -19,7 +19,7 @@ export interface OwnStore {
 export type StoreName = 'PostgreSQL' | 'Redis' | 'ClickHouse'
 
 export interface OwnStores {
-  /** By name, so that a test can go through them. */
+  /** By name, so that a test can iterate over them. */
   all: Record<StoreName, OwnStore>
   addresses: { postgres: string; clickhouse: string; redis: string }
   remove(): Promise<void>
@@ -38,27 +38,27 @@ export async function startOwnStores(): Promise<OwnStores> {
 
 async function startOwnClickHouse(): Promise<OwnStore & { remove(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-clickhouse-'))
-  let engine: ClickHouseServer = await startClickHouse({ folder })
+  let clickhouseServer: ClickHouseServer = await startClickHouse({ folder })
   let isRunning = true
-  const { port } = engine
-  const url = `${engine.url}/footfall`
+  const { port } = clickhouseServer
+  const url = `${clickhouseServer.url}/footfall`
   await createClickHouseDatabase(url)
-  const killAtExit = () => void (isRunning && process.kill(engine.pid, 'SIGKILL'))
+  const killAtExit = () => void (isRunning && process.kill(clickhouseServer.pid, 'SIGKILL'))
   process.once('exit', killAtExit)
   async function kill(): Promise<void> {
     if (!isRunning) return
     isRunning = false
-    await engine.kill()
+    await clickhouseServer.kill()
   }
   return {
     url,
     kill,
     async start() {
       if (isRunning) return
-      engine = await startClickHouse({ folder, port })
+      clickhouseServer = await startClickHouse({ folder, port })
       isRunning = true
     },
-    signal: (name) => void (isRunning && process.kill(engine.pid, name)),
+    signal: (name) => void (isRunning && process.kill(clickhouseServer.pid, name)),
     async remove() {
       await kill()
       process.off('exit', killAtExit)

@@ -1,33 +1,35 @@
-// A process of ours as operators run it, with an environment: started, waited for until it is ready, and ended.
+// Starts one of our processes as operators run it, with an environment, waits until it is ready, and stops it.
+
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { inherited } from './inherited.ts'
 
 export interface StartedProcess {
   url: string
   pid: number
   child: ChildProcess
-  /** Everything it wrote to its log so far. */
+  /** Its log so far. */
   log(): string
-  /** SIGTERM and wait for the exit code. */
+  /** Sends SIGTERM and waits for the exit code. */
   stop(): Promise<number | null>
   kill(): Promise<void>
 }
 
 export interface ProcessOptions {
-  /** What it is called when it does not start. */
+  /** Its name in the error when it does not start. */
   name: string
   command: readonly string[]
   environment: Record<string, string | undefined>
-  /** Where it answers /readyz. */
+  /** The port of its /readyz. */
   port: number
   stdout?: number
-  /** How long an orderly end may take. */
+  /** How long a graceful shutdown may take. */
   longestStopMs: number
 }
 
 export interface LaunchedProcess extends StartedProcess {
   isRunning(): boolean
-  /** Waits until it says that it may be sent traffic. */
+  /** Waits until it reports that it is ready for traffic. */
   untilReady(): Promise<void>
 }
 
@@ -37,12 +39,12 @@ export async function startProcess(options: ProcessOptions): Promise<StartedProc
   return launched
 }
 
-/** Does not wait: for a process that has to wait itself. */
+/** Does not wait until it is ready: for a process that has to wait itself. */
 export function launchProcess(options: ProcessOptions): LaunchedProcess {
   const { name, command, environment, port, longestStopMs } = options
   const stdio: StdioOptions = ['ignore', options.stdout ?? 'pipe', 'pipe']
   const child = spawn(command[0] as string, command.slice(1), {
-    env: { PATH: process.env.PATH, ...environment },
+    env: { ...inherited, ...environment },
     stdio,
   })
   let log = ''

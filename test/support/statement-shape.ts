@@ -1,24 +1,24 @@
-// What a statement reads and under which conditions, from its text. The shape of a text is worked out once and remembered:
-// a million questions make a few hundred texts, and only their values differ.
+// Parses which tables a statement reads under which conditions. The result for each text is cached: a million queries have a few
+// hundred texts, and only their values differ.
 
-/** One `FROM table` and what must hold for its rows: the conditions that its own WHERE joins by AND. */
+/** One `FROM table` and the conditions on its rows: those that its own WHERE joins with AND. */
 export interface Source {
   table: string
-  /** From its SELECT to its FROM. */
+  /** The text from its SELECT to its FROM. */
   selected: string
   conditions: readonly Condition[]
 }
 
 export interface Condition {
-  /** The text with every parameter written as `?`. */
+  /** The text with `?` for every parameter. */
   form: string
-  /** The parameters' names, in order. */
+  /** The names of the parameters, in order. */
   names: readonly string[]
 }
 
 interface Shape {
   sources: readonly Source[]
-  /** How often site_id is written at all: each one has to be the condition of a source. */
+  /** How often site_id occurs: each occurrence has to be the condition of a source. */
   siteMentions: number
   hostnames: readonly string[]
   faults: readonly string[]
@@ -55,14 +55,14 @@ function readShape(text: string): Shape {
   }
 }
 
-/** The conditions of the WHERE that follows a source in the same SELECT; none when it has no WHERE. */
+/** The conditions of the WHERE that follows a source in the same SELECT; empty without a WHERE. */
 function whereOf(rest: string): Condition[] {
   const own = topLevel(rest)
   const begin = own.search(/ WHERE /i)
   if (begin === -1 || own.slice(0, begin).trim() !== '') return []
   const end = own.slice(begin + 7).search(/ (GROUP BY|ORDER BY|HAVING|LIMIT|UNION|WINDOW|SETTINGS)\b/i)
   const [from, to] = [begin + 7, end === -1 ? own.length : begin + 7 + end]
-  // Blanked inside parentheses, so that only the words of this level are seen; the same places in `rest` hold the text.
+  // Text inside parentheses is blanked out, so that only words of this level match; `rest` has the text at the same offsets.
   const words = own.slice(from, to)
   if (/ OR /i.test(words)) return []
   const parts: Condition[] = []

@@ -1,9 +1,11 @@
-// Real stores for tests. `test/run.ts` starts ClickHouse and migrates a database once for all files and hands them over by
-// environment; a file that is run alone starts its own.
+// Real stores for tests: those of CLICKHOUSE_URL, DATABASE_URL and REDIS_URL, otherwise ClickHouse from npm and the PostgreSQL and Redis
+// of this machine. `test/run.ts` migrates one database for all files and passes it on through the environment; a file that runs alone
+// creates its own.
 import { randomBytes } from 'node:crypto'
-import { type ClickHouseServerOptions, startClickHouse } from '../../dev/clickhouse/server.ts'
+import type { ClickHouseServerOptions } from '../../dev/clickhouse/server.ts'
+import { createTemporaryDatabase } from '../../dev/clickhouse/temporary-database.ts'
 import type { KeySecrets } from '../../src/accounts/keys.ts'
-import { type ClickHouse, createClickHouseDatabase, openClickHouse } from '../../src/stores/clickhouse.ts'
+import { type ClickHouse, openClickHouse } from '../../src/stores/clickhouse.ts'
 import { migrate } from '../../src/stores/migrate.ts'
 import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
 import { atEnd } from './at-end.ts'
@@ -26,42 +28,41 @@ export interface Stores {
   addresses: StoreAddresses
 }
 
-/** Makes a database of its own in each store, migrated, and removes them again. */
+/** Creates and migrates a separate database in each store, and removes them again. */
 export async function createStores(
   options: ClickHouseServerOptions = {},
-): Promise<{ addresses: StoreAddresses; clickhousePid: number; remove(): Promise<void> }> {
+): Promise<{ addresses: StoreAddresses; clickhousePid: number | undefined; remove(): Promise<void> }> {
   const { stores, clickhousePid, remove } = await createEmptyStores(options)
   await migrate(stores)
   await disconnect(stores)
   return { addresses: stores.addresses, clickhousePid, remove }
 }
 
-/** The same, without tables. */
+/** Does the same without tables. */
 export async function createEmptyStores(
   options: ClickHouseServerOptions = {},
-): Promise<{ stores: Stores; clickhousePid: number; remove(): Promise<void> }> {
+): Promise<{ stores: Stores; clickhousePid: number | undefined; remove(): Promise<void> }> {
   const name = `footfall_test_${randomBytes(6).toString('hex')}`
-  const server = await startClickHouse(options)
+  const database = await createTemporaryDatabase(options, name)
   const admin = openPostgres(databaseUrl, 1)
   try {
     await admin.unsafe(`CREATE DATABASE ${name}`)
-    await createClickHouseDatabase(`${server.url}/${name}`)
   } catch (error) {
-    await Promise.all([server.stop(), admin.end()]) // else they would keep the test file from ending
+    await Promise.all([database.remove(), admin.end()]) // otherwise they would keep the test file from ending
     throw error
   }
   const stores = connect({
     postgres: withPath(databaseUrl, name),
-    clickhouse: `${server.url}/${name}`,
+    clickhouse: database.url,
     redis: redisUrl,
     redisPrefix: `${name}:`,
   })
   return {
     stores,
-    clickhousePid: server.pid,
+    clickhousePid: database.pid,
     async remove() {
       await disconnect(stores)
-      await server.stop()
+      await database.remove()
       await admin.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)
       await admin.end()
     },

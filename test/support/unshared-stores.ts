@@ -1,2 +1,2 @@
-// For a test file that sweeps or erases: both are done for all sites at once, so it has stores of its own instead of those that files share.
+// For test files that sweep or erase: both affect all sites, so these files use their own stores instead of the shared ones.
 delete process.env.FOOTFALL_TEST_STORES

@@ -1,24 +1,23 @@
-// A site of a test's own, with the API in front of it over real HTTP. Tenancy is the isolation: tests share the stores and run
-// side by side, so a leak between sites fails some test.
+// Each test has its own site, with the API in front of it over real HTTP. Tenancy isolates the tests: they share the stores and
+// run in parallel, so a leak between sites makes some test fail.
 import { randomUUID } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
 import { createAccount, setPlan } from '../../src/accounts/accounts.ts'
-import { openDirectory } from '../../src/accounts/directory.ts'
 import { createKey } from '../../src/accounts/keys.ts'
-import { recordLastUse } from '../../src/accounts/last-use.ts'
 import type { Plan } from '../../src/accounts/plans.ts'
 import { createSite, setExcludedCountries, setTimeZone } from '../../src/accounts/sites.ts'
-import { buildApp } from '../../src/api/app.ts'
+import { assembleApi } from '../../src/api/assembly.ts'
 import { createMetrics } from '../../src/api/metrics.ts'
 import { type Limiter, redisLimiter } from '../../src/api/rate-limit.ts'
-import { foldSite, refoldSite, sweep } from '../../src/folding/fold.ts'
-import { foldOpenDay } from '../../src/folding/open-days.ts'
+import { invalidateDays } from '../../src/rollups/invalidation.ts'
+import { rebuildSite, rollUpSite } from '../../src/rollups/roll-up.ts'
+import { sweep } from '../../src/rollups/sweep.ts'
+import { rollUpToday } from '../../src/rollups/today.ts'
 import { openRedis } from '../../src/stores/redis.ts'
 import type { CountryCode } from '../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../src/traffic/event.ts'
-import { noteLateDays } from '../../src/traffic/late-days.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { atEnd } from './at-end.ts'
 import { eventOf, type Hit } from './events.ts'
@@ -28,9 +27,11 @@ export interface WorldOptions {
   zone?: string
   excludedCountries?: CountryCode[]
   plan?: Plan
-  /** ISO 8601; what the API takes for the present. Without it, the real clock. */
+  /** ISO 8601: the API's current time. Without it the API uses the real clock. */
   now?: string
   limiter?: Limiter
+  /** The account of another world. Without it, the world has its own. */
+  accountId?: string
 }
 
 export interface Answer {
@@ -55,7 +56,8 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
   const clock = { at: options.now ? Temporal.Instant.from(options.now).epochMilliseconds : undefined }
   const now = () => clock.at ?? Date.now()
 
-  const accountId = await createAccount(postgres, { name: 'A test', plan: options.plan ?? 'Agency' })
+  const accountId =
+    options.accountId ?? (await createAccount(postgres, { name: 'A test', plan: options.plan ?? 'Agency' }))
   const domain = `${randomUUID()}.example`
   const siteId = await createSite(postgres, {
     accountId,
@@ -66,7 +68,7 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
   const key = await createKey(postgres, keySecrets, { accountId, siteId, name: 'Test' })
   const api = await startApi(stores, { now, ...(options.limiter && { limiter: options.limiter }) })
 
-  /** GET with this world's key; `parameters` may be a query string word for word. */
+  /** GET with this world's key. `parameters` may also be the exact query string. */
   async function get(path: string, parameters: Record<string, string> | string = {}, init: RequestInit = {}) {
     const query = typeof parameters === 'string' ? parameters : new URLSearchParams(parameters).toString()
     const headers = { Authorization: `Bearer ${key.text}`, ...(init.headers as Record<string, string>) }
@@ -75,7 +77,7 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
 
   async function recordEvents(events: readonly TrafficEvent[]) {
     await recordBatch(clickhouse, { id: randomUUID(), events })
-    await noteLateDays(postgres, events)
+    await invalidateDays(postgres, events)
     api.directory.forget(siteId)
   }
 
@@ -95,30 +97,30 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
     },
     record: (...hits: Hit[]) => recordEvents(hits.map((hit) => eventOf(hit, siteId, zone))),
     recordEvents,
-    /** Folds what is recorded up to a day. */
-    fold: async (last: string) => {
-      await foldSite(stores, siteId, last)
+    /** Rolls up what is recorded, up to and including a day. */
+    rollUp: async (last: string) => {
+      await rollUpSite(stores, siteId, last)
       api.directory.forget(siteId)
     },
-    /** Folds it all again. */
-    refold: async (last: string) => {
-      await refoldSite(stores, siteId, last)
+    /** Rolls up everything again. */
+    rebuild: async (last: string) => {
+      await rebuildSite(stores, siteId, last)
       api.directory.forget(siteId)
     },
-    /** Counts the days that are not closed, as of now. */
-    foldOpenDays: async () => {
-      await foldOpenDay(stores, siteId, zone, now())
+    /** Rolls up the days that are not closed, as of now. */
+    rollUpToday: async () => {
+      await rollUpToday(stores, siteId, zone, now())
       api.directory.forget(siteId)
     },
-    /** Takes days out of what is read folded, as late events would. */
-    unfold: async (...days: string[]) => {
-      await noteLateDays(
+    /** Invalidates the rollups of days, as late events would. */
+    invalidate: async (...days: string[]) => {
+      await invalidateDays(
         postgres,
         days.map((day) => ({ siteId, day })),
       )
       api.directory.forget(siteId)
     },
-    /** Deletes what no longer counts, at once. */
+    /** Deletes outdated rollups at once. */
     sweep: () => sweep(stores, '0 seconds'),
     setNow: (iso: string) => {
       clock.at = Temporal.Instant.from(iso).epochMilliseconds
@@ -127,7 +129,7 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
       await setExcludedCountries(postgres, siteId, countries)
       api.directory.forget(siteId)
     },
-    /** From now on events are stamped, and windows cut, in this zone. */
+    /** From now on the days of events and the windows of queries are those of this zone. */
     moveTo: async (timeZone: string) => {
       zone = timeZone
       await setTimeZone(postgres, siteId, timeZone)
@@ -147,15 +149,14 @@ export interface ApiOptions {
   now?: () => number
   limiter?: Limiter
   log?: { write(line: string): void }
-  /** Without it every request asks the engine, so that a test sees what it has just recorded. */
-  answerBytes?: number
+  /** Without it every request queries ClickHouse, so that a test sees what it has just recorded. */
+  responseCacheBytes?: number
+  mcpOrigins?: readonly string[]
 }
 
-/** One API process's worth: its own directory, limiter and port, on the shared stores. */
+/** What one API process has: its own directory, limiter and port, on the shared stores. */
 export async function startApi({ postgres, clickhouse, addresses }: Stores, options: ApiOptions = {}) {
   const now = options.now ?? Date.now
-  // Patient: what a slow test machine takes must not look like an outage. Bounds are tested in test/faults, on processes.
-  const directory = openDirectory(postgres, { secrets: keySecrets, queryMs: 10_000 })
   const metrics = createMetrics()
   const limiter =
     options.limiter ??
@@ -165,26 +166,28 @@ export async function startApi({ postgres, clickhouse, addresses }: Stores, opti
       now,
       onDegraded: metrics.countedLocally,
     })
-  const log = options.log ? pino({ level: 'trace' }, options.log) : pino({ level: 'silent' })
-  const lastUse = recordLastUse(postgres, options.lastUseMs)
-  const answerBytes = options.answerBytes ?? 0
-  const app = buildApp({
+  const api = assembleApi({
+    postgres,
     clickhouse,
-    directory,
     limiter,
-    lastUse,
     now,
-    log,
+    log: options.log ? pino({ level: 'trace' }, options.log) : pino({ level: 'silent' }),
     metrics,
-    answerBytes,
+    // Patient, so that a slow test machine does not look like an outage. The real bounds are tested in test/faults, on processes.
+    directory: { secrets: keySecrets, queryMs: 10_000 },
+    lastUseMs: options.lastUseMs,
+    cacheBytes: options.responseCacheBytes ?? 0,
     isEnding: () => false,
+    mcpOrigins: options.mcpOrigins ?? [],
   })
+  const { app, directory } = api
   await app.listen({ host: '127.0.0.1', port: 0 })
   const { port } = app.server.address() as AddressInfo
   return {
     app,
     port,
     directory,
+    limiter,
     metrics,
     async fetch(path: string, init: RequestInit = {}): Promise<Answer> {
       const response = await fetch(`http://127.0.0.1:${port}${path}`, init)
@@ -194,16 +197,14 @@ export async function startApi({ postgres, clickhouse, addresses }: Stores, opti
     },
     async close() {
       app.server.closeAllConnections()
-      await app.close()
-      lastUse.close()
-      await directory.close()
+      await api.close()
     },
   }
 }
 
 let redis: ReturnType<typeof openRedis> | undefined
 
-/** One connection for all worlds of a file. */
+/** One connection for all worlds of a test file. */
 function sharedRedis(url: string) {
   if (!redis) {
     redis = openRedis(url, () => {})

@@ -1,4 +1,4 @@
-// All nine endpoints through a client generated from docs/openapi.json: it compiles only if the types fit, and prints what came back.
+// Calls all endpoints with a client generated from docs/openapi.json: it compiles only if the types match, and prints the responses.
 import createClient from 'openapi-fetch'
 import type { paths } from './client.d.ts'
 
@@ -15,9 +15,12 @@ const { data: devices } = await client.GET('/stats/devices', { params: { query }
 const { data: geo } = await client.GET('/stats/geo', { params: { query } })
 const { data: events } = await client.GET('/stats/events', { params: { query } })
 const { data: utm } = await client.GET('/stats/utm', { params: { query } })
+const { data: sites } = await client.GET('/sites')
+const { data: sitesOverview } = await client.GET('/sites/overview', { params: { query } })
+const { data: countries } = await client.GET('/countries')
 const { error } = await client.GET('/stats/pages', { params: { query: { limit: 0 } } })
 
-// Each line reads a field by its type: a wrong schema would not compile.
+// Each line reads a field by its type: with a wrong schema it would not compile.
 console.log(
   JSON.stringify({
     visitors: overview?.data.current.visitors satisfies number | undefined,
@@ -34,6 +37,14 @@ console.log(
     geo: geo?.data.map(({ name }) => name satisfies string),
     events: events?.data.map(({ name, count }) => [name satisfies string, count satisfies number]),
     utm: utm?.data.map(({ name }) => name satisfies string),
+    sites: sites?.data.map(({ domain, time_zone }) => [domain satisfies string, time_zone satisfies string]),
+    sitesOverview: sitesOverview?.data.map(({ period, current, change }) => [
+      period.end satisfies string,
+      current.visitors satisfies number,
+      change.visitors satisfies number | null,
+    ]),
+    next: sitesOverview?.meta.next_cursor satisfies string | null | undefined,
+    countries: countries?.data.slice(0, 1).map(({ code, name }) => [code satisfies string, name satisfies string]),
     error: error?.error.code,
     limit: pages?.meta.limit satisfies number | undefined,
   }),

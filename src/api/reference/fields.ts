@@ -1,34 +1,35 @@
-// The fields of an answer as a table, read from the schema that serialises it.
+// Lists the fields of a response as a table, from the schema that serialises the response.
+import { type Schema, typeOf } from './description.ts'
 
 export interface Field {
-  name: string
+  /** Several if they differ in nothing but the name. */
+  names: readonly string[]
+  /** For its permalink: `data.current.visitors`. */
+  path: string
+  /** The names of the object that it is in, and of the objects around that. */
+  within: readonly string[]
   type: string
+  unit: string
   description: string
 }
 
-interface Schema {
-  type?: string
-  description?: string
-  enum?: readonly string[]
-  anyOf?: readonly Schema[]
-  items?: Schema
-  properties?: Readonly<Record<string, Schema>>
-}
-
-/** Of the records of a list, or of an object; objects in it that are alike are named together. */
-export function fieldsOf(schema: unknown): Field[] {
-  const { items, properties = {} } = schema as Schema
-  if (items) return fieldsOf(items)
-  const groups = Map.groupBy(Object.entries(properties), ([, one]) => (one.properties ? JSON.stringify(one) : one))
+/** The fields of an object, or of the records of a list, each before the fields inside it. */
+export function fieldsOf(schema: Schema, path: string, within: readonly string[] = []): Field[] {
+  const { items, properties = {} } = schema
+  if (items) return fieldsOf(items, path, within)
+  const groups = Map.groupBy(Object.entries(properties), ([, one]) => JSON.stringify(one))
   return [...groups.values()].flatMap((alike) => {
-    const names = alike.map(([name]) => name).join(', ')
-    const one = alike[0]?.[1] as Schema
-    if (!one.properties) return [{ name: names, type: typeOf(one), description: one.description ?? '' }]
-    return fieldsOf(one).map((field) => ({ ...field, name: `${names}: ${field.name}` }))
+    const names = alike.map(([name]) => name)
+    const [first, one] = alike[0] as [string, Schema]
+    const values = one.enum ? ` One of ${one.enum.map((word) => `\`${word}\``).join(', ')}.` : ''
+    const field = {
+      names,
+      path: `${path}.${first}`,
+      within,
+      type: typeOf(one),
+      unit: one['x-unit'] ?? '',
+      description: (one.description ?? '') + values,
+    }
+    return [field, ...fieldsOf(one, field.path, [...within, names.join(', ')])]
   })
-}
-
-function typeOf({ type, anyOf, enum: words }: Schema): string {
-  if (anyOf) return anyOf.map(typeOf).join(' or ')
-  return words ? `${type}: ${words.join(', ')}` : (type ?? '')
 }

@@ -1,147 +1,65 @@
-// The reference at /api/v1/docs: rendered once from the description of the API, without anything from elsewhere, so that it
-// works on a machine without internet. `reference.js` adds trying calls with a key.
-import type { describeApi } from '../openapi.ts'
-import { fieldsOf } from './fields.ts'
+// The reference page at /api/v1/docs, rendered once from the OpenAPI description (decision D-193). It loads nothing from other hosts, so it works on
+// a machine without internet, and everything can be read without scripts. `reference.js` adds search, copying and calls with a key.
+import { type Html, html } from '../../web/html.ts'
+import { mark } from '../../web/look.ts'
+import { answerTemplate } from './cards.ts'
+import { type Api, type Endpoint, endpointsOf } from './description.ts'
+import { endpointSection } from './endpoint-section.ts'
+import { lookUpGuides, startGuides } from './guides.ts'
 
-type Api = ReturnType<typeof describeApi>
-type Operation = Api['paths'][string]['get']
+interface Entry {
+  id: string
+  title: string
+}
 
 export function referencePage(api: Api): string {
-  const operations = Object.entries(api.paths).map(([path, { get }]) => ({ path, operation: get }))
-  return `<!doctype html>
+  const endpoints = endpointsOf(api)
+  const start = startGuides(endpoints[0] as Endpoint)
+  const lookUp = lookUpGuides(api)
+  const byTag = Map.groupBy(endpoints, ({ operation }) => operation.tags[0] ?? 'Endpoints')
+  return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(api.info.title)}</title>
+<meta name="color-scheme" content="light dark">
+<title>${api.info.title}</title>
 <link rel="stylesheet" href="docs/reference.css">
+<link rel="icon" href="docs/icon.svg" type="image/svg+xml">
 <script src="docs/reference.js" defer></script>
 </head>
 <body>
-<nav>
-  <a class="brand" href="#top">Footfall</a>
-  ${operations.map(({ operation }) => `<a href="#${operation.operationId}">${operation.operationId}</a>`).join('\n  ')}
-  <hr>
-  <a href="#meta">meta</a>
-  <a href="#parameters">Parameters</a>
-  <a href="#headers">Headers</a>
-  <a href="#errors">Errors</a>
-  <a href="openapi.json">openapi.json</a>
+<a class="skip" href="#main">Skip to content</a>
+<div class="reference">
+<header class="side">
+<div class="bar">
+<a class="mark" href="#main" aria-label="Footfall API, top of the page">${mark}<span>Footfall API</span></a>
+<form class="search scripted" role="search"><label class="unseen" for="search">Search the reference</label>
+<input id="search" type="search" autocomplete="off" spellcheck="false" placeholder="Search" aria-controls="found"><kbd aria-hidden="true">/</kbd>
+<div class="found" id="found" hidden><p class="unseen" role="status"></p><ul></ul></div></form>
+<button class="button open-contents" type="button" popovertarget="contents">Contents</button>
+</div>
+<nav class="contents" id="contents" popover aria-label="Contents">
+${group('Start', start)}
+${[...byTag].map(([tag, entries]) => group(tag, entries))}
+${group('Look up', lookUp)}
+<h2>More</h2><ul><li><a href="openapi.json">openapi.json</a></li></ul>
 </nav>
-<main id="top">
-  <header>
-    <h1>${escapeHtml(api.info.title)}</h1>
-    <p class="lead">${escapeHtml(api.info.summary)}</p>
-    ${api.info.description
-      .split('\n\n')
-      .map((paragraph) => `<p>${prose(paragraph)}</p>`)
-      .join('\n    ')}
-    <form class="key"><label>API key, to try calls from this page
-      <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="ff_s_…">
-    </label></form>
-    <p class="quiet">It stays in this page and is sent only to this server. Calls made here count against its limit.</p>
-  </header>
-  ${operations.map(({ path, operation }) => section(path, operation, api)).join('\n')}
-  ${metaSection(api)}
-  ${parametersSection(api)}
-  ${headersSection(api)}
-  ${errorsSection(api)}
-  <p class="quiet">Countries: <a href="https://db-ip.com">IP Geolocation by DB-IP</a></p>
+</header>
+<main id="main">
+<h1>${api.info.title}</h1>
+<p class="lead">${api.info.summary}</p>
+${start.map(({ section }) => section)}
+${endpoints.map(endpointSection)}
+${lookUp.map(({ section }) => section)}
+<p class="note">Countries: <a href="https://db-ip.com">IP Geolocation by DB-IP</a></p>
 </main>
+</div>
+${answerTemplate}
 </body>
 </html>
-`
+`.text
 }
 
-function section(path: string, operation: Operation, api: Api): string {
-  const { schema, examples } = operation.responses[200].content['application/json']
-  const { summary, value } = examples.demo
-  return `<section id="${operation.operationId}">
-    <h2><code>GET ${api.servers[0]?.url}${path}</code></h2>
-    <p>${escapeHtml(operation.summary)}.</p>
-    <form class="try" data-path="${api.servers[0]?.url}${path}">
-      ${Object.values(api.components.parameters).map(field).join('\n      ')}
-      <button>Try it</button>
-    </form>
-    <pre class="answer" hidden></pre>
-    <h3>Fields of <code>data</code></h3>
-    ${fieldTable(schema.properties.data)}
-    <h3>Example</h3>
-    <p class="quiet">${escapeHtml(summary)}</p>
-    <pre>${escapeHtml(JSON.stringify(value, null, 2))}</pre>
-  </section>`
-}
-
-const fieldTable = (schema: unknown): string =>
-  `<table>${fieldsOf(schema)
-    .map(({ name, type, description }) =>
-      row(
-        `<code>${escapeHtml(name)}</code>`,
-        `${prose(description)}<br><span class="quiet">${escapeHtml(type)}</span>`,
-      ),
-    )
-    .join('')}</table>`
-
-function field(parameter: Api['components']['parameters'][string]): string {
-  const { name, schema } = parameter
-  const { enum: words, default: standard } = schema as { enum?: readonly string[]; default?: string | number }
-  const control = words
-    ? `<select name="${name}"><option value="">${escapeHtml(String(standard ?? 'any'))}</option>${words
-        .map((word) => `<option>${escapeHtml(word)}</option>`)
-        .join('')}</select>`
-    : `<input name="${name}" placeholder="${escapeHtml(String(standard ?? parameter.example ?? ''))}">`
-  return `<label>${name} ${control}</label>`
-}
-
-const metaSection = (api: Api): string => `<section id="meta">
-    <h2>Fields of <code>meta</code></h2>
-    ${fieldTable(api.paths['/stats/pages']?.get.responses[200].content['application/json'].schema.properties.meta)}
-    <p class="quiet"><code>limit</code> is there where it applies: on pages, referrers, devices, geo, events and utm.</p>
-  </section>`
-
-const parametersSection = (api: Api): string => `<section id="parameters">
-    <h2>Parameters</h2>
-    <p>Every endpoint takes all of them. A wrong value is refused, never changed; whatever had no effect is named in <code>Stats-Warning</code>.</p>
-    <table>${Object.values(api.components.parameters)
-      .map(({ name, description, example, schema }) => {
-        const { default: standard, enum: words } = schema as { default?: string | number; enum?: readonly string[] }
-        const shown = example ?? standard ?? words?.[0]
-        const facts = [
-          ...(words ? [`values ${words.join(', ')}`] : []),
-          ...(standard === undefined ? [] : [`default ${standard}`]),
-          ...(shown === undefined ? [] : [`for example \`${name}=${shown}\``]),
-        ]
-        return row(
-          `<code>${name}</code>`,
-          `${prose(description)}<br><span class="quiet">${prose(facts.join('; '))}</span>`,
-        )
-      })
-      .join('')}</table>
-  </section>`
-
-const headersSection = (api: Api): string => `<section id="headers">
-    <h2>Headers of answers</h2>
-    <table>${Object.entries(api.components.headers)
-      .map(([name, header]) => {
-        const example = 'example' in header ? `<br><code>${escapeHtml(header.example)}</code>` : ''
-        return row(`<code>${name}</code>`, `${escapeHtml(header.description)}${example}`)
-      })
-      .join('')}</table>
-  </section>`
-
-const errorsSection = (api: Api): string =>
-  `<section id="errors"><h2>Errors</h2><table>${Object.entries(api.components.responses)
-    .flatMap(([status, { content }]) =>
-      Object.entries(content['application/json'].examples).map(([code, { value }]) =>
-        row(`<code>${status} ${code}</code>`, `<code>${escapeHtml(JSON.stringify(value))}</code>`),
-      ),
-    )
-    .join('')}</table></section>`
-
-const row = (head: string, body: string) => `<tr><th>${head}</th><td>${body}</td></tr>`
-
-const escapeHtml = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
-
-/** Escaped text in which `this` is code. */
-const prose = (text: string): string => escapeHtml(text).replace(/`([^`]+)`/g, '<code>$1</code>')
+const group = (title: string, entries: readonly Entry[]): Html =>
+  html`<h2>${title}</h2><ul>${entries.map(({ id, title }) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>`

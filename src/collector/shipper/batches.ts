@@ -1,15 +1,15 @@
-// The next batch of a spool. Which groups a batch holds and the id it has are written down before anything is sent, so that after
-// any end of this process the same rows go out again under the same id (decision D-96).
+// Forms the next batch from the spool. The batch's id and groups are written to disk before anything is sent, so that after a crash the
+// same rows are sent again under the same id (decision D-96).
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
-import { openSpoolFile, removeSpoolFile, spoolFiles, writeWithReserve } from '../spool-file.ts'
+import { openSpoolFile, removeSpoolFile, spoolFiles, writeWithReserve } from '../spool/files.ts'
 
 export interface SpooledBatch {
   id: string
-  /** Whether it may have been sent before. */
+  /** Whether the batch may have been sent before. */
   isRepeated: boolean
   lines: string[]
-  /** Forgets it: the engine has it all. */
+  /** Removes the batch from the spool, when ClickHouse has all of it. */
   remove(): void
 }
 
@@ -37,7 +37,7 @@ export function openBatches(folder: string): Batches {
       for (const number of numbers) {
         const batch = nextOf(fileOf(number), folder)
         if (batch) return batch
-        // The newest is being written; an older one that is empty stays empty.
+        // The newest file is being written to; an older file that is empty stays empty.
         if (number === numbers.at(-1)) continue
         files.get(number)?.close()
         files.delete(number)
@@ -76,7 +76,7 @@ interface Plan {
   last_group: number
 }
 
-/** Groups in their order, until the batch is large enough. */
+/** Takes groups in order until the batch is large enough. */
 function makePlan(file: DatabaseSync): Plan | undefined {
   let [events, characters, last] = [0, 0, 0]
   const groups = file.prepare('SELECT number, events, length(lines) AS size FROM groups ORDER BY number').iterate()

@@ -1,27 +1,28 @@
-// The shipper: a process beside the collector, which starts it and starts it again (collector/ship.ts). It may end at any instant.
+// The shipper process: moves batches from the spool into ClickHouse, one per second (ship-batch.ts), and delivers notes to PostgreSQL
+// (notes.ts). The collector starts and restarts it (supervisor.ts). It may crash at any moment without losing or repeating an event.
 import { setTimeout as pause } from 'node:timers/promises'
-import { eraseAgain } from '../../accounts/deleted-sites.ts'
 import { readCollectorConfigOrExit } from '../../config.ts'
+import { eraseAgain } from '../../erasure/deleted-sites.ts'
+import { retainedFrom } from '../../rollups/coverage.ts'
+import { invalidateDays } from '../../rollups/invalidation.ts'
 import { openClickHouse } from '../../stores/clickhouse.ts'
 import { within } from '../../stores/deadline.ts'
 import { openPostgres } from '../../stores/postgres.ts'
-import { eventsKeptFrom } from '../../traffic/kept.ts'
-import { noteLateDays } from '../../traffic/late-days.ts'
 import { openBatches } from './batches.ts'
 import { openDeadLetters } from './dead-letters.ts'
 import { deliverNotes, type NoteReaders } from './notes.ts'
+import { type Shipment, shipNextBatch } from './ship-batch.ts'
 import { openShipped } from './shipped.ts'
-import { type Shipment, shipNext } from './shipper.ts'
 
-/** What the collector is told of it, for its log and metrics. */
-export type ShipperNews =
+/** Messages to the collector, for its log and metrics. */
+export type ShipperMessage =
   | ({ is: 'shipped'; deadLetters: number } & Shipment)
-  /** Events that were erased again, because their site was deleted while they were on their way. */
+  /** Events that were erased again, because their site was deleted while they were in the spool. */
   | { is: 'orphaned'; events: number }
-  /** After the first attempt and whenever it changes; `cause` when it does not work. */
+  /** Sent after the first attempt and after every change; `cause` when it fails. */
   | { is: 'state'; of: 'shipping' | 'noting'; cause?: string }
 
-/** A batch a second: the engine likes few large inserts, and an event is seen within two. */
+/** One batch per second: ClickHouse prefers few large inserts, and an event is visible within two seconds. */
 const everyMs = 1_000
 const largeBatch = 10_000
 const firstRetryMs = 200
@@ -42,23 +43,23 @@ const stores = {
   batches,
   deadLetters,
   shipped,
-  eventsKeptFrom: () => answered(eventsKeptFrom(postgres)),
+  retainedFrom: () => answered(retainedFrom(postgres)),
   now: Date.now,
 }
 const noteReaders: NoteReaders = {
-  noteLateDays: (days) => answered(noteLateDays(postgres, days)),
-  // Whatever folds does it (folding/erasures.ts).
+  invalidateDays: (days) => answered(invalidateDays(postgres, days)),
+  // This only records that they must be erased; the process that rolls up erases them (erasure/job.ts).
   eraseDeleted: (siteIds) => answered(eraseAgain(postgres, siteIds)),
 }
 
 let ending = false
-process.once('disconnect', () => process.exit()) // the collector is gone, and the next one starts its own
-process.on('SIGINT', () => {}) // from a terminal it goes to the whole group; the collector says when
+process.once('disconnect', () => process.exit()) // the collector has ended, and the next one starts its own shipper
+process.on('SIGINT', () => {}) // Ctrl-C reaches the whole process group; the collector decides when the shipper ends
 process.once('SIGTERM', () => {
   ending = true
 })
 
-const tell = (news: ShipperNews) => process.send?.(news)
+const send = (message: ShipperMessage) => process.send?.(message)
 
 let delivering: Promise<void> | undefined
 let hasNoted = false
@@ -71,17 +72,17 @@ let retryMs = firstRetryMs
 while (!ending || (await hasMore())) {
   const began = Date.now()
   try {
-    const shipment = await shipNext(stores, isRetry)
+    const shipment = await shipNextBatch(stores, isRetry)
     deliver()
-    if (!hasShipped || isRetry) tell({ is: 'state', of: 'shipping' })
+    if (!hasShipped || isRetry) send({ is: 'state', of: 'shipping' })
     hasShipped = true
     isRetry = false
     retryMs = firstRetryMs
-    if (shipment) tell({ is: 'shipped', ...shipment, deadLetters: deadLetters.count() })
+    if (shipment) send({ is: 'shipped', ...shipment, deadLetters: deadLetters.count() })
     if ((shipment?.events ?? 0) < largeBatch && !ending) await pause(Math.max(0, began + everyMs - Date.now()))
   } catch (error) {
-    // Never given up: the same batch, the same rows, the same id, until the engine has them.
-    if (!isRetry) tell({ is: 'state', of: 'shipping', cause: (error as Error).message })
+    // Never gives up: sends the same batch, with the same rows and id, until ClickHouse has it.
+    if (!isRetry) send({ is: 'state', of: 'shipping', cause: (error as Error).message })
     if (ending) break
     isRetry = true
     await pause(retryMs)
@@ -89,7 +90,7 @@ while (!ending || (await hasMore())) {
   }
 }
 clearInterval(noting)
-// What PostgreSQL does not take now, the next process tells it.
+// Notes that PostgreSQL does not take now are delivered by the next process.
 await within(lastNotesMs, 'PostgreSQL', Promise.resolve(delivering).then(deliverOnce)).catch(() => {})
 batches.close()
 deadLetters.close()
@@ -97,12 +98,12 @@ shipped.close()
 await Promise.all([clickhouse.close(), postgres.end({ timeout: 1 })])
 process.disconnect?.()
 
-/** An orderly end leaves nothing behind if it can. */
+/** An orderly end ships the rest, as long as that works. */
 async function hasMore(): Promise<boolean> {
   return !isRetry && batches.next() !== undefined
 }
 
-/** Beside the shipping, which does not wait for PostgreSQL. One at a time. */
+/** Runs beside the shipping, which does not wait for PostgreSQL. One delivery at a time. */
 function deliver(): void {
   if (delivering || Date.now() < retryNotesAt) return
   delivering = deliverOnce().finally(() => {
@@ -113,14 +114,14 @@ function deliver(): void {
 async function deliverOnce(): Promise<void> {
   try {
     const orphaned = await deliverNotes(shipped, noteReaders)
-    if (!hasNoted || failures > 0) tell({ is: 'state', of: 'noting' })
-    if (orphaned > 0) tell({ is: 'orphaned', events: orphaned })
+    if (!hasNoted || failures > 0) send({ is: 'state', of: 'noting' })
+    if (orphaned > 0) send({ is: 'orphaned', events: orphaned })
     hasNoted = true
     failures = 0
   } catch (error) {
-    if (failures === 0) tell({ is: 'state', of: 'noting', cause: (error as Error).message })
+    if (failures === 0) send({ is: 'state', of: 'noting', cause: (error as Error).message })
     retryNotesAt = Date.now() + Math.min(firstRetryMs * 2 ** failures++, lastNotesRetryMs)
-    // The driver does not notice connections that died in silence: after a failure none of them is worth keeping.
+    // The driver does not notice connections that died silently, so after a failure all are replaced.
     postgres.end({ timeout: 0 }).catch(() => {})
     postgres = openPostgres(config.DATABASE_URL, 2)
   }

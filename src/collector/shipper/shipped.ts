@@ -1,25 +1,24 @@
-// What the shipper remembers of batches that ClickHouse has, in `shipped.sqlite` in the spool folder. It is written after a batch
-// was recorded and before the spool forgets it, so that nothing of it is lost wherever the process ends (decisions D-97 and D-140).
+// Remembers two things about shipped batches: the ids of their events, and notes for PostgreSQL. It writes them to `shipped.sqlite` in the
+// spool folder, after ClickHouse has the batch and before the spool removes it, so that a crash loses nothing (decisions D-97 and D-140).
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import type { TrafficEvent } from '../../traffic/event.ts'
-import { writeWithReserve } from '../spool-file.ts'
+import { openDurableFile, writeWithReserve } from '../spool/files.ts'
 
 export interface Shipped {
-  /** Whether all of it is in ClickHouse, and only its removal from the spool is missing. */
+  /** Whether ClickHouse has the whole batch, so that it only has to be removed from the spool. */
   hasBatch(id: string): boolean
-  /** Whether an event with this key was shipped lately. */
+  /** Whether an event with this key was shipped recently. */
   hasKey(key: string): boolean
   keep(batchId: string, keys: Iterable<string>, events: readonly TrafficEvent[]): void
-  /** The oldest notes that PostgreSQL has not been told yet, at most `notesAtOnce`. */
+  /** The oldest undelivered notes, at most `notesAtOnce`. */
   notes(): Note[]
-  /** Forgets these, unless more events have come for their days meanwhile. */
+  /** Removes delivered notes, except for days that got more events meanwhile. */
   forget(notes: readonly Note[]): void
   close(): void
 }
 
-/** Events were recorded for this day of this site. */
+/** This day of this site got events. */
 interface Note {
   number: number
   siteId: string
@@ -29,28 +28,27 @@ interface Note {
 
 export const notesAtOnce = 1_000
 
-/** Two generations of so many keys are in memory, and on disk 16 bytes each: 13 MB. */
+/** Two generations of this many keys are in memory, and on disk with 16 bytes each: 13 MB. */
 const mostInGeneration = 400_000
 const keyBytes = 16
 const keptMs = 3_600_000
 
-/** What the same event has again: its site and its id, as 16 characters of one byte. The id has a fixed length. */
+/** Identifies an event that is sent again: a hash of its site and id, as 16 characters of one byte. The id has a fixed length. */
 export const keyOf = ({ siteId, eventId }: Pick<TrafficEvent, 'siteId' | 'eventId'>): string =>
   hash('sha256', siteId + eventId, 'buffer').toString('latin1', 0, keyBytes)
 
 export function openShipped(folder: string, now: () => number = Date.now, most = mostInGeneration): Shipped {
-  const file = new DatabaseSync(join(folder, 'shipped.sqlite'))
-  file.exec(`
-    PRAGMA journal_mode = WAL;
-    PRAGMA synchronous = FULL;
-    CREATE TABLE IF NOT EXISTS batches
+  const file = openDurableFile(
+    join(folder, 'shipped.sqlite'),
+    `CREATE TABLE IF NOT EXISTS batches
       (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, shipped_at INTEGER NOT NULL, keys BLOB NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS notes
-      (number INTEGER PRIMARY KEY, site_id TEXT NOT NULL, day TEXT NOT NULL, events INTEGER NOT NULL, UNIQUE (site_id, day)) STRICT;`)
+      (number INTEGER PRIMARY KEY, site_id TEXT NOT NULL, day TEXT NOT NULL, events INTEGER NOT NULL, UNIQUE (site_id, day)) STRICT;`,
+  )
   const findBatch = file.prepare('SELECT 1 FROM batches WHERE id = ?')
   const addBatch = file.prepare('INSERT INTO batches (id, shipped_at, keys) VALUES (?, ?, ?) RETURNING number')
   const dropBatches = file.prepare('DELETE FROM batches WHERE shipped_at < ? OR number < ?')
-  // A new number, so that whoever forgets the note as it was does not forget this one.
+  // A new number, so that removing the delivered note does not remove this one.
   const addNote = file.prepare(`
     INSERT INTO notes (site_id, day, events) VALUES (?, ?, ?)
     ON CONFLICT (site_id, day) DO UPDATE
@@ -58,9 +56,10 @@ export function openShipped(folder: string, now: () => number = Date.now, most =
   const readNotes = file.prepare('SELECT number, site_id AS siteId, day, events FROM notes ORDER BY number LIMIT ?')
   const dropNotes = file.prepare('DELETE FROM notes WHERE number <= ?')
 
+  // Two generations instead of an LRU cache: what memory forgets, the file forgets too, and it can only drop whole batches.
   let young = new Set<string>()
   let old = new Set<string>()
-  // The batches in which the last two generations began: what lies before the first is not in memory any more.
+  // The batches in which the two generations begin. Keys of batches before the first are no longer in memory.
   let [firstBatch, youngBatch] = [0, 0]
 
   function remember(key: string, batch: number): void {
@@ -89,7 +88,7 @@ export function openShipped(folder: string, now: () => number = Date.now, most =
         for (const { siteId, day, count } of countByDay(events)) addNote.run(siteId, day, count)
         dropBatches.run(now() - keptMs, firstBatch)
       }
-      // On a full disk without the keys: of all that is written they take the most space, and cost the least if they are missing.
+      // On a full disk it writes no keys: they take the most space, and missing them does the least harm.
       writeWithReserve(
         file,
         folder,

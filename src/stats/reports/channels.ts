@@ -1,10 +1,10 @@
 import Type from 'typebox'
 import { sql } from '../../stores/clickhouse-sql.ts'
 import { channels as labels } from '../../traffic/channel.ts'
-import { hitFacts } from '../facts.ts'
+import { dailyMetrics } from '../daily-metrics.ts'
 import type { Report } from '../report.ts'
 import { halfUp } from '../rounding.ts'
-import { visitors } from '../shapes.ts'
+import { unitOf, visitors } from '../shapes.ts'
 
 interface Row {
   channel: string
@@ -13,6 +13,7 @@ interface Row {
 
 export const channels: Report = {
   summary: 'Visitors by traffic channel',
+  details: 'All channels with visitors, the most first. The channel of a visit is decided by its first event.',
   limited: false,
   data: Type.Array(
     Type.Object({
@@ -23,6 +24,7 @@ export const channels: Report = {
         maximum: 100,
         description:
           'Share of all visitors in percent, a whole number rounded half up. A visitor may arrive by two channels in a day, so shares can exceed 100 together.',
+        ...unitOf('percent'),
       }),
     }),
   ),
@@ -30,7 +32,7 @@ export const channels: Report = {
     const rows = await clickhouse.rows<Row>(
       sql`
         SELECT value AS channel, sum(visitors) AS visitors
-        FROM ${hitFacts(query, 'channel', { withTotal: true })}
+        FROM ${dailyMetrics(query, 'channel', { withTotal: true })}
         GROUP BY value
         HAVING visitors > 0
         ORDER BY visitors DESC, channel`,

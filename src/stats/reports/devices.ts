@@ -1,13 +1,14 @@
 import Type from 'typebox'
 import { sql, uint } from '../../stores/clickhouse-sql.ts'
 import { devices as labels } from '../../traffic/device.ts'
-import { hitFacts } from '../facts.ts'
+import { dailyMetrics } from '../daily-metrics.ts'
 import { readList, totalRows } from '../lists.ts'
 import type { Report } from '../report.ts'
 import { visitors } from '../shapes.ts'
 
 export const devices: Report = {
   summary: 'Visitors by device type',
+  details: 'Desktop, mobile and tablet, by the browser’s user agent; the most visitors first.',
   limited: true,
   data: Type.Array(Type.Object({ name: Type.String({ enum: [...labels], description: 'Type of device.' }), visitors })),
   read: (clickhouse, query, signal) =>
@@ -15,7 +16,7 @@ export const devices: Report = {
       clickhouse,
       sql`
         SELECT value AS name, sum(visitors) AS visitors, ${totalRows}
-        FROM ${hitFacts(query, 'device')}
+        FROM ${dailyMetrics(query, 'device')}
         GROUP BY value
         HAVING visitors > 0
         ORDER BY visitors DESC, name

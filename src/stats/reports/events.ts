@@ -1,17 +1,18 @@
 import Type from 'typebox'
 import { sql, uint } from '../../stores/clickhouse-sql.ts'
-import { hitFacts } from '../facts.ts'
+import { dailyMetrics } from '../daily-metrics.ts'
 import { readList, totalRows } from '../lists.ts'
 import type { Report } from '../report.ts'
 import { count, visitors } from '../shapes.ts'
 
 export const events: Report = {
   summary: 'Custom events: how often, and by how many visitors',
+  details: 'Everything that your pages sent with a name of its own, such as `Sign up`, the most frequent first.',
   limited: true,
   data: Type.Array(
     Type.Object({
       name: Type.String({ description: 'Name of the custom event.' }),
-      count: count('Occurrences.'),
+      count: count('Occurrences.', 'events'),
       visitors,
     }),
   ),
@@ -20,7 +21,7 @@ export const events: Report = {
       clickhouse,
       sql`
         SELECT value AS name, sum(views) AS count, sum(visitors) AS visitors, ${totalRows}
-        FROM ${hitFacts(query, 'event')}
+        FROM ${dailyMetrics(query, 'event')}
         GROUP BY value
         HAVING visitors > 0
         ORDER BY count DESC, visitors DESC, name

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { sql } from '../../stores/clickhouse-sql.ts'
 import { type CountryCode, countryNames } from '../../traffic/country.ts'
-import { hitFacts } from '../facts.ts'
+import { dailyMetrics } from '../daily-metrics.ts'
 import type { Report } from '../report.ts'
 import { visitors } from '../shapes.ts'
 
@@ -12,6 +12,8 @@ interface Row {
 
 export const geo: Report = {
   summary: 'Visitors by country',
+  details:
+    'By the address of the visitor, which is not stored. Countries that the owner excluded are missing here and everywhere.',
   limited: true,
   data: Type.Array(
     Type.Object({ name: Type.String({ description: 'English name of the country in full, or Unknown.' }), visitors }),
@@ -20,12 +22,12 @@ export const geo: Report = {
     const rows = await clickhouse.rows<Row>(
       sql`
         SELECT value AS code, sum(visitors) AS visitors
-        FROM ${hitFacts(query, 'country')}
+        FROM ${dailyMetrics(query, 'country')}
         GROUP BY value
         HAVING visitors > 0`,
       signal,
     )
-    // Ordered here, because ties go by the printed name, which the engine does not know; there are at most 251 rows.
+    // Sorted here, because ties are ordered by the printed name, which ClickHouse does not know. There are at most 251 rows.
     const data = rows
       .map(({ code, visitors }) => ({ name: countryNames[code], visitors }))
       .sort((one, other) => other.visitors - one.visitors || (one.name < other.name ? -1 : 1))

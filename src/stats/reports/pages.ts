@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { type Sql, sql, text, texts, uint } from '../../stores/clickhouse-sql.ts'
-import { forLongLists, hitFacts } from '../facts.ts'
+import { dailyMetrics, forLongLists } from '../daily-metrics.ts'
 import { readList, totalRows } from '../lists.ts'
 import type { StatsQuery } from '../query.ts'
 import type { Report } from '../report.ts'
@@ -14,7 +14,9 @@ interface Row {
 
 export const pages: Report = {
   summary: 'The most visited pages, by views',
+  details: 'Paths are compared without query and fragment. With equal views, the page with more visitors comes first.',
   limited: true,
+  showsTitles: true,
   data: Type.Array(
     Type.Object({
       pathname: Type.String({ description: 'Path of the page, without query and fragment.' }),
@@ -31,7 +33,7 @@ export const pages: Report = {
       clickhouse,
       sql`
         SELECT value AS pathname, sum(views) AS views, sum(visitors) AS visitors, ${totalRows}
-        FROM ${hitFacts(query, 'page')}
+        FROM ${dailyMetrics(query, 'page')}
         GROUP BY value
         HAVING visitors > 0
         ORDER BY views DESC, visitors DESC, pathname
@@ -40,10 +42,10 @@ export const pages: Report = {
       signal,
     )
     if (found.data.length === 0) return found
-    // A second question for the rows that are returned: joined in the first, the titles of all pages would be read.
+    // A second query for the returned rows only: a join in the first would read the titles of all pages.
     const titles = await clickhouse.rows<{ pathname: string; title: string }>(
       sql`
-        SELECT pathname, (max((country != '', latest)).2).title AS title
+        SELECT pathname, max(latest).title AS title
         FROM titles
         WHERE ${titleScope(query)} AND pathname IN ${texts(found.data.map(({ pathname }) => pathname))}
         GROUP BY pathname`,
@@ -57,10 +59,7 @@ export const pages: Report = {
   },
 }
 
-/**
- * A page has one title, whatever the filters; but visitors from an excluded country do not name it (decision D-18). A title without a
- * country is older than the column, and comes last.
- */
+/** A page has one title, whatever the filters. Visitors from an excluded country do not name it (decision D-18). */
 const titleScope = ({ siteId, excludedCountries }: StatsQuery): Sql =>
   excludedCountries.length > 0
     ? sql`site_id = ${text(siteId)} AND NOT has(${texts(excludedCountries)}, country)`

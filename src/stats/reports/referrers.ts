@@ -1,12 +1,13 @@
 import Type from 'typebox'
 import { sql, uint } from '../../stores/clickhouse-sql.ts'
-import { forLongLists, hitFacts } from '../facts.ts'
+import { dailyMetrics, forLongLists } from '../daily-metrics.ts'
 import { readList, totalRows } from '../lists.ts'
 import type { Report } from '../report.ts'
 import { views, visitors } from '../shapes.ts'
 
 export const referrers: Report = {
   summary: 'The hosts visitors came from, by views',
+  details: 'The referrer of a visit is the one of its first event. Visits without a referrer are not in this list.',
   limited: true,
   data: Type.Array(
     Type.Object({
@@ -20,7 +21,7 @@ export const referrers: Report = {
       clickhouse,
       sql`
         SELECT value AS referrer, sum(views) AS views, sum(visitors) AS visitors, ${totalRows}
-        FROM ${hitFacts(query, 'referrer')}
+        FROM ${dailyMetrics(query, 'referrer')}
         GROUP BY value
         HAVING visitors > 0
         ORDER BY views DESC, visitors DESC, referrer

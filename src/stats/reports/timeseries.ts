@@ -1,7 +1,7 @@
 import Type from 'typebox'
+import { daysOf } from '../../calendar/periods.ts'
 import { sql } from '../../stores/clickhouse-sql.ts'
-import { hitFacts } from '../facts.ts'
-import { daysOf } from '../period.ts'
+import { dailyMetrics } from '../daily-metrics.ts'
 import type { Report } from '../report.ts'
 import { views, visitors } from '../shapes.ts'
 
@@ -13,7 +13,10 @@ interface Row {
 
 export const timeseries: Report = {
   summary: 'Visitors and pageviews of every day of the period',
+  details:
+    'One row per calendar day of the site’s time zone, in order. Days without traffic are there too, with 0, so you can draw the list as it is.',
   limited: false,
+  byDay: true,
   data: Type.Array(
     Type.Object({
       date: Type.String({ format: 'date', description: "Calendar day in the site's time zone." }),
@@ -25,7 +28,7 @@ export const timeseries: Report = {
     const rows = await clickhouse.rows<Row>(
       sql`
         SELECT day AS date, sum(visitors) AS visitors, sum(views) AS pageviews
-        FROM ${hitFacts(query, 'total')}
+        FROM ${dailyMetrics(query, 'total')}
         GROUP BY day`,
       signal,
     )

@@ -1,12 +1,14 @@
 import Type from 'typebox'
 import { sql, uint } from '../../stores/clickhouse-sql.ts'
-import { hitFacts } from '../facts.ts'
+import { dailyMetrics } from '../daily-metrics.ts'
 import { readList, totalRows } from '../lists.ts'
 import type { Report } from '../report.ts'
 import { visitors } from '../shapes.ts'
 
 export const utm: Report = {
   summary: 'Visitors by UTM source',
+  details:
+    'The source in the link that a visit began with: `utm_source`, or else `ref` or `source`. Visits without one are not in this list.',
   limited: true,
   data: Type.Array(Type.Object({ name: Type.String({ description: 'UTM source as written in the link.' }), visitors })),
   read: (clickhouse, query, signal) =>
@@ -14,7 +16,7 @@ export const utm: Report = {
       clickhouse,
       sql`
         SELECT value AS name, sum(visitors) AS visitors, ${totalRows}
-        FROM ${hitFacts(query, 'utm')}
+        FROM ${dailyMetrics(query, 'utm')}
         GROUP BY value
         HAVING visitors > 0
         ORDER BY visitors DESC, name

@@ -1,5 +1,5 @@
-// S2: secrets sent through requests that succeed, are refused, fail or cannot be read, and afterwards looked for everywhere: the
-// log at its most talkative, metrics, every response, PostgreSQL, Redis, ClickHouse. None may be found, in no encoding.
+// Sends secrets in requests that succeed, are refused, fail or cannot be read. Then searches for them everywhere: the log at its
+// most verbose level, metrics, every response, PostgreSQL, Redis, ClickHouse. None may be found in any encoding.
 //   npm run check:canary
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -10,22 +10,23 @@ import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createKey, type KeySecrets, setKeyDisabled } from '../../../src/accounts/keys.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
 import { recordBatch } from '../../../src/traffic/recording.ts'
-import { seeded } from '../../oracle/random.ts'
 import { startApiProcess } from '../../support/api-process.ts'
 import { eventOf, pageview } from '../../support/events.ts'
 import { startFaultProxy } from '../../support/fault-proxy.ts'
 import { startOwnRedis } from '../../support/own-servers.ts'
+import { seeded } from '../../support/random.ts'
 import { connect, createStores, disconnect, type Stores } from '../../support/stores.ts'
 import { keyText } from '../fuzz/accounts.ts'
-import { type Check, pause, runCheck } from '../fuzz/runner.ts'
+import { type Check, pause, runCheck } from '../runner.ts'
 import { lettersWith } from './letters.ts'
+import { runPeople } from './people.ts'
 import { clickhouseText, postgresText, redisText } from './places.ts'
 import { findIn, type Secret, writtenForms } from './secrets.ts'
 
-/** Letters under way at once: enough to be quick, too few to be late. */
+/** Concurrent requests: enough to be quick, few enough not to be late. */
 const together = 12
 
-await runCheck({ name: 'canary', size: { option: 'n', default: 1 }, seconds: () => 300 }, async (check) => {
+await runCheck({ name: 'canary', size: { option: 'n', default: 1 }, seconds: () => 480 }, async (check) => {
   const created = await createStores()
   check.onEnd(created.remove)
   const stores = connect(created.addresses)
@@ -49,13 +50,13 @@ await runCheck({ name: 'canary', size: { option: 'n', default: 1 }, seconds: () 
   )
   check.onEnd(redis.remove)
   const redisUrl = `redis://:${redisPassword.text}@127.0.0.1:${redis.port}`
-  const [engine, database] = [
+  const [clickhouseServer, database] = [
     await proxyOf(check, created.addresses.clickhouse),
     await proxyOf(check, created.addresses.postgres),
   ]
   const api = await startApiProcess(
     {
-      clickhouse: engine.url,
+      clickhouse: clickhouseServer.url,
       postgres: Object.assign(new URL(database.url), { password: databasePassword.text }).href,
       redis: redisUrl,
     },
@@ -89,35 +90,49 @@ await runCheck({ name: 'canary', size: { option: 'n', default: 1 }, seconds: () 
       }),
     )
     const failures = (statuses['500'] ?? 0) - failuresBefore
-    check.say(`${phase}: ${responses.length} answers so far, ${failures} of these 500`)
+    check.say(`${phase}: ${responses.length} responses so far, ${failures} of these 500`)
     if (phase.endsWith('fails') && failures === 0) check.fault('nothing failed', phase)
   }
 
-  await sendAll('all is well')
+  await sendAll('everything works')
   const redisBefore = await redisText(redisUrl)
-  engine.proxy.setFault({ reset: true })
+  clickhouseServer.proxy.setFault({ reset: true })
   await sendAll('ClickHouse fails')
-  engine.proxy.setFault({})
+  clickhouseServer.proxy.setFault({})
   database.proxy.setFault({ reset: true })
   await sendAll('PostgreSQL fails')
   database.proxy.setFault({})
   await redis.kill()
-  await sendAll('Redis is gone')
+  await sendAll('Redis is down')
   await redis.start()
   await pause(1_500)
-  await sendAll('all is well again')
+  await sendAll('everything works again')
   if (!statuses['200'] || !statuses['401'] || !statuses['400'] || !statuses['403'])
     check.fault('coverage', JSON.stringify(statuses))
 
   await hashesAreNoKeys(check, stores, port)
+  const people = await runPeople(
+    check,
+    stores,
+    {
+      CLICKHOUSE_URL: clickhouseServer.url,
+      DATABASE_URL: Object.assign(new URL(database.url), { password: databasePassword.text }).href,
+      REDIS_URL: redisUrl,
+      KEY_SECRETS: keySecrets.map(({ version, secret }) => `${version}:${secret}`).join(','),
+    },
+    (isBroken) => database.proxy.setFault(isBroken ? { reset: true } : {}),
+  )
+  secrets.push(...people.secrets)
   const metrics = await (await fetch(api.metricsUrl)).text()
   await api.stop()
   const all: Record<string, string> = {
     ...(await places()),
-    'Redis before it was killed': redisBefore,
+    'Redis before the kill': redisBefore,
     'the log': api.log(),
     metrics,
     responses: responses.join('\n'),
+    'the log of the console': people.log,
+    'responses of the console': people.responses.join('\n'),
     'a start that failed': await startThatFails([current, databasePassword, redisPassword]),
   }
   if (!all['the log']?.includes('request failed')) check.fault('nothing was logged', 'no failed request in the log')
@@ -131,6 +146,7 @@ await runCheck({ name: 'canary', size: { option: 'n', default: 1 }, seconds: () 
   return {
     secrets: secrets.length,
     requests: responses.length,
+    consoleRequests: people.responses.length,
     statuses,
     searchedBytes: bytes,
     logLines: all['the log']?.split('\n').length,
@@ -166,7 +182,7 @@ async function proxyOf(check: Check, address: string) {
   return { proxy, url: Object.assign(new URL(address), { port: `${proxy.port}` }).href }
 }
 
-/** A search that finds nothing proves something only if it would find what is there: in every place and every form. */
+/** Proves the search itself: it must find a planted secret in every place and every form. */
 async function provePlantsAreFound(
   check: Check,
   stores: Stores,
@@ -184,7 +200,11 @@ async function provePlantsAreFound(
   for (const form of Object.values(writtenForms(plant))) {
     accountIds.push(await createAccount(stores.postgres, { name: form, plan: 'Free' }))
     await client.set(`footfall:plant:${accountIds.length}`, form)
-    const event = eventOf(pageview({ at: '2024-01-01T00:00:00Z', title: form }), 'site_plant', 'UTC')
+    const event = eventOf(
+      pageview({ at: '2024-01-01T00:00:00Z', pathname: `/${form}`, title: form }),
+      'site_plant',
+      'UTC',
+    )
     await recordBatch(stores.clickhouse, { id: crypto.randomUUID(), events: [event] })
   }
   for (const [place, haystack] of Object.entries(await places())) {
@@ -198,7 +218,7 @@ async function provePlantsAreFound(
   client.destroy()
 }
 
-/** Whoever reads the table of keys has nothing to log in with. */
+/** The hashes in the keys table cannot be used to log in. */
 async function hashesAreNoKeys(check: Check, { postgres }: Stores, port: number): Promise<void> {
   const rows = await postgres<{ hash: Buffer; prefix: string }[]>`SELECT hash, prefix FROM api_keys`
   for (const { hash, prefix } of rows) {
@@ -214,11 +234,11 @@ async function hashesAreNoKeys(check: Check, { postgres }: Stores, port: number)
         port,
         `GET /api/v1/stats/overview HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${one}\r\n\r\n`,
       )
-      // A hash with a control character among its bytes is not even HTTP.
-      if (!/^HTTP\/1\.1 40[01] /.test(answer)) check.fault('a hash let somebody in', answer.slice(0, 200))
+      // A hash with a control character is not even valid HTTP.
+      if (!/^HTTP\/1\.1 40[01] /.test(answer)) check.fault('a hash was accepted as a key', answer.slice(0, 200))
     }
   }
-  if (rows.length === 0) check.fault('no hashes', 'the table of keys is empty')
+  if (rows.length === 0) check.fault('no hashes', 'the keys table is empty')
 }
 
 async function send(port: number, letter: string): Promise<string> {
@@ -230,7 +250,7 @@ async function send(port: number, letter: string): Promise<string> {
   return answer
 }
 
-/** What a process says that cannot use its configuration. */
+/** The output of a process with an invalid configuration. */
 async function startThatFails([secret, password, other]: Secret[]): Promise<string> {
   const child = spawn(process.execPath, [new URL('../../../src/api/main.ts', import.meta.url).pathname], {
     env: {
@@ -243,6 +263,6 @@ async function startThatFails([secret, password, other]: Secret[]): Promise<stri
   })
   const [out, complaint] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
   if (!complaint.includes('KEY_SECRETS'))
-    throw new Error(`The process did not complain of its configuration: ${complaint}`)
+    throw new Error(`The process did not report its invalid configuration: ${complaint}`)
   return out + complaint
 }

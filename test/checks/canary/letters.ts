@@ -1,5 +1,5 @@
-// Every place of a request in which somebody might put a key: where it belongs, where it does not, and where the request is
-// refused before anybody has looked at it.
+// Every part of a request where a client might put a key: where it belongs, where it does not, and where the request is refused before
+// any of our code sees it.
 
 const host = 'Host: api.example\r\nConnection: close\r\n'
 const reports = ['overview', 'timeseries', 'pages', 'referrers', 'channels', 'devices', 'geo', 'events', 'utm']
@@ -7,8 +7,8 @@ const parameters = ['range', 'start', 'end', 'limit', 'country', 'device', 'host
 const strangers = ['api_key', 'key', 'token', 'access_token', 'Authorization', 'browser']
 
 /**
- * Requests that carry the secret; `good` is a key that is let in. `fresh` makes the questions new ones: what was asked before
- * is answered from memory while the engine is down.
+ * Requests that carry the secret. `good` is a valid key. `fresh` is a text that no query had before: while ClickHouse is down,
+ * a repeated query is answered from the response cache.
  */
 export function lettersWith(secret: string, good: string, fresh: string): string[] {
   const get = (target: string, headers = '') => `GET ${target} HTTP/1.1\r\n${host}${headers}\r\n`
@@ -16,14 +16,14 @@ export function lettersWith(secret: string, good: string, fresh: string): string
   const bearer = (key: string) => `Authorization: Bearer ${key}\r\n`
   const [user, basic] = [encodeURIComponent(secret), Buffer.from(`${secret}:`).toString('base64')]
   return [
-    // Where it belongs.
+    // In the right header.
     ...reports.map((report) => get(`/api/v1/stats/${report}?utm_source=${fresh}`, bearer(secret))),
     get(overview, `${bearer(secret)}If-None-Match: *\r\n`),
     `HEAD ${overview} HTTP/1.1\r\n${host}${bearer(secret)}\r\n`,
     `OPTIONS ${overview} HTTP/1.1\r\n${host}${bearer(secret)}\r\n`,
     `POST ${overview} HTTP/1.1\r\n${host}${bearer(secret)}Content-Length: ${secret.length}\r\n\r\n${secret}`,
     get('/nothing', bearer(secret)),
-    // Nearly where it belongs.
+    // Almost in the right form.
     ...['bearer  ', 'BEARER ', 'Token ', 'Basic ', 'Bearer', 'Digest username=', ''].map((scheme) =>
       get(overview, `Authorization: ${scheme}${secret}\r\n`),
     ),
@@ -32,7 +32,7 @@ export function lettersWith(secret: string, good: string, fresh: string): string
     get(overview, `Authorization: Bearer ${secret},\r\n`),
     get(overview, `${bearer(secret)}${bearer(secret)}`),
     get(overview, `${bearer(good)}${bearer(secret)}`),
-    // In an address.
+    // In the URL.
     ...strangers.map((name) => get(`${overview}?${name}=${user}`, bearer(good))),
     ...strangers.map((name) => get(`${overview}?${name}=${user}`)),
     ...parameters.map((name) => get(`${overview}?${name}=${user}`, bearer(good))),
@@ -55,7 +55,7 @@ export function lettersWith(secret: string, good: string, fresh: string): string
       'If-None-Match',
     ].map((name) => get(overview, `${bearer(good)}${name}: key=${secret}\r\n`)),
     get(overview, `Expect: ${secret}\r\n${bearer(good)}`),
-    // Refused by the parser.
+    // Refused by the HTTP parser.
     get(overview, `${bearer(secret)}X-Bad: \x00\r\n`),
     get(overview, `Authorization: Bearer ${secret}\x01\r\n`),
     get(overview, `Authorization : Bearer ${secret}\r\n`),

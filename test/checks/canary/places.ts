@@ -1,11 +1,11 @@
-// Everywhere a secret could have come to rest, as text: each table of each database, every key of Redis and every command it was
-// sent, the files and log tables of the engine.
+// Everywhere a secret could have been stored, as text: each table of each database, every key of Redis and every command sent to it, the
+// files and log tables of ClickHouse.
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { createClient } from '@redis/client'
 import type { Postgres } from '../../../src/stores/postgres.ts'
 
-/** Every row of every table, and the statements the server remembers of this database's connections. */
+/** Every row of every table, and the statements that the server keeps for this database's connections. */
 export async function postgresText(postgres: Postgres): Promise<string> {
   const tables = await postgres<{ name: string }[]>`
     SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables
@@ -17,7 +17,7 @@ export async function postgresText(postgres: Postgres): Promise<string> {
   return [...rows.flat(), ...activity].map(({ row }) => row).join('\n')
 }
 
-/** Every key and value, and every command: the server is started so that it keeps them all. */
+/** Every key and value, and every command: the server is configured to keep them all. */
 export async function redisText(url: string): Promise<string> {
   const client = createClient({ url })
   client.on('error', () => {})
@@ -32,7 +32,7 @@ export async function redisText(url: string): Promise<string> {
   }
 }
 
-/** Every row of the database and of the engine's own log tables, and its log file. */
+/** Every row of the database and of ClickHouse's own log tables, and its log file. */
 export async function clickhouseText(url: string): Promise<string> {
   const { origin, pathname, username, password } = new URL(url)
   const ask = async (query: string): Promise<string> => {

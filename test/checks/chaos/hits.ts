@@ -1,23 +1,23 @@
-// Visitors of all sites, at both collectors. Each event has an id of its own and is sent until it is acknowledged;
-// what was acknowledged is the ledger that everything is compared with.
+// Visitors of all sites, at both collectors. Each event has its own id and is sent until it is acknowledged. The ledger of acknowledged
+// events is compared with everything else.
 import { Agent, request } from 'node:http'
-import { seeded } from '../../oracle/random.ts'
 import { browserAgent } from '../../support/collector-process.ts'
-import { pause } from '../fuzz/runner.ts'
+import { seeded } from '../../support/random.ts'
+import { pause } from '../runner.ts'
 import type { ChaosSite, Installation } from './installation.ts'
 import { keepPace } from './pace.ts'
 
 export interface Ledger {
   perSecond: number
-  /** The ids that were acknowledged, by site. */
+  /** The acknowledged ids by site. */
   acknowledged: Map<string, Set<string>>
-  /** Attempts that were answered 503 or not at all. */
+  /** Attempts with status 503 or without a response. */
   refused: number
   broken: number
   odd: string[]
 }
 
-/** One of so many goes to the collector with the slow clock. */
+/** One of this many events goes to the collector with the slow clock. */
 const slowShare = 4
 const againMs = 300
 const longestMs = 10_000
@@ -43,8 +43,8 @@ export function startHits({ server, slow, steady, restless, doomed }: Installati
       if (status === 503 || status === 429) ledger.refused++
       else if (status === 0) ledger.broken++
       else {
-        // Nobody counts for a site that is gone.
-        if (site !== doomed) ledger.odd.push(`an event of ${site.domain} was answered ${status}`)
+        // The deleted site accepts no events.
+        if (site !== doomed) ledger.odd.push(`an event of ${site.domain} got ${status}`)
         return
       }
       if (site === doomed && isStopped) return
@@ -53,13 +53,13 @@ export function startHits({ server, slow, steady, restless, doomed }: Installati
   }
 
   const pace = keepPace(rate, () => {
-    const url = random.oneIn(slowShare) ? slow.url : server.collectorUrl
+    const url = random.oneIn(slowShare) ? slow.url : server.url
     const sent = send(url, random.pick(sites), random.uuid(), random.below(2_000)).finally(() => underWay.delete(sent))
     underWay.add(sent)
   })
 
   return {
-    /** Every event that was begun is acknowledged when this returns, but for those of the site that is deleted. */
+    /** When this returns, every event is acknowledged, except those of the deleted site. */
     async stop(): Promise<Ledger> {
       ledger.perSecond = pace.stop()
       isStopped = true
@@ -70,7 +70,7 @@ export function startHits({ server, slow, steady, restless, doomed }: Installati
   }
 }
 
-/** The status; 200 for one that was taken and not counted, 0 when there was no answer. */
+/** The status: 200 if the event was accepted but not counted, 0 without a response. */
 function post(agent: Agent, url: string, domain: string, id: string, visitor: number): Promise<number> {
   const body = JSON.stringify({ n: 'pageview', u: `https://${domain}/page/${visitor % 40}`, d: domain, id })
   const headers = {

@@ -1,4 +1,5 @@
-// What is broken and what must live: stores of their own, `footfall serve`, a second collector with a slow clock, and sites with a past.
+// The parts that break and the parts that must survive: separate stores, `footfall serve`, a second collector with a slow clock, and sites
+// with old traffic.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { createAccount } from '../../../src/accounts/accounts.ts'
@@ -8,33 +9,33 @@ import { openClickHouse } from '../../../src/stores/clickhouse.ts'
 import { migrate } from '../../../src/stores/migrate.ts'
 import { openPostgres } from '../../../src/stores/postgres.ts'
 import { recordBatch } from '../../../src/traffic/recording.ts'
-import { type Outcome, runFootfall } from '../../cli/installation.ts'
 import { startCollectorProcess } from '../../support/collector-process.ts'
 import { eventOf } from '../../support/events.ts'
+import { type Outcome, runFootfall } from '../../support/installation.ts'
 import { startOwnStores } from '../../support/own-stores.ts'
 import { launchServe } from '../../support/serve-process.ts'
 import { keySecrets } from '../../support/stores.ts'
-import type { Check } from '../fuzz/runner.ts'
+import type { Check } from '../runner.ts'
 
 export interface ChaosSite {
   id: string
   domain: string
-  /** What was recorded before anything ran. */
+  /** The events recorded before anything ran. */
   past: string[]
 }
 
 export type Installation = Awaited<ReturnType<typeof install>>
 
-/** Below the limit of the plan with the most requests, 5,000 an hour. */
+/** Below 5,000 per hour, the limit of the largest plan. */
 const mostRequestsOfKey = 4_000
 const pastDays = 5
 const pastEventsADay = 40
 
-/** A zone in which yesterday closed a while ago, half an hour after midnight: whoever has a slow clock still writes events of it. */
+/** A zone in which yesterday closed recently, half an hour after midnight: a collector with a slow clock still writes events for it. */
 function justClosedZone(now: number): { zone: string; minutes: number } {
   for (let offset = -12; offset <= 14; offset++) {
     const minutes = (((now / 60_000 + offset * 60) % 1_440) + 1_440) % 1_440
-    // The sign of these names is the other way round.
+    // These names have the opposite sign.
     if (minutes >= 31 && minutes < 91) return { zone: `Etc/GMT${offset > 0 ? '-' : '+'}${Math.abs(offset)}`, minutes }
   }
   throw new Error('Midnight is everywhere once a day')
@@ -63,9 +64,9 @@ export async function install(check: Check) {
     return { id, domain, past }
   }
 
-  /** Nothing of these changes: requests are about them. */
+  /** Requests are about these sites, and nothing about them changes. */
   const steady = [await newSite('UTC'), await newSite('America/New_York')]
-  /** Their zones change, and they are folded again and again. */
+  /** The time zones of these sites change, and they are rolled up again and again. */
   const restless = [await newSite(justClosed.zone), await newSite('Pacific/Auckland')]
   const doomed = await newSite(justClosed.zone)
   const keys: { text: string; site: ChaosSite }[] = []
@@ -74,7 +75,7 @@ export async function install(check: Check) {
     const { text } = await createKey(postgres, keySecrets, { accountId, siteId: site.id, name: 'Chaos' })
     keys.push({ text, site })
   }
-  const accountKey = (await createKey(postgres, keySecrets, { accountId, name: 'All of it' })).text
+  const accountKey = (await createKey(postgres, keySecrets, { accountId, name: 'All sites' })).text
   await Promise.all([postgres.end({ timeout: 1 }), clickhouse.close()])
 
   const server = await launchServe(addresses)
@@ -86,7 +87,7 @@ export async function install(check: Check) {
   const slowBy = (justClosed.minutes + 7) * 60_000
   const slow = await startCollectorProcess(addresses, {
     environment: {
-      NODE_OPTIONS: `--import=${new URL('../../faults/unsteady-world.ts', import.meta.url).href}`,
+      NODE_OPTIONS: `--import=${new URL('../../support/unsteady-world.ts', import.meta.url).href}`,
       UNSTEADY_STEPS: JSON.stringify([{ clockMs: -slowBy }]),
     },
   })
@@ -95,7 +96,7 @@ export async function install(check: Check) {
     rmSync(slow.spoolFolder, { recursive: true, force: true })
   })
   check.say(
-    `${justClosed.zone} is ${Math.round(justClosed.minutes)} minutes past midnight; a clock is 7 minutes slower`,
+    `${justClosed.zone} is ${Math.round(justClosed.minutes)} minutes past midnight; one clock is 7 minutes slow`,
   )
   return {
     stores,

@@ -1,15 +1,16 @@
-// An operator who does not mind what is broken: changes time zones, folds, folds again, several at once, and deletes a site. A command
-// may fail while a store is away; it may not leave anything wrong behind.
-import type { Random } from '../../oracle/random.ts'
+// An operator who works while stores are broken: changes time zones, rolls up, rebuilds, several at once, and deletes a site. A command
+// may fail while a store is down, but it may leave nothing wrong behind.
+
 import { eventually } from '../../support/eventually.ts'
-import { type Check, pause } from '../fuzz/runner.ts'
+import type { Random } from '../../support/random.ts'
+import { type Check, pause } from '../runner.ts'
 import type { ChaosSite, Installation } from './installation.ts'
 
 const zones = ['Pacific/Auckland', 'America/Los_Angeles', 'UTC', 'Asia/Kolkata']
 
 export interface Operated {
   zoneChanges: number
-  folds: number
+  rollups: number
   rebuilds: number
   failed: number
 }
@@ -20,7 +21,7 @@ export async function operate(
   { random, until, deleteAfterMs }: { random: Random; until: number; deleteAfterMs: number },
 ): Promise<Operated> {
   const { restless, doomed, footfall } = installation
-  const operated: Operated = { zoneChanges: 0, folds: 0, rebuilds: 0, failed: 0 }
+  const operated: Operated = { zoneChanges: 0, rollups: 0, rebuilds: 0, failed: 0 }
   const deleteAt = until - deleteAfterMs
   let isDeleted = false
 
@@ -29,11 +30,11 @@ export async function operate(
     if (code !== 0) operated.failed++
     return code === 0
   }
-  const fold = async (domain: string) => {
-    if (await command('fold', 'run', '--site', domain)) operated.folds++
+  const rollUp = async (domain: string) => {
+    if (await command('rollup', 'run', '--site', domain)) operated.rollups++
   }
   const rebuild = async (domain: string) => {
-    if (await command('fold', 'rebuild', '--site', domain)) operated.rebuilds++
+    if (await command('rollup', 'rebuild', '--site', domain)) operated.rebuilds++
   }
 
   const moveZone = async (domain: string) => {
@@ -43,14 +44,14 @@ export async function operate(
   const works = [
     moveZone,
     moveZone,
-    fold,
+    rollUp,
     rebuild,
-    (domain: string) => Promise.all([rebuild(domain), fold(domain)]),
+    (domain: string) => Promise.all([rebuild(domain), rollUp(domain)]),
     (domain: string) => Promise.all([rebuild(domain), rebuild(domain), moveZone(domain)]),
-    (domain: string) => Promise.all([fold(isDeleted ? domain : doomed.domain), rebuild(domain)]),
+    (domain: string) => Promise.all([rollUp(isDeleted ? domain : doomed.domain), rebuild(domain)]),
   ]
 
-  // Each comes before one comes again.
+  // Every kind of work happens before one repeats.
   let left: typeof works = []
   while (performance.now() < until) {
     if (left.length === 0) left = random.sample(works, works.length)
@@ -67,8 +68,8 @@ export async function operate(
 }
 
 /**
- * With every store there again and events still coming: what is folded last is what events come late for. One site is folded by three at
- * once a moment before a slow clock writes events of the same day; the other moves to a zone where a folded day is today.
+ * Runs with every store up and events still arriving. The days rolled up last are those that get late events. Three processes roll up one
+ * site a moment before a slow clock writes events for the same day; the other site moves to a zone where a rolled-up day is today.
  */
 export async function workOnceMore(check: Check, installation: Installation): Promise<void> {
   const [one, other] = installation.restless as [ChaosSite, ChaosSite]
@@ -77,16 +78,16 @@ export async function workOnceMore(check: Check, installation: Installation): Pr
   await command('site', 'timezone', other.domain, 'Pacific/Auckland')
   await pause(2_000)
   await Promise.all([
-    command('fold', 'run', '--site', one.domain),
-    command('fold', 'rebuild', '--site', one.domain),
-    command('fold', 'rebuild', '--site', one.domain),
+    command('rollup', 'run', '--site', one.domain),
+    command('rollup', 'rebuild', '--site', one.domain),
+    command('rollup', 'rebuild', '--site', one.domain),
   ])
-  await command('fold', 'run', '--site', other.domain)
+  await command('rollup', 'run', '--site', other.domain)
   await command('site', 'timezone', other.domain, 'America/Los_Angeles')
   await pause(3_000)
 }
 
-/** Repeated until it succeeds: folding is one command at a time, and serve may be at it. */
+/** Retries until it succeeds: only one rollup command runs at a time, and serve may be running one. */
 export async function succeed(check: Check, { footfall }: Installation, ...words: string[]): Promise<void> {
   try {
     await eventually(async () => {
@@ -98,10 +99,10 @@ export async function succeed(check: Check, { footfall }: Installation, ...words
   }
 }
 
-/** Repeated until it is done: whatever broke off, the same command goes on. */
+/** Retried until it is done: after an interruption the same command continues. */
 async function deleteSite(check: Check, { doomed, footfall }: Installation): Promise<boolean> {
   const { code, stderr } = await footfall('site', 'delete', doomed.domain, '--yes')
   const isDeleted = code === 0 || stderr.includes('There is no site')
-  check.say(isDeleted ? 'a site is deleted' : `a site is not deleted yet: ${stderr.split('\n')[0]}`)
+  check.say(isDeleted ? 'the site is deleted' : `the site is not deleted yet: ${stderr.split('\n')[0]}`)
   return isDeleted
 }

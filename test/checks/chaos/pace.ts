@@ -1,9 +1,9 @@
-// So many a second, also when timers are late: what was missed is made up for, as far as that does not become a burst.
+// Keeps a rate per second even when timers are late: missed calls are made up for, as long as that does not become a burst.
 const everyMs = 50
 const mostAtOnce = 4
 
 export interface Pace {
-  /** So many a second there were in the end. */
+  /** Returns the rate per second that was reached. */
   stop(): number
 }
 

@@ -1,8 +1,8 @@
-// Clients of the API with keys and sites that the process knows: most repeat a question, some bring an ETag, some
-// are wrong, and 18 of a hundred, 36 a second, are questions nobody has asked before, which reach ClickHouse.
+// Clients of the API with keys and sites that the process has cached. Most repeat a query, some send an ETag, some are faulty, and 18 of
+// 100, 36 per second, are new queries that reach ClickHouse.
 import { Agent, get } from 'node:http'
 import type { StoreName } from '../../support/own-stores.ts'
-import { pause } from '../fuzz/runner.ts'
+import { pause } from '../runner.ts'
 import type { Installation } from './installation.ts'
 import { keepPace } from './pace.ts'
 
@@ -10,14 +10,14 @@ export interface Answered {
   perSecond: number
   asked: number
   failed: number
-  /** By the store that was away as they were asked; what fails while none is says how busy this machine is. */
+  /** Counts by the store that was down. Failures while none is down show how busy this machine is. */
   whileBroken: Record<StoreName | 'nothing', { asked: number; failed: number; examples: string[] }>
 }
 
 export interface Requests {
-  /** From now on this store is away, or none. */
+  /** Sets the store that is down from now on, or none. */
   setVictim(victim: StoreName | undefined): void
-  /** Asks something new with every key until it is answered; false when that takes too long. */
+  /** Sends new queries with every key until they succeed; false when that takes too long. */
   untilAnswered(longestMs: number): Promise<boolean>
   stop(): Promise<Answered>
 }
@@ -47,11 +47,11 @@ export async function startRequests({ server, keys }: Installation, rate: number
   const etags = new Map<string, string>()
   let victim: StoreName | undefined
   let number = 0
-  let newQuestions = 0
+  let newQueries = 0
 
-  /** Reports by range, limit and page: 10,000 of them before one comes again. */
-  function newQuestion(): string {
-    const nth = newQuestions++
+  /** Varies range, limit and page: 10,000 queries before one repeats. */
+  function newQuery(): string {
+    const nth = newQueries++
     const report = limited[nth % limited.length]
     return `/api/v1/stats/${report}?range=${ranges[nth % ranges.length]}&limit=${1 + (nth % 99)}&page=/page/${nth % 101}`
   }
@@ -60,7 +60,7 @@ export async function startRequests({ server, keys }: Installation, rate: number
     const nth = number++
     const { text: key } = keys[nth % keys.length] as { text: string }
     const kind = nth % 100
-    if (kind < 18) return { path: newQuestion(), key, expected: [200] }
+    if (kind < 18) return { path: newQuery(), key, expected: [200] }
     const repeated = `/api/v1/stats/${reports[nth % reports.length]}?range=${nth % 2 ? '7d' : '30d'}`
     if (kind < 70) return { path: repeated, key, expected: [200] }
     if (kind < 80) return { path: repeated, key, etag: etags.get(`${key} ${repeated}`), expected: [200, 304] }
@@ -89,7 +89,7 @@ export async function startRequests({ server, keys }: Installation, rate: number
     const deadline = performance.now() + boundMs
     const isAnswered = async (key: string): Promise<boolean> => {
       while (performance.now() < deadline) {
-        const { status } = await fetchOnce(agent, `${server.url}${newQuestion()}`, { key })
+        const { status } = await fetchOnce(agent, `${server.url}${newQuery()}`, { key })
         if (status === 200) return true
         await pause(50)
       }
@@ -98,7 +98,7 @@ export async function startRequests({ server, keys }: Installation, rate: number
     return (await Promise.all(keys.map(({ text }) => isAnswered(text)))).every(Boolean)
   }
 
-  if (!(await untilAnswered(60_000))) throw new Error(`The API does not answer:\n${server.log()}`)
+  if (!(await untilAnswered(60_000))) throw new Error(`The API does not respond:\n${server.log()}`)
   const pace = keepPace(rate, () => {
     const done = ask(next()).finally(() => underWay.delete(done))
     underWay.add(done)
@@ -124,7 +124,7 @@ interface Reply {
   text: string
 }
 
-/** Status 0 when there was no answer. */
+/** Status 0 without a response. */
 function fetchOnce(
   agent: Agent,
   url: string,

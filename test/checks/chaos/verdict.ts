@@ -1,16 +1,17 @@
-// At the end, with every store there again: the ledger of acknowledged ids against ClickHouse and against the API's answers of each day;
-// what is folded against the events; and the site that was deleted.
+// At the end, with every store up: compares the ledger of acknowledged ids with ClickHouse and with the API's responses for each day,
+// compares rollups with events, and checks the deleted site.
+import { eventKey } from '../../../src/traffic/recording.ts'
 import { eventually } from '../../support/eventually.ts'
-import type { Check } from '../fuzz/runner.ts'
+import type { Check } from '../runner.ts'
 import type { Ledger } from './hits.ts'
 import type { ChaosSite, Installation } from './installation.ts'
 import { succeed } from './operator.ts'
 
 const longestMs = 120_000
-/** The zone whose day begins first: no event is of a later day than its today. */
+/** The zone whose day begins first: no event has a later day than today there. */
 const firstZone = 'Pacific/Kiritimati'
 
-/** No process of ours ended, and no shipper was started a second time. */
+/** No process of ours exited, and no shipper was restarted. */
 export function noneEnded(check: Check, { server, slow }: Installation): void {
   for (const [name, { child, log }] of Object.entries({ serve: server, 'the second collector': slow })) {
     if (child.exitCode !== null || child.signalCode !== null) {
@@ -28,7 +29,7 @@ export async function compareAtEnd(check: Check, installation: Installation, led
   for (const answer of ledger.odd.slice(0, 3)) check.fault('answer', answer)
   const sites = [...steady, ...restless]
   for (const site of sites) {
-    const acknowledged = ledger.acknowledged.get(site.id) as Set<string>
+    const acknowledged = new Set(Array.from(ledger.acknowledged.get(site.id) as Set<string>, eventKey))
     const held = await idsOf(installation, site, acknowledged.size)
     const found = {
       acknowledged: acknowledged.size,
@@ -43,13 +44,13 @@ export async function compareAtEnd(check: Check, installation: Installation, led
   }
 
   for (const { domain } of sites) await succeed(check, installation, 'site', 'timezone', domain, firstZone)
-  await foldedIsRight('as it was left')
-  for (const { domain } of restless) await succeed(check, installation, 'fold', 'run', '--site', domain)
-  await foldedIsRight('after one more fold')
+  await rollupsAreRight('as it was left')
+  for (const { domain } of restless) await succeed(check, installation, 'rollup', 'run', '--site', domain)
+  await rollupsAreRight('after one more rollup run')
 
-  async function foldedIsRight(when: string): Promise<void> {
-    const { code, stdout, stderr } = await footfall('fold', 'verify', '--json')
-    if (code !== 0) check.fault('fold verify', when, stdout.slice(0, 2_000) || stderr)
+  async function rollupsAreRight(when: string): Promise<void> {
+    const { code, stdout, stderr } = await footfall('rollup', 'verify', '--json')
+    if (code !== 0) check.fault('rollup verify', when, stdout.slice(0, 2_000) || stderr)
     for (const site of sites) {
       await answersOf(check, installation, site, (ledger.acknowledged.get(site.id) as Set<string>).size, when)
     }
@@ -61,7 +62,7 @@ export async function compareAtEnd(check: Check, installation: Installation, led
 async function idsOf(installation: Installation, { id }: ChaosSite, expected: number): Promise<Map<string, number>> {
   await eventually(async () => {
     const [row] = await select(installation, `SELECT count() FROM events WHERE site_id = '${id}'`)
-    if (Number(row?.[0]) < expected) throw new Error('not all there yet')
+    if (Number(row?.[0]) < expected) throw new Error('not all events have arrived')
   }, longestMs).catch(() => {})
   const rows = await select(
     installation,
@@ -70,7 +71,7 @@ async function idsOf(installation: Installation, { id }: ChaosSite, expected: nu
   return new Map(rows.map(([event, times]) => [event as string, Number(times)]))
 }
 
-/** What the API says of the last 30 days, as a whole and day by day. */
+/** The API's numbers for the last 30 days, in total and by day. */
 async function answersOf(
   check: Check,
   installation: Installation,
@@ -88,7 +89,7 @@ async function answersOf(
     return (await response.json()) as { data?: unknown }
   }
   try {
-    // An answer may be five seconds old, and a change of the zone half a second on its way.
+    // A response may be five seconds old, and a change of time zone takes half a second.
     await eventually(async () => {
       const whole = (await ask('overview')) as { data?: { current: { pageviews: number } } }
       const days = (await ask('timeseries')) as { data?: { date: string; pageviews: number }[] }
@@ -106,18 +107,19 @@ async function answersOf(
   }
 }
 
-/** Rows of the site that was deleted, in all tables. */
+/** The rows of the deleted site in all tables. */
 async function leftOf(check: Check, installation: Installation, { id, domain }: ChaosSite): Promise<number> {
-  const tables = ['events', 'titles', 'short_tallies', 'long_tallies', 'open_tallies']
+  const tables = ['events', 'titles', 'short_rollups', 'long_rollups', 'today_rollups']
   const count = async () => {
     const parts = tables.map((table) => `(SELECT count() FROM ${table} WHERE site_id = '${id}')`)
     return Number((await select(installation, `SELECT ${parts.join(' + ')}`))[0]?.[0])
   }
+  // The erasure runs once a minute, and a late event may come just after it.
   await eventually(async () => {
-    if ((await count()) > 0) throw new Error('not gone yet')
-  }, 30_000).catch(() => {})
+    if ((await count()) > 0) throw new Error('rows are left')
+  }, longestMs).catch(() => {})
   const left = await count()
-  if (left > 0) check.fault('deleted', `${left} rows of ${domain} are still there`)
+  if (left > 0) check.fault('deleted', `${left} rows of ${domain} are left`)
   return left
 }
 

@@ -1,8 +1,9 @@
-// Which store breaks when, how, and for how long: all of it from the seed. Between two there is time to recover, because what is asked
-// of requests holds for keys that the process knows.
-import type { Random } from '../../oracle/random.ts'
+// The seed decides which store breaks when, how, and for how long. Between two outages there is time to recover, because the promise about
+// requests holds for cached keys.
+
 import type { StoreName } from '../../support/own-stores.ts'
-import { type Check, pause } from '../fuzz/runner.ts'
+import type { Random } from '../../support/random.ts'
+import { type Check, pause } from '../runner.ts'
 import type { Installation } from './installation.ts'
 import type { Requests } from './requests.ts'
 
@@ -20,7 +21,7 @@ export async function breakStores(
 ): Promise<Victims> {
   const none = () => ({ killed: 0, stopped: 0, restarted: 0 })
   const victims: Victims = { PostgreSQL: none(), Redis: none(), ClickHouse: none() }
-  // Each of nine kinds comes before one comes again.
+  // Each of the nine kinds happens before one repeats.
   let left: [StoreName, (typeof harms)[number]][] = []
   while (performance.now() < until) {
     if (left.length === 0) {
@@ -45,12 +46,12 @@ export async function breakStores(
     await pause(500)
     requests.setVictim(undefined)
     if (!(await requests.untilAnswered(longestRecoveryMs))) {
-      check.fault('recovery', `${name} ${harm}: the API did not answer ${longestRecoveryMs} ms later`)
+      check.slow('recovery', `${name} ${harm}: the API did not answer ${longestRecoveryMs} ms later`)
     }
     await pause(1_000 + random.below(2_000))
   }
   for (const name of names) {
-    if (Object.values(victims[name]).every((times) => times === 0)) check.fault('too slow', `${name} was never broken`)
+    if (Object.values(victims[name]).every((times) => times === 0)) check.slow('too slow', `${name} was never broken`)
   }
   return victims
 }

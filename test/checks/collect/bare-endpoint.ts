@@ -1,4 +1,4 @@
-// The least a collector could do: reads the body, parses the JSON and throws it away.
+// The minimum a collector could do: reads the body, parses the JSON and discards it.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,10 +1,10 @@
-// Nothing acknowledged is lost and nothing is counted twice: collector, shipper, engine, API and load on this machine over real HTTP,
-// under full load and through every end of every part. The ledger of acknowledged ids equals the table and the API's totals.
-// `--cpu` is how many times the CPU of an endpoint that does nothing an event may cost: 3 on a machine that does nothing else.
+// No acknowledged event is lost and none is counted twice: collector, shipper, ClickHouse, API and load on this machine over real HTTP,
+// under full load and with every part killed. The ledger of acknowledged ids equals the table and the API's totals.
+// `--cpu` limits the CPU of an event to this multiple of an endpoint that does nothing: 3 on an otherwise idle machine.
 //   npm run check:collect -- --rounds 50 --down 300 --seconds 30
-import { seeded } from '../../oracle/random.ts'
-import { runCheck } from '../fuzz/runner.ts'
-import { diskFull, engineDown, killed, repeated } from './faults.ts'
+import { seeded } from '../../support/random.ts'
+import { runCheck } from '../runner.ts'
+import { clickhouseDown, diskFull, killed, repeated } from './faults.ts'
 import { install } from './installation.ts'
 import { measureSteady } from './steady.ts'
 
@@ -21,7 +21,7 @@ await runCheck(
       steady,
       repeated: await repeated(check, installation),
       killed: await killed(check, installation, check.n, seeded(check.seed)),
-      engineDown: await engineDown(check, installation, Number(down)),
+      clickhouseDown: await clickhouseDown(check, installation, Number(down)),
       diskFull: await diskFull(check, installation),
     }
   },

@@ -1,6 +1,7 @@
-// The ledger of what was acknowledged against what the engine holds and what the API says: nothing lost, nothing twice.
+// Compares the ledger of acknowledged events with ClickHouse and the API: nothing is lost, nothing is counted twice.
+import { eventKey } from '../../../src/traffic/recording.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type Check, pause } from '../fuzz/runner.ts'
+import { type Check, pause } from '../runner.ts'
 import type { Installation, Site } from './installation.ts'
 import type { Ledger } from './load.ts'
 
@@ -8,7 +9,7 @@ export interface Comparison {
   acknowledged: number
   lost: number
   twice: number
-  /** In the engine, though nobody was told so. */
+  /** Events in ClickHouse that were never acknowledged. */
   unacknowledged: number
 }
 
@@ -22,14 +23,15 @@ export async function compare(
 ): Promise<Comparison> {
   const count = async () => Number((await ask(`SELECT count() FROM events WHERE site_id = '${site.id}'`))[0]?.[0])
   await eventually(async () => {
-    if ((await count()) < ledger.acknowledged.size) throw new Error('not all there yet')
+    if ((await count()) < ledger.acknowledged.size) throw new Error('not all events have arrived')
   }, longestMs).catch(() => {})
-  await pause(2_500) // what comes twice comes later
+  await pause(2_500) // duplicates arrive later
   const rows = await ask(`SELECT event_id, count() FROM events WHERE site_id = '${site.id}' GROUP BY event_id`)
   const held = new Map(rows.map(([id, times]) => [id as string, Number(times)]))
-  const lost = [...ledger.acknowledged].filter((id) => !held.has(id)).length
+  const acknowledged = new Set([...ledger.acknowledged].map(eventKey))
+  const lost = [...acknowledged].filter((id) => !held.has(id)).length
   const twice = [...held.values()].filter((times) => times > 1).length
-  const unacknowledged = [...held.keys()].filter((id) => !ledger.acknowledged.has(id)).length
+  const unacknowledged = [...held.keys()].filter((id) => !acknowledged.has(id)).length
   if (lost > 0) check.fault('lost', `${what}: ${lost} of ${ledger.acknowledged.size} acknowledged events`)
   if (twice > 0) check.fault('twice', `${what}: ${twice} events`)
   if (unacknowledged > 0) check.fault('unacknowledged', `${what}: ${unacknowledged} events`)

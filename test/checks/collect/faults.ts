@@ -1,17 +1,17 @@
-// What may go wrong under load, each with its own site and ledger: at the end everything acknowledged is there, once.
+// Faults under load, each with its own site and ledger: at the end every acknowledged event is there, once.
 import { execFileSync } from 'node:child_process'
 import { existsSync, mkdtempSync, rmdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Random } from '../../oracle/random.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type Check, pause } from '../fuzz/runner.ts'
+import type { Random } from '../../support/random.ts'
+import { type Check, pause } from '../runner.ts'
 import { type Comparison, compare } from './compare.ts'
 import type { Installation } from './installation.ts'
 import { type Ledger, startLoad } from './load.ts'
 
 const lanes = 16
-/** Enough that something is under way at every instant, not so much that the machine does nothing else. */
+/** Short enough that a request is always running, long enough to leave the machine some time. */
 const pauseMs = 5
 
 async function under(
@@ -31,11 +31,11 @@ async function under(
   return { ...comparison, refused: ledger.refused, broken: ledger.broken }
 }
 
-/** A client that sends everything twice with the same ids. */
+/** A client that sends every request twice with the same ids. */
 export const repeated = (check: Check, installation: Installation) =>
   under(check, installation, 'every request twice', () => pause(2_000), 2)
 
-/** kill -9 of collector, shipper and engine in turn. */
+/** Kills collector, shipper and ClickHouse in turn. */
 export function killed(check: Check, installation: Installation, rounds: number, random: Random) {
   const victims = ['collector', 'shipper', 'ClickHouse'] as const
   return under(check, installation, `${rounds} kills`, async () => {
@@ -48,29 +48,29 @@ export function killed(check: Check, installation: Installation, rounds: number,
       } else if (victim === 'shipper') {
         const pid = await eventually(async () => {
           const found = installation.collector.shipperPid()
-          if (!found || !existsSync(`/proc/${found}`)) throw new Error('There is no shipper')
+          if (!found || !existsSync(`/proc/${found}`)) throw new Error('No shipper is running')
           return found
         })
         process.kill(pid, 'SIGKILL')
       } else {
-        await installation.killEngine()
-        await installation.startEngine()
+        await installation.killClickHouse()
+        await installation.startClickHouseServer()
       }
       check.say(`kill ${round + 1} of ${rounds}: ${victim}`)
     }
   })
 }
 
-export const engineDown = (check: Check, installation: Installation, seconds: number) =>
+export const clickhouseDown = (check: Check, installation: Installation, seconds: number) =>
   under(check, installation, `ClickHouse down ${seconds} s`, async () => {
-    await installation.killEngine()
+    await installation.killClickHouse()
     await pause(seconds * 1000)
-    await installation.startEngine()
+    await installation.startClickHouseServer()
   })
 
 const diskBytes = 24 * 1024 * 1024
 
-/** The spool on a disk of 24 MB that somebody else fills up to the last byte; then there is room again. */
+/** The spool is on a disk of 24 MB. Another program fills it to the last byte and later frees the space. */
 export async function diskFull(check: Check, installation: Installation) {
   const disk = mkdtempSync(join(tmpdir(), 'footfall-disk-'))
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskBytes}`, 'tmpfs', disk])
@@ -83,22 +83,22 @@ export async function diskFull(check: Check, installation: Installation) {
   let resumedMs = Number.NaN
   const filler = join(disk, 'filler')
   const result = await under(check, installation, 'disk full', async (ledger) => {
-    await installation.killEngine() // so that nothing leaves the spool meanwhile
+    await installation.killClickHouse() // so that nothing leaves the spool meanwhile
     const { bavail, bsize } = statfsSync(disk)
     try {
       writeFileSync(filler, Buffer.alloc(bavail * bsize + 1_000_000, 1))
     } catch {
-      // it is full now
+      // the disk is full now
     }
     await grows(() => ledger.refused, 20_000)
     await pause(2_000)
-    await installation.startEngine()
+    await installation.startClickHouseServer()
     rmSync(filler)
     const began = performance.now()
     await grows(() => ledger.acknowledged.size, 20_000)
     resumedMs = Math.round(performance.now() - began)
   })
-  if (resumedMs > 5_000) check.fault('disk full', `took events again after ${resumedMs} ms`)
+  if (resumedMs > 5_000) check.slow('disk full', `took events again after ${resumedMs} ms`)
   await installation.collector.stop()
   await installation.startCollector()
   return { ...result, resumedMs }

@@ -1,5 +1,5 @@
-// Everything between a hit and an answer, each part of which may be killed: an engine on its own folder, a collector on its own
-// spool, an API, and a database of their own.
+// Everything between a hit and a response, with parts that can be killed: a ClickHouse with its own folder, a collector with its own
+// spool, an API, and a separate database.
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -20,7 +20,7 @@ import {
 } from '../../support/collector-process.ts'
 import { eventually } from '../../support/eventually.ts'
 import { databaseUrl, keySecrets } from '../../support/stores.ts'
-import type { Check } from '../fuzz/runner.ts'
+import type { Check } from '../runner.ts'
 
 export interface Site {
   id: string
@@ -30,17 +30,17 @@ export interface Site {
 
 export type Installation = Awaited<ReturnType<typeof install>>
 
-/** `folder`: where the engine and the spool live; a temporary one unless told. */
+/** `folder` holds the data of ClickHouse and the spool; the default is a temporary folder. */
 export async function install(check: Check, folder = mkdtempSync(join(tmpdir(), 'footfall-collect-'))) {
   mkdirSync(folder, { recursive: true })
   check.onEnd(() => rmSync(folder, { recursive: true, force: true }))
   const name = `footfall_test_${randomBytes(6).toString('hex')}`
-  const engineFolder = join(folder, 'clickhouse')
-  let engine: ClickHouseServer = await startClickHouse({ folder: engineFolder })
-  check.onEnd(() => engine.kill())
+  const clickhouseFolder = join(folder, 'clickhouse')
+  let clickhouseServer: ClickHouseServer = await startClickHouse({ folder: clickhouseFolder })
+  check.onEnd(() => clickhouseServer.kill())
   const addresses = {
     postgres: Object.assign(new URL(databaseUrl), { pathname: `/${name}` }).href,
-    clickhouse: `${engine.url}/${name}`,
+    clickhouse: `${clickhouseServer.url}/${name}`,
   }
   await createPostgresDatabase(addresses.postgres)
   await createClickHouseDatabase(addresses.clickhouse)
@@ -61,7 +61,7 @@ export async function install(check: Check, folder = mkdtempSync(join(tmpdir(), 
   let collector: CollectorProcess | undefined
   check.onEnd(() => collector?.kill())
 
-  /** The rows of a statement as text, without the bounds that answers to people have. */
+  /** The rows of a statement as text, without the limits on queries of the API. */
   async function ask(statement: string): Promise<string[][]> {
     const { origin, username, password } = new URL(addresses.clickhouse)
     const answer = await fetch(`${origin}/?database=${name}`, {
@@ -89,7 +89,7 @@ export async function install(check: Check, folder = mkdtempSync(join(tmpdir(), 
       return { id, domain, key: key.text }
     },
     get collector(): CollectorProcess {
-      if (!collector) throw new Error('There is no collector yet')
+      if (!collector) throw new Error('No collector is running yet')
       return collector
     },
     async startCollector(options: CollectorProcessOptions = {}): Promise<CollectorProcess> {
@@ -97,10 +97,10 @@ export async function install(check: Check, folder = mkdtempSync(join(tmpdir(), 
       collector = await startCollectorProcess(addresses, { port: collectorPort, spoolFolder, ...options, environment })
       return collector
     },
-    enginePid: () => engine.pid,
-    killEngine: () => engine.kill(),
-    async startEngine(): Promise<void> {
-      engine = await startClickHouse({ folder: engineFolder, port: engine.port })
+    clickhousePid: () => clickhouseServer.pid,
+    killClickHouse: () => clickhouseServer.kill(),
+    async startClickHouseServer(): Promise<void> {
+      clickhouseServer = await startClickHouse({ folder: clickhouseFolder, port: clickhouseServer.port })
       await eventually(() => ask('SELECT count() FROM events'), 20_000)
     },
   }

@@ -1,16 +1,16 @@
-// Visitors of a site: many connections, one event a request, each event with an id of its own that is sent until it is
-// acknowledged. What was acknowledged is the ledger that everything else is compared with.
+// Visitors of a site: many connections, one event per request. Each event has its own id and is sent until it is acknowledged. The ledger
+// of acknowledged events is compared with everything else.
 import { randomUUID } from 'node:crypto'
 import { browserAgent } from '../../support/collector-process.ts'
-import { pause } from '../fuzz/runner.ts'
-import { type Connection, openConnection } from '../tenant/connection.ts'
+import { type Connection, openConnection } from '../../support/connection.ts'
+import { pause } from '../runner.ts'
 
 export interface Ledger {
   acknowledged: Set<string>
   visitors: Set<string>
-  /** Milliseconds of the answers 202. */
+  /** Milliseconds until each 202 response. */
   latencies: number[]
-  /** Answers 503, answers that never came, and all others. */
+  /** Responses with 503, requests without a response, and all others. */
   refused: number
   broken: number
   odd: string[]
@@ -20,7 +20,7 @@ export interface LoadOptions {
   url: string
   domain: string
   lanes: number
-  /** How often each request is sent, whatever the answer. */
+  /** How often each request is sent, whatever the response. */
   times?: number
   /** Milliseconds between two events of a lane. */
   pauseMs?: number
@@ -88,7 +88,7 @@ export function startLoad({ url, domain, lanes, times = 1, pauseMs = 0 }: LoadOp
   const running = Promise.all(Array.from({ length: lanes }, lane))
   return {
     ledger,
-    /** Every event that was begun is acknowledged when this returns. */
+    /** When this returns, every event is acknowledged. */
     async stop(): Promise<Ledger> {
       stopped = true
       await running

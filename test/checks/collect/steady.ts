@@ -1,5 +1,5 @@
-// The collector under all the load this machine can make, and beside it an endpoint that does nothing: what an event costs, how
-// fast it is acknowledged, and when it is in the engine and in the API's answers.
+// The collector under all the load this machine can generate, next to an endpoint that does nothing: what an event costs, how fast it is
+// acknowledged, and when it is in ClickHouse and in the API's responses.
 import { fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
@@ -7,13 +7,13 @@ import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { cpuNanoseconds } from '../../../bench/api/measure.ts'
 import { eventually } from '../../support/eventually.ts'
-import { type Check, pause, quantile } from '../fuzz/runner.ts'
+import { type Check, pause, quantile } from '../runner.ts'
 import { type Comparison, compare } from './compare.ts'
 import type { Installation, Site } from './installation.ts'
 import { type Ledger, startLoad } from './load.ts'
 
 const lanes = 64
-const mostEngineMs = 2_000
+const mostClickHouseMs = 2_000
 const mostApiMs = 10_000
 
 export async function measureSteady(
@@ -39,29 +39,29 @@ export async function measureSteady(
     seconds,
   )
   bare.kill('SIGKILL')
-  const { engineMs, apiMs } = await probing
+  const { clickhouseMs, apiMs } = await probing
   const { latencies } = measured.ledger
   const ackMs = { p50: round(quantile(latencies, 0.5)), p99: round(quantile(latencies, 0.99)) }
   const { cpuRatio } = measured
   check.say(
     `collector: ${measured.collectorUs} us of CPU an event, bare ${measured.bareUs}; ${measured.perSecond} a second`,
   )
-  if (cpuRatio > mostCpuRatio) check.fault('CPU', `${cpuRatio} times the bare endpoint's`)
-  if (engineMs > mostEngineMs) check.fault('freshness', `in the engine after ${engineMs} ms (p95)`)
-  if (apiMs > mostApiMs) check.fault('freshness', `in the API after ${apiMs} ms (p95)`)
+  if (cpuRatio > mostCpuRatio) check.slow('CPU', `${cpuRatio} times the bare endpoint's`)
+  if (clickhouseMs > mostClickHouseMs) check.slow('freshness', `in ClickHouse after ${clickhouseMs} ms (p95)`)
+  if (apiMs > mostApiMs) check.slow('freshness', `in the API after ${apiMs} ms (p95)`)
   const comparison: Comparison = await compare(check, installation, 'steady load', site, measured.ledger)
   return {
     perSecond: measured.perSecond,
     ackMs,
     fsyncMs,
     cpu: { collectorUs: measured.collectorUs, bareUs: measured.bareUs, ratio: cpuRatio },
-    inEngineMsP95: engineMs,
+    inClickHouseMsP95: clickhouseMs,
     inApiMsP95: apiMs,
     ...comparison,
   }
 }
 
-/** Until the code is compiled that will be measured: a process costs twice as much an event in its first 10,000. */
+/** Runs until the measured code is compiled: an event costs twice as much CPU in the first 10,000 of a process. */
 async function warmUp(url: string, { domain }: Site): Promise<void> {
   const load = startLoad({ url, domain, lanes })
   const until = performance.now() + 20_000
@@ -72,8 +72,8 @@ async function warmUp(url: string, { domain }: Site): Promise<void> {
 const roundSeconds = 1.5
 
 /**
- * A while the one, a while the other: what else the machine does then falls on both. The ratio is the middle one of all rounds; the
- * ledger is of the collector's rounds together.
+ * Alternates between the two, so that other load on the machine affects both. The ratio is the median of all rounds; the ledger covers all
+ * rounds of the collector.
  */
 async function inTurn(bare: Target, collector: Target, { domain }: Site, seconds: number) {
   const whole: Ledger = { acknowledged: new Set(), visitors: new Set(), latencies: [], refused: 0, broken: 0, odd: [] }
@@ -116,33 +116,33 @@ async function underLoad({ url, pid }: Target, domain: string) {
   }
 }
 
-/** Events of a quiet site, one after the other: when each is in the engine and in an answer. */
+/** Sends events to a quiet site, one after the other, and measures when each is in ClickHouse and in a response. */
 async function probe({ newSite, collector, ask, api }: Installation, seconds: number) {
   const site = await newSite()
-  const [engine, answers]: [number[], number[]] = [[], []]
+  const [stored, answered]: [number[], number[]] = [[], []]
   const until = performance.now() + seconds * 1000
   for (let number = 0; performance.now() < until; number++) {
     const name = `probe ${number} ${randomUUID()}`
     const response = await collector.post({ n: name, u: `https://${site.domain}/`, d: site.domain })
-    if (response.status !== 202) throw new Error(`A probe was answered ${response.status}`)
+    if (response.status !== 202) throw new Error(`A probe got ${response.status}`)
     const began = performance.now()
     await eventually(async () => {
       const [row] = await ask(`SELECT count() FROM events WHERE site_id = '${site.id}' AND name = '${name}'`)
-      if (row?.[0] !== '1') throw new Error('A probe is not in the engine')
+      if (row?.[0] !== '1') throw new Error('A probe is not in ClickHouse')
     }, 30_000)
-    engine.push(performance.now() - began)
+    stored.push(performance.now() - began)
     await eventually(async () => {
       const answer = await fetch(`${api.url}/api/v1/stats/events?range=24h&limit=100`, {
         headers: { Authorization: `Bearer ${site.key}` },
       })
       if (!(await answer.text()).includes(name)) throw new Error('A probe is not in the API')
     }, 30_000)
-    answers.push(performance.now() - began)
+    answered.push(performance.now() - began)
   }
-  return { engineMs: Math.round(quantile(engine, 0.95)), apiMs: Math.round(quantile(answers, 0.95)) }
+  return { clickhouseMs: Math.round(quantile(stored, 0.95)), apiMs: Math.round(quantile(answered, 0.95)) }
 }
 
-/** Of one block, on the disk of the spool: what an acknowledgement waits for. */
+/** Times of fsync for one block on the disk of the spool: an acknowledgement waits for that. */
 function measureFsync(folder: string): { p50: number; p99: number } {
   const path = join(folder, 'fsync')
   const file = openSync(path, 'w')

@@ -1,7 +1,7 @@
-// (a) One address sends unique events as fast as it can: its burst and its rate are taken, everything else is refused, and visitors
-// from other addresses are answered as before.
+// One address sends unique events as fast as it can: its burst and its rate are accepted, everything else is refused, and visitors from
+// other addresses are served as before.
 import type { Installation } from '../collect/installation.ts'
-import { type Check, pause, quantile } from '../fuzz/runner.ts'
+import { type Check, pause, quantile } from '../runner.ts'
 import { measure, round2 } from '../slowloris/attack.ts'
 import { honestVisitor, judgeRatio } from '../slowloris/collector.ts'
 import { startSending } from './sending.ts'
@@ -32,8 +32,8 @@ export async function floodFromOneAddress(check: Check, installation: Installati
   const seconds = (performance.now() - began) / 1000
   const taken = (answers['202'] ?? 0) * eventsPerRequest
   const most = Math.ceil(burst + perSecond * (seconds + 1) + eventsPerRequest)
-  check.say(`one address: ${JSON.stringify(answers)} in ${round2(seconds)} s, at most ${most} events may be taken`)
-  if (taken > most) check.fault('one address: its burst and its rate', `${taken} events taken, more than ${most}`)
+  check.say(`one address: ${JSON.stringify(answers)} in ${round2(seconds)} s, at most ${most} events may be accepted`)
+  if (taken > most) check.fault('one address: its burst and its rate', `${taken} events accepted, more than ${most}`)
   const others = Object.keys(answers).filter((status) => status !== '202' && status !== '429')
   if (others.length > 0 || !answers['429']) check.fault('one address: refused with 429', JSON.stringify(answers))
   for (const visitor of visitors) visitor.judge(check)

@@ -1,5 +1,5 @@
-// A process that sends events as fast as they are answered, over a few connections that are kept.
-import { type Connection, openConnection } from '../tenant/connection.ts'
+// A process that sends events as fast as it gets responses, over a few keep-alive connections.
+import { type Connection, openConnection } from '../../support/connection.ts'
 import { type Kind, requestOf } from './traffic.ts'
 
 export interface Order {
@@ -8,19 +8,19 @@ export interface Order {
   domain: string
   requests: number
   eventsPerRequest: number
-  /** The sender's own address; with 127.0.0.1, a trusted proxy, each request's X-Forwarded-For counts. */
+  /** The sender's own address. With 127.0.0.1, a trusted proxy, the X-Forwarded-For of each request counts. */
   from: string
-  /** What was over a limit is sent again until it is taken. */
+  /** Sends events over a limit again until they are accepted. */
   isPatient: boolean
 }
 
-export type Answers = Record<string, number>
+export type AnswerCounts = Record<string, number>
 
 const lanes = 16
 const patienceMs = 200
 
 process.once('message', async (order: Order) => {
-  const answers: Answers = {}
+  const answers: AnswerCounts = {}
   let next = 0
   async function lane(): Promise<void> {
     let connection: Connection | undefined

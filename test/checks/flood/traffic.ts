@@ -1,10 +1,10 @@
-// Two kinds of traffic with the same number of events: what an honest site has, and what costs the most.
+// Two kinds of traffic with the same number of events: that of an honest site, and the most expensive one.
 import { randomUUID } from 'node:crypto'
 import { browserAgent } from '../../support/collector-process.ts'
 
 export type Kind = 'ordinary' | 'unique'
 
-/** One visitor's request: `events` events, from the address. */
+/** A request of one visitor with this number of events. */
 export function requestOf(kind: Kind, domain: string, number: number, events: number): string {
   const address = kind === 'unique' ? number : Math.floor(number / 4) // an ordinary visitor looks at four pages
   const list = Array.from({ length: events }, (_, at) => eventOf(kind, domain, number * events + at))
@@ -27,7 +27,7 @@ function eventOf(kind: Kind, domain: string, number: number): object {
     const [page, referrer] = [`https://${domain}/${id}?utm_source=${id}`, `https://${id}.example/`]
     return { n: number % 2 === 0 ? 'pageview' : id, u: page, d: domain, r: referrer, t: `Title of ${id}` }
   }
-  // Of 160,000 events some 14,000 paths, 1,250 referrers, 40 sources and 30 names: few often, many seldom.
+  // 160,000 events have about 14,000 paths, 1,250 referrers, 40 sources and 30 names: a few are frequent, most are rare.
   const page = seldom(20_000)
   const source = number % 5 === 0 ? `?utm_source=source-${seldom(40)}` : ''
   return {
@@ -39,5 +39,5 @@ function eventOf(kind: Kind, domain: string, number: number): object {
   }
 }
 
-/** A number below `most`, the smaller the more often. */
+/** A random number below `most`; small ones are more frequent. */
 const seldom = (most: number): number => Math.floor(most ** Math.random()) - 1

@@ -1,46 +1,46 @@
-// Who asks in the fuzz run: accounts, sites and keys in every state, made from the seed so that a run can be repeated byte
-// for byte. Key texts are built here from decision D-40, not by the code under test.
+// The clients of the fuzz run: accounts, sites and keys in every state, derived from the seed so that a run can be repeated byte for
+// byte. Key texts are built here from decision D-40, not by the code under test.
 import { createHmac } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import type { Postgres } from '../../../src/stores/postgres.ts'
-import { type Random, seeded } from '../../oracle/random.ts'
+import { type Random, seeded } from '../../support/random.ts'
 import { keySecrets } from '../../support/stores.ts'
 
 export interface FuzzKey {
   id: string
   text: string
   accountId: string
-  /** undefined for an account key. */
+  /** Undefined for an account key. */
   siteId?: string
   state: 'active' | 'disabled' | 'expired'
-  /** Past its date: so is a disabled key that says so all the same (decision D-41). */
+  /** Expired. A disabled key past its date still reports key_disabled (decision D-41). */
   isPastDate: boolean
   limit: number
-  /** Sent more often than its plan allows, so that it meets 429. */
+  /** Used more often than its plan allows, so that it gets 429. */
   scarce: boolean
 }
 
 export interface FuzzWorld {
   /** Every stored key by its text. */
   keys: ReadonlyMap<string, FuzzKey>
-  /** Each of them for so few requests that its quota never ends. */
+  /** Each is used for so few requests that its quota never runs out. */
   plenty: readonly FuzzKey[]
   scarce: readonly FuzzKey[]
-  /** Used where a connection breaks and answers are lost, so that what they spent cannot be counted from outside. */
+  /** For connections that break: the responses are lost, so the quota they used cannot be counted from outside. */
   careless: readonly FuzzKey[]
   /** Disabled, expired, both, and of an account without a plan. */
   refused: readonly FuzzKey[]
   sites: ReadonlyMap<string, { accountId: string; zone: string }>
 }
 
-/** Requests per hour by plan (docs/contract.md 8.1); 0 is no access. */
+/** Requests per hour by plan (docs/contract.md 8.1); 0 means no access. */
 const limits = { Free: 0, Starter: 1000, Agency: 5000 } as const
 const zones = ['UTC', 'Asia/Tokyo', 'America/New_York', 'Pacific/Auckland']
 const hour = 3_600_000
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
-/** `ff_s_` or `ff_a_`, 30 base62 characters, and the CRC32 of all that in 6 base62 digits. */
+/** `ff_s_` or `ff_a_`, 30 base62 characters, and the CRC32 of that in 6 base62 digits. */
 export function keyText(random: Random, scope: 's' | 'a'): string {
   const unsigned = `ff_${scope}_${Array.from({ length: 30 }, () => base62[random.below(62)]).join('')}`
   return unsigned + checksumOf(unsigned)
@@ -77,7 +77,7 @@ export async function createAccounts(postgres: Postgres, seed: string, requests:
     scarce: false,
     ...more,
   })
-  // Under half of all requests are counted, spread evenly: 2,500 a key leave it half of its 5,000.
+  // Less than half of all requests are counted, spread evenly: 2,500 per key use half of its 5,000.
   const plenty = Array.from({ length: Math.max(16, Math.ceil(requests / 5000)) }, (_, at) =>
     key(main.id, at % 3 === 0 ? undefined : own[at % own.length]?.id),
   )

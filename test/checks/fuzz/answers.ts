@@ -1,15 +1,15 @@
-// Responses read from raw bytes by a reader stricter than any client: a bare line feed, a header sent twice or a body whose
-// length is not announced is a fault, not something to be lenient about.
+// A parser of raw responses that is stricter than any client: a bare line feed, a repeated header or a body of undeclared length is a
+// fault.
 import zlib from 'node:zlib'
 
 export interface Answer {
   status: number
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   headers: ReadonlyMap<string, string>
   body: string
 }
 
-/** The bytes are not an HTTP response of the kind we promise. */
+/** The bytes are not a response of the promised form. */
 export class Malformed extends Error {}
 
 const statusLine = /^HTTP\/1\.1 ([1-5]\d\d) [\x20-\x7e]*$/
@@ -17,7 +17,7 @@ const headerLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+): ?([\x20-\x7e]*)$/
 const headEnd = Buffer.from('\r\n\r\n')
 const longestHead = 32 * 1024
 
-/** Takes one whole answer off the front of what has arrived, or undefined while it is not complete. Skips 1xx. */
+/** Takes one complete response off the front of the received bytes, or returns undefined until it is complete. Skips 1xx. */
 export class AnswerReader {
   #arrived: Buffer = Buffer.alloc(0)
 
@@ -25,12 +25,12 @@ export class AnswerReader {
     this.#arrived = this.#arrived.length === 0 ? chunk : Buffer.concat([this.#arrived, chunk])
   }
 
-  /** What has arrived and belongs to no answer yet. */
+  /** The received bytes after the last response. */
   get rest(): Buffer {
     return this.#arrived
   }
 
-  /** `withBody` says whether the request was one that is answered with a body: 'perhaps' when only the bytes can tell. */
+  /** `withBody` says whether the response must have a body; with 'perhaps' the bytes decide. */
   next(withBody: boolean | 'perhaps'): Answer | undefined {
     const end = this.#arrived.indexOf(headEnd)
     if (end === -1) {
@@ -52,18 +52,23 @@ export class AnswerReader {
     return { status, headers, body }
   }
 
-  /** What follows a head without a body is the next answer or nothing; no body of ours begins like an answer. */
+  /** After headers without a body comes the next response or nothing; no body of ours begins like a response. */
   #looksBare(from: number): boolean {
     return ['', 'HTTP/'].includes(this.#arrived.toString('latin1', from, from + 5))
   }
 }
 
-/** Bodies are compressed only above 1 kB, and as they say. */
+/** Bodies are compressed only above 1 kB, with the declared encoding. */
 function decoded(encoding: string | undefined, body: Buffer): string {
   if (encoding === undefined || body.length === 0) return body.toString()
   const decode = { br: zlib.brotliDecompressSync, zstd: zlib.zstdDecompressSync, gzip: zlib.gunzipSync }[encoding]
   if (!decode) throw new Malformed(`content-encoding ${encoding}`)
-  const text = decode(body).toString()
+  let text: string
+  try {
+    text = decode(body).toString()
+  } catch (error) {
+    throw new Malformed(`a body that is not ${encoding}: ${error}`)
+  }
   if (Buffer.byteLength(text) <= 1000) throw new Malformed(`${encoding} of a small body`)
   return text
 }

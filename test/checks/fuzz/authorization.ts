@@ -1,5 +1,5 @@
-// Level d: every way not to have a key, as Authorization headers.
-import type { Random } from '../../oracle/random.ts'
+// Every kind of missing or invalid key, as Authorization headers.
+import type { Random } from '../../support/random.ts'
 import { type FuzzWorld, keyText } from './accounts.ts'
 import { hostile } from './values.ts'
 

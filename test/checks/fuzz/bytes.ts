@@ -1,28 +1,28 @@
-// Level a: bytes that are not HTTP, or nearly so, after a few good requests on the same connection. What the good ones get must
-// not depend on what follows them.
-import type { Random } from '../../oracle/random.ts'
+// Bytes that are not valid HTTP, or almost, after a few good requests on the same connection. The responses to the good requests must
+// not depend on what follows.
+import type { Random } from '../../support/random.ts'
 import type { FuzzWorld } from './accounts.ts'
 import { quickRequest, type Request, write } from './requests.ts'
 
 export interface ByteCase {
   name: string
-  /** Sent first, in the same write: each must get its own answer, in order. */
+  /** Sent first, in the same write: each must get its own response, in order. */
   good: Request[]
-  /** Sent after them, one character a byte. */
+  /** Sent after them, one character per byte. */
   tail: string
   /**
-   * refused: one 400 in the envelope, then the connection closes, and whatever came behind is not answered.
-   * open: any answers, as long as each is one of ours.
+   * refused: one 400 in the error envelope, then the connection closes, and the bytes behind get no response.
+   * open: any responses, as long as each has our form.
    */
   outcome: 'refused' | 'open'
-  /** What the client does next: waits to be hung up on, hangs up after the answers it is owed, or breaks off at once. */
+  /** What the client does next: waits until the server closes, closes after the expected responses, or resets at once. */
   next: 'wait' | 'hang up' | 'reset'
 }
 
 const line = 'GET /livez HTTP/1.1\r\nHost: x\r\n'
 const end = '\r\n\r\n'
 
-/** Each is refused by the parser, or by us where Node would answer outside the envelope. */
+/** Each is refused by the parser, or by our code where Node would respond without the envelope. */
 const refused: Readonly<Record<string, (random: Random) => string>> = {
   garbage: (random) => random.pick([...'{}<>()[]@,;:"/?=\\\x00\x01\x16\x7f\x80\xff']) + noise(random, 200),
   'unknown method': (random) =>
@@ -85,7 +85,7 @@ export function byteCase(random: Random, world: FuzzWorld): ByteCase {
   const kinds = isRefused ? refused : open
   const name = random.pick(Object.keys(kinds))
   const tail = (kinds[name] as (typeof open)[string])(random, world)
-  // Behind a request that cannot be read nothing can be told apart: answering it would be request smuggling.
+  // After an unparsable request the boundaries are unknown: a response to what follows would be request smuggling.
   const behind = isRefused && random.oneIn(3) ? write({ target: '/livez', headers: [['Host', 'x']] }).bytes : ''
   return {
     name,
@@ -99,7 +99,7 @@ export function byteCase(random: Random, world: FuzzWorld): ByteCase {
 const noise = (random: Random, longest: number): string =>
   Array.from({ length: random.below(longest) }, () => String.fromCharCode(random.below(256))).join('')
 
-/** A good request with a few bytes flipped, dropped, doubled or put in. */
+/** A good request with a few bytes flipped, dropped, doubled or inserted. */
 function mutated(random: Random, world: FuzzWorld): string {
   let bytes = quickRequest(random, world).bytes
   for (let count = random.pick([1, 1, 2, 4, 12]); count > 0; count--) {

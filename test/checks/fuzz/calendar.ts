@@ -1,6 +1,6 @@
-// Dates and country codes as the oracle reads them: plain text and arithmetic, with no Temporal and no table of src.
+// Dates and country codes for the oracle: plain text and arithmetic, without Temporal and without the tables of src.
 
-/** The date that a text names, `YYYY-MM-DD`, with hyphens or without, or before the time of an ISO 8601 date-time (decision D-54). */
+/** The date in a text: `YYYY-MM-DD`, with or without hyphens, or the date of an ISO 8601 date-time (decision D-54). */
 export function dateOf(text: string): string | undefined {
   const parts = extended.exec(text) ?? basic.exec(text)
   if (!parts) return undefined
@@ -8,7 +8,7 @@ export function dateOf(text: string): string | undefined {
     .slice(1)
     .map((part) => Number(part ?? 0))
   if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
-  // A leap second is in the standard.
+  // The standard allows a leap second.
   if (hour > 23 || minute > 59 || second > 60 || offsetHours > 23 || offsetMinutes > 59) return undefined
   return `${parts[1]}-${parts[2]}-${parts[3]}`
 }
@@ -34,7 +34,7 @@ function dateIn(zone: string, milliseconds: number): string {
   return format.format(milliseconds)
 }
 
-/** A 29th of February becomes the 28th where the year has none. */
+/** 29 February becomes 28 February in other years. */
 export function hundredYearsAfter(date: string): string {
   const year = Number(date.slice(0, 4)) + 100
   const day = date.endsWith('02-29') && daysIn(year, 2) === 28 ? '02-28' : date.slice(5)
@@ -46,7 +46,7 @@ function daysIn(year: number, month: number): number {
   return [4, 6, 9, 11].includes(month) ? 30 : 31
 }
 
-/** ISO 3166-1 alpha-2 as assigned, with XK for Kosovo and ZZ for unknown (decision D-50). */
+/** Assigned codes of ISO 3166-1 alpha-2, with XK for Kosovo and ZZ for unknown (decision D-50). */
 const countries = new Set(
   `AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF
   CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH

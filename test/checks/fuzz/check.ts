@@ -1,26 +1,29 @@
-// F1 and F2: millions of malformed and odd requests against a real API process. No 5xx, no wrong envelope, no missing or
-// forbidden header, no answer lost, doubled or out of order, no restart; and for every well-formed request the status and
-// code that an oracle written from the contract expects.
+// Sends millions of malformed and odd requests to a real API process. There must be no 5xx, no wrong envelope, no missing header, no
+// response lost, doubled or out of order, and no restart; and every well-formed request gets the status and code that an oracle written
+// from the contract expects.
 //   npm run check:fuzz -- --n 300000 [--seed S]
-//   npm run check:fuzz -- --seed S --case 1234      one case again, as a fault names it
-//   npm run check:fuzz -- --part collector          the collector alone
+//   npm run check:fuzz -- --seed S --case 1234      one case again, with the number from a fault
+//   npm run check:fuzz -- --part collector          only the collector
 
-import { seeded } from '../../oracle/random.ts'
 import { startApiProcess } from '../../support/api-process.ts'
 import { startOwnRedis } from '../../support/own-servers.ts'
+import { seeded } from '../../support/random.ts'
 import { connect, createStores, disconnect } from '../../support/stores.ts'
+import { pause, runCheck } from '../runner.ts'
 import { createAccounts, type FuzzWorld, keyText } from './accounts.ts'
 import { fuzzCollector } from './collector.ts'
 import { createFuzzer, levels } from './fuzzer.ts'
 import { wrongsOfQuota } from './judge.ts'
-import { pause, runCheck } from './runner.ts'
+import { fuzzMcp } from './mcp.ts'
 import { watch } from './watch.ts'
 
-/** Connections at once; each waits for its whole pipeline, so some 150 requests are under way. */
+/** Concurrent connections. Each waits for its whole pipeline, so about 150 requests run at once. */
 const lanes = 12
 const warmUpShare = 0.2
-/** So many more requests go to the collector: each on a connection of its own. */
+/** The collector gets this share of additional requests, each on its own connection. */
 const collectorShare = 0.1
+/** The same for /mcp. */
+const mcpShare = 0.05
 
 await runCheck(
   { name: 'fuzz', size: { option: 'n', default: 40_000 }, seconds: (n) => 60 + n / 500 },
@@ -66,13 +69,16 @@ await runCheck(
     if (only !== undefined) await fuzzer.openLane()(Number(only))
     else await Promise.all(Array.from({ length: lanes }, lane))
     clearInterval(progress)
+    const rate = Math.round(fuzzer.counts.sent / ((performance.now() - began) / 1000))
+    const mcp =
+      only === undefined ? await fuzzMcp(check, api.url, connected.postgres, Math.ceil(check.n * mcpShare)) : undefined
 
     await pause(500)
     for (const wrong of watcher.wrongs()) check.fault(wrong.kind, ...wrong.lines)
     if (only === undefined) {
-      // A count that came too late was made all the same, and is made again by the process itself (decision D-70).
+      // A count that reaches Redis too late is still made, and the process counts the request again itself (decision D-70).
       const metrics = await (await fetch(api.metricsUrl)).text()
-      if (/^footfall_ratelimit_degraded_total [1-9]/m.test(metrics)) check.fault('Redis was too slow for exact counts')
+      if (/^footfall_ratelimit_degraded_total [1-9]/m.test(metrics)) check.slow('Redis was too slow for exact counts')
       else for (const wrong of wrongsOfQuota(world, fuzzer.spent)) check.fault('quota', wrong)
       const { statuses } = fuzzer.counts
       if (!statuses['429'] || !statuses['200'] || levels.some((level) => !fuzzer.counts.levels[level]))
@@ -82,16 +88,15 @@ await runCheck(
       headers: { Authorization: `Bearer ${world.plenty.find(({ siteId }) => siteId)?.text}` },
       signal: AbortSignal.timeout(2_000),
     })
-    if (answer.status !== 200) check.fault('not well afterwards', `${answer.status} ${await answer.text()}`)
-    const rate = Math.round(fuzzer.counts.sent / ((performance.now() - began) / 1000))
+    if (answer.status !== 200) check.fault('unhealthy afterwards', `${answer.status} ${await answer.text()}`)
     const summary = watcher.summary()
     if (only !== undefined) return { ...fuzzer.counts, ...summary }
-    return { ...fuzzer.counts, perSecond: rate, ...summary, collector: await fuzzedCollector() }
+    return { ...fuzzer.counts, perSecond: rate, ...summary, mcp, collector: await fuzzedCollector() }
   },
   { case: { type: 'string' }, part: { type: 'string' } },
 )
 
-/** Connections to the stores are made on demand: what comes first on a busy machine is late for reasons of its own. */
+/** Connections to the stores open on demand, so the first requests on a busy machine are late. */
 async function warmUp(url: string, { careless }: FuzzWorld): Promise<void> {
   const random = seeded('warm up')
   for (let round = 0; round < 100; round++) {
@@ -103,5 +108,5 @@ async function warmUp(url: string, { careless }: FuzzWorld): Promise<void> {
     if (round > 4 && answers.every(({ status }) => status < 500)) return
     await pause(100)
   }
-  throw new Error('The API does not get warm')
+  throw new Error('The API did not warm up')
 }

@@ -1,27 +1,27 @@
-// The collector under what nobody should send: bodies, headers and bytes of every kind, and ten times the connections it can serve.
-// No 5xx but the 503 that says "later", no answer without CORS where there is a request to answer, no crash, bounded memory.
+// The collector with input that nobody should send: bodies, headers and bytes of every kind, and ten times the connections it can serve.
+// No 5xx except the 503 that says "later", no response without CORS to a readable request, no crash, bounded memory.
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createConnection } from 'node:net'
 import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
 import type { Postgres } from '../../../src/stores/postgres.ts'
-import { type Random, seeded } from '../../oracle/random.ts'
 import {
   browserAgent,
   type CollectorProcess,
   startCollectorProcess,
   withoutLimits,
 } from '../../support/collector-process.ts'
-import { type Check, pause } from './runner.ts'
+import { type Random, seeded } from '../../support/random.ts'
+import { type Check, pause } from '../runner.ts'
 import { hostile } from './values.ts'
 
 const lanes = 8
 const allowed = new Set(['200', '202', '204', '400', '404', '405', '413', '431', '503'])
-/** Reliability asks for 512 at ten times the collector's capacity; 276 to 331 were measured, 548 to 619 before D-153. */
+/** The requirement is 512 at ten times the collector's capacity. Measured: 276 to 331, and 548 to 619 before D-153. */
 const mostMb = 400
 const floodSeconds = 5
-/** A busy machine takes longer for a flood of the same size. */
+/** At least this many requests, because a busy machine sends fewer in five seconds. */
 const floodRequests = 2_500
 const longestFloodSeconds = 30
 const floodConnections = 640
@@ -63,13 +63,13 @@ export async function fuzzCollector(
   if (!statuses['202'] || !statuses['400']) check.fault('collector: coverage', JSON.stringify(statuses))
 
   const flood = await floodIt(collector, page)
-  if (!flood['202']) check.fault('collector took nothing in the flood', JSON.stringify(flood))
+  if (!flood['202']) check.fault('collector accepted nothing in the flood', JSON.stringify(flood))
   const began = performance.now()
   for (;;) {
     const { status } = await collector.post(page)
     if (status === 202) break
     if (performance.now() - began > 5_000) {
-      check.fault('collector is not well after the flood', `${status}`)
+      check.fault('collector is unhealthy after the flood', `${status}`)
       break
     }
     await pause(100)
@@ -84,7 +84,7 @@ export async function fuzzCollector(
   return { requests: next, statuses, flood, peakMb }
 }
 
-/** Lists of fifty large events over many connections at once, each answer awaited before the next. */
+/** Sends lists of fifty large events over many connections. Each waits for its response before the next. */
 async function floodIt(collector: CollectorProcess, page: object): Promise<Record<string, number>> {
   const body = JSON.stringify(Array(50).fill({ ...page, props: { padding: 'x'.repeat(1_000) } }))
   const request = write('POST', '/api/event', { 'Content-Length': `${body.length}` }, body)
@@ -180,7 +180,7 @@ const fields = [
   'constructor',
 ]
 
-/** An event with some fields replaced, deep, long, of the wrong type, or text that is no JSON. */
+/** An event with some fields replaced, deeply nested, long or of the wrong type, or text that is no JSON. */
 function bodyOf(random: Random, page: object): string {
   if (random.oneIn(8)) return random.pick(hostile)
   if (random.oneIn(12)) return `${'['.repeat(1 + random.below(30_000))}`
@@ -215,21 +215,21 @@ function oddValue(random: Random): unknown {
   ])
 }
 
-/** Some characters of a good request replaced by others. */
+/** A good request with some characters replaced. */
 function damaged(random: Random, request: string): string {
   const bytes = Buffer.from(request, 'latin1')
   for (let time = 0; time < 1 + random.below(6); time++) bytes[random.below(bytes.length)] = random.below(256)
   return bytes.toString('latin1')
 }
 
-/** Everything that comes back until the other side hangs up, or says nothing for so long. */
+/** Everything the server sends until it closes the connection or stays silent. */
 function send(url: string, request: string, client: 'hasty' | 'patient' = 'hasty'): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>()
   const socket = createConnection({ host: '127.0.0.1', port: Number(new URL(url).port), noDelay: true })
   let answer = ''
   socket.setTimeout(client === 'hasty' ? 2_000 : 15_000, () => socket.destroy())
   socket.on('connect', () => {
-    // Whoever sends half a request says that nothing more comes; Node answers nobody who has hung up already.
+    // A client that sends half a request half-closes; Node sends nothing to a client that has already closed.
     if (client === 'hasty') socket.end(Buffer.from(request, 'latin1'))
     else socket.write(request)
   })

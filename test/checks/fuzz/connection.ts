@@ -1,18 +1,18 @@
-// Raw connections to the API: one that stays open and is fed pipelines, and one for bytes that will break it.
+// Raw connections to the API: one that stays open for pipelines, and one for bytes that break it.
 import { connect, type Socket } from 'node:net'
-import type { Random } from '../../oracle/random.ts'
+import type { Random } from '../../support/random.ts'
 import { type Answer, AnswerReader, Malformed } from './answers.ts'
 import type { ByteCase } from './bytes.ts'
 import type { Request } from './requests.ts'
 
-/** Far above the API's own deadlines: whoever is not answered by then never will be. */
+/** Far above the API's own timeouts: a later response never comes. */
 const answerMs = 15_000
 
 export interface Received {
   answers: Answer[]
-  /** Why there are no more; undefined when there are as many as were asked for. */
+  /** Why responses are missing, or undefined when all arrived. */
   broken?: string
-  /** Bytes behind the last answer that was asked for. */
+  /** Bytes after the last expected response. */
   rest: string
 }
 
@@ -28,14 +28,14 @@ abstract class Connection {
       this.reader.push(chunk)
       this.#wake()
     })
-    this.socket.on('error', () => {}) // a reset is an end like any other; what is missing is told by the count
+    this.socket.on('error', () => {}) // a reset ends it like a close; the number of responses shows what is missing
     this.socket.on('close', () => {
       this.closed = true
       this.#wake()
     })
   }
 
-  /** Waits until it is true, for as long as anything may still arrive. */
+  /** Waits until the condition is true, as long as more bytes may arrive. */
   protected async until(isDone: () => boolean): Promise<boolean> {
     const deadline = performance.now() + answerMs
     while (!isDone()) {
@@ -76,13 +76,13 @@ abstract class Connection {
   }
 }
 
-/** A connection that is kept for as long as the server keeps it. */
+/** A connection that is used as long as the server keeps it open. */
 export class Pipeline extends Connection {
   get isOpen(): boolean {
     return !this.closed && this.socket.writable
   }
 
-  /** Sends all requests at once, or in pieces of a few bytes, and waits for all answers. */
+  /** Sends all requests at once, or in pieces of a few bytes, and waits for all responses. */
   async exchange(requests: readonly Request[], pieces?: Random): Promise<Received> {
     const bytes = requests.map((request) => request.bytes).join('')
     if (pieces) await this.#dribble(bytes, pieces)
@@ -105,7 +105,7 @@ export class Pipeline extends Connection {
 }
 
 export interface Broken extends Received {
-  /** What came after the good requests' answers. */
+  /** The responses after those to the good requests. */
   after: Answer[]
 }
 
@@ -122,7 +122,7 @@ export class Breakable extends Connection {
     const received = await this.receive(good)
     const after: Answer[] = []
     if (received.broken) return { ...received, after }
-    // A client that half-closes is taken to be gone, so it waits for what it is owed first.
+    // The server treats a half-closed connection as gone, so the client waits for its responses first.
     if (next === 'hang up') this.socket.end()
     if (!(await this.until(() => this.closed))) return { ...received, after, broken: 'never closed' }
     try {

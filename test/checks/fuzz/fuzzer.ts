@@ -1,5 +1,6 @@
-// Runs numbered cases: each is made from the seed and its number alone, so any of them can be run again.
-import { seeded } from '../../oracle/random.ts'
+// Runs numbered cases. Each depends only on the seed and its number, so any of them can be run again.
+import { seeded } from '../../support/random.ts'
+import type { Check } from '../runner.ts'
 import type { FuzzWorld } from './accounts.ts'
 import type { Answer } from './answers.ts'
 import { byteCase } from './bytes.ts'
@@ -7,12 +8,11 @@ import { Breakable, Pipeline, type Received } from './connection.ts'
 import { codeOf, match, type Spent, wrongsOf, wrongsOfMatch } from './judge.ts'
 import { verdictsOf } from './oracle.ts'
 import { keyRequest, oddRequest, parameterRequest, type Request } from './requests.ts'
-import type { Check } from './runner.ts'
 
 export const levels = ['bytes', 'http', 'parameters', 'keys'] as const
 const makers = { http: oddRequest, parameters: parameterRequest, keys: keyRequest }
 
-/** Of twenty cases; pipelines of the other levels are longer, so bytes are about a tenth of the requests. */
+/** Of twenty cases. Pipelines of the other kinds are longer, so about a tenth of the requests are bytes. */
 const shares = { bytes: 6, http: 4, parameters: 6, keys: 4 }
 const lots = levels.flatMap((level) => Array.from({ length: shares[level] }, () => level))
 
@@ -36,7 +36,7 @@ export function createFuzzer({ check, world, port }: { check: Check; world: Fuzz
     check.fault(kind, `case ${number}`, `sent ${JSON.stringify(cut(sent))}`, `got  ${cut(got)}`)
   }
 
-  /** Everything about one answer to one well-formed request. */
+  /** Checks everything about the response to one well-formed request. */
   function judge(number: number, level: string, request: Request, answer: Answer): void {
     see(answer)
     const withBody = request.method !== 'HEAD'
@@ -82,7 +82,7 @@ export function createFuzzer({ check, world, port }: { check: Check; world: Fuzz
         bytes,
         rest,
       )
-    if (rest !== '') report('bytes nobody asked for', number, bytes, rest)
+    if (rest !== '') report('unexpected bytes', number, bytes, rest)
   }
 
   async function runBytes(number: number, random: ReturnType<typeof seeded>): Promise<number> {
@@ -95,7 +95,7 @@ export function createFuzzer({ check, world, port }: { check: Check; world: Fuzz
     if (broken) return good.length + 1
     for (const answer of after) {
       see(answer)
-      // Only the bytes can tell whether there was a body: an empty one may be a HEAD's.
+      // Only the bytes show whether there was a body: an empty one may belong to a HEAD.
       const withBody = answer.body !== '' || answer.status >= 400
       for (const wrong of wrongsOf(answer, withBody && outcome === 'refused')) report(wrong, number, tail, answer.body)
     }
@@ -119,7 +119,7 @@ export function createFuzzer({ check, world, port }: { check: Check; world: Fuzz
   return {
     counts,
     spent,
-    /** A connection of its own; runs a case on it and returns how many requests it sent. */
+    /** Opens a connection. The lane runs one case at a time on it and returns the number of requests it sent. */
     openLane() {
       let pipeline = new Pipeline(port)
       return async (number: number): Promise<number> => {

@@ -1,9 +1,9 @@
-// Everything that must hold for every answer, whatever was asked: docs/contract.md 2, 5 and 7, decisions D-38, D-44, D-58 to D-61.
+// Conditions on every response to any request: docs/contract.md 2, 5 and 7, decisions D-38, D-44, D-58 to D-61.
 import type { FuzzWorld } from './accounts.ts'
 import type { Answer } from './answers.ts'
 import { endpoints, type Verdict } from './oracle.ts'
 
-/** Status by code: docs/contract.md 7, and our two additions (D-58). */
+/** Status by code: docs/contract.md 7 and our two additions (D-58). */
 const statusOf: Readonly<Record<string, number>> = {
   unauthorized: 401,
   invalid_key: 401,
@@ -21,7 +21,7 @@ const statusOf: Readonly<Record<string, number>> = {
   method_not_allowed: 405,
 }
 
-/** On every response (D-59). */
+/** Headers of every response (D-59). */
 const everywhere: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['access-control-allow-origin', /^\*$/],
   [
@@ -43,7 +43,7 @@ const uncounted = new Set([
   'method_not_allowed',
 ])
 
-/** The code of an answer's error envelope; undefined for a success or an answer without body. */
+/** The code in the error envelope; undefined for a success or a response without a body. */
 export function codeOf({ body }: Answer): string | undefined {
   try {
     return JSON.parse(body).error?.code
@@ -52,7 +52,7 @@ export function codeOf({ body }: Answer): string | undefined {
   }
 }
 
-/** What is wrong with an answer, whatever the request was; `withBody` is false for HEAD, `isOutside` where bodies are free. */
+/** Faults of a response to any request. `withBody` is false for HEAD; `isOutside` means that the contract does not define the body. */
 export function wrongsOf(answer: Answer, withBody: boolean, isOutside = false): string[] {
   const { status, headers } = answer
   const wrongs = everywhere
@@ -107,7 +107,7 @@ function areRatesSound(headers: ReadonlyMap<string, string>): boolean {
 const hasExactly = (value: unknown, ...names: string[]): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).join() === names.join()
 
-/** Exactly the success or the error envelope: no field more, none fewer, in their order. */
+/** The body must be exactly the success or the error envelope, with its fields in order. */
 function wrongsOfBody({ status, body }: Answer): string[] {
   let json: unknown
   try {
@@ -125,21 +125,22 @@ function wrongsOfBody({ status, body }: Answer): string[] {
   return statusOf[code as string] === status ? [] : [`code ${code} with status ${status}`]
 }
 
-/** Which of the allowed verdicts the answer is, or undefined. A HEAD has no code to compare. */
+/** The allowed verdict that the response matches, or undefined. A HEAD has no code to compare. */
 export function match(answer: Answer, verdicts: readonly Verdict[], withBody: boolean): Verdict | undefined {
   const code = withBody ? codeOf(answer) : undefined
   return verdicts.find((verdict) => verdict.status === answer.status && (!withBody || verdict.code === code))
 }
 
-/** What is wrong with an answer of the right status and code. */
-export function wrongsOfMatch(answer: Answer, { counted, meta, status }: Verdict, withBody: boolean): string[] {
+/** Faults of a response with the right status and code. */
+export function wrongsOfMatch(answer: Answer, { counted, meta, sites, status }: Verdict, withBody: boolean): string[] {
   const wrongs: string[] = []
   if (Boolean(counted) !== answer.headers.has('x-ratelimit-limit')) {
     wrongs.push(counted ? 'no rate limit headers after the count' : 'rate limit headers before the count')
   }
   if (counted && Number(answer.headers.get('x-ratelimit-limit')) !== counted.limit)
-    wrongs.push('the limit of another plan')
+    wrongs.push('the limit does not fit the plan')
   if (status === 200 && meta && withBody) wrongs.push(...wrongsOfReport(answer, meta))
+  if (status === 200 && sites && withBody) wrongs.push(...wrongsOfSites(answer, sites))
   return wrongs
 }
 
@@ -180,7 +181,25 @@ function wrongsOfReport({ body, headers }: Answer, meta: NonNullable<Verdict['me
   return isSound ? wrongs : [...wrongs, 'the shape of data']
 }
 
-/** Per key: every counted answer took exactly one from the quota, and none was let through beyond it. */
+function wrongsOfSites({ body, headers }: Answer, { ids, next, overview }: NonNullable<Verdict['sites']>): string[] {
+  const { data, meta } = JSON.parse(body) as { data: { site_id: string }[]; meta: Record<string, unknown> }
+  const fields = overview
+    ? ['site_id', 'domain', 'period', 'current', 'previous', 'change']
+    : ['site_id', 'domain', 'time_zone']
+  const wrongs: string[] = []
+  if (data.map(({ site_id }) => site_id).join() !== ids.join()) wrongs.push('other sites')
+  if (!data.every((row) => hasExactly(row, ...fields))) wrongs.push('the shape of data')
+  const metaFields = overview ? ['range', 'limit', 'next_cursor', 'generated_at'] : ['generated_at']
+  if (!hasExactly(meta, ...metaFields)) wrongs.push('the shape of meta')
+  if (overview && (meta.range !== overview.range || meta.limit !== overview.limit))
+    wrongs.push('range or limit in meta')
+  if (overview && (meta.next_cursor !== null) !== next) wrongs.push('next_cursor')
+  if (!/^W\/"[\w-]+"$/.test(headers.get('etag') ?? '')) wrongs.push('ETag')
+  if (headers.get('cache-control') !== 'private, no-cache') wrongs.push('the cache control of a 200')
+  return wrongs
+}
+
+/** For each key, every counted request used exactly one of the quota, and none beyond it succeeded. */
 export function wrongsOfQuota(world: FuzzWorld, spent: ReadonlyMap<string, Spent>): string[] {
   return [...world.plenty, ...world.scarce].flatMap((key) => {
     const { counted, refused, least } = spent.get(key.id) ?? { counted: 0, refused: 0, least: key.limit }

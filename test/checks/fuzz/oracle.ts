@@ -1,31 +1,33 @@
-// What a well-formed request must be answered with: status and code, from docs/contract.md and decisions D-38 to D-62 alone.
-// Nothing of src is used here: the query string, the calendar and the order of checks are read a second time on purpose.
+// The right status and code for a well-formed request, from docs/contract.md and decisions D-38 to D-62 alone. Nothing of src is used
+// here: query string, calendar and order of checks are deliberately implemented a second time.
 import { checksumOf, type FuzzKey, type FuzzWorld } from './accounts.ts'
 import { dateOf, hundredYearsAfter, isCountry, todayIn } from './calendar.ts'
 
 export interface Sent {
   method: string
-  /** As on the wire. */
+  /** The bytes on the wire. */
   target: string
   /** Every Authorization header, as on the wire. */
   authorization: readonly string[]
   ifNoneMatch: string
-  /** HTTP/1.1 without exactly one Host header, or HTTP/1.0 with several: nobody knows whom it is for (RFC 9112, 3.2). */
+  /** HTTP/1.1 without exactly one Host header, or HTTP/1.0 with several: the target host is unclear (RFC 9112, 3.2). */
   isHostUnclear: boolean
 }
 
 export interface Verdict {
   status: number
   code?: string
-  /** Counted against the quota of this key, and therefore with rate limit headers. */
+  /** The key whose quota counts the request; the response then has rate limit headers. */
   counted?: FuzzKey
-  /** Health and reference: no site's data, and bodies of their own (D-62). */
+  /** Health and reference: no site data, and other bodies (D-62). */
   isOutside?: boolean
-  /** What `meta` must say of a 200. */
+  /** The expected `meta` of a 200. */
   meta?: { report: string; site_id: string; range: string; limit: number }
+  /** The expected sites of a 200 about all sites, by domain, and whether it is their overview. */
+  sites?: { ids: string[]; next: boolean; overview?: { range: string; limit: number } }
 }
 
-/** The nine endpoints, and which of them `limit` applies to (docs/contract.md 4 and 8.2). */
+/** The nine endpoints, and whether `limit` applies to them (docs/contract.md 4 and 8.2). */
 export const endpoints: Readonly<Record<string, { limited: boolean }>> = {
   overview: { limited: false },
   timeseries: { limited: false },
@@ -38,23 +40,28 @@ export const endpoints: Readonly<Record<string, { limited: boolean }>> = {
   utm: { limited: true },
 }
 
-/** Outside the gate: no key, not counted (D-62). */
+/** About all sites of a key (docs/contract.md 4.2). */
+export const sitesPaths = ['/api/v1/sites', '/api/v1/sites/overview']
+
+/** Need no key and are not counted (D-62). */
 export const outside = [
   '/livez',
   '/readyz',
+  '/api/v1/countries',
   '/api/v1/openapi.json',
   '/api/v1/docs',
   '/api/v1/docs/reference.css',
   '/api/v1/docs/reference.js',
+  '/api/v1/docs/icon.svg',
 ]
 
 export const ranges = ['24h', '7d', '30d', '90d', '12m', 'custom']
 
-/** All answers the contract allows: one, but for a key whose quota runs out and where the contract is silent. */
+/** All responses that the contract allows: one, except for a key whose quota runs out and where the contract is silent. */
 export function verdictsOf(sent: Sent, world: FuzzWorld): Verdict[] {
   const verdicts = clearVerdictsOf(sent, world)
   if (!sent.isHostUnclear) return verdicts
-  // Refused like anything that cannot be read; where the route comes first in the order of checks (D-38), its answer will do.
+  // Refused like an unparsable request. Where the route comes first in the order of checks (D-38), its response is allowed too.
   const refused = refuse(400, 'invalid_parameter')
   return [204, 404, 405].includes(verdicts[0]?.status ?? 0) ? [...verdicts, refused] : [refused]
 }
@@ -62,20 +69,23 @@ export function verdictsOf(sent: Sent, world: FuzzWorld): Verdict[] {
 function clearVerdictsOf({ method, target, authorization, ifNoneMatch }: Sent, world: FuzzWorld): Verdict[] {
   const at = target.indexOf('?')
   const path = decodedPath(at === -1 ? target : target.slice(0, at))
-  // The contract says "any path" of OPTIONS, and nothing of a path whose escapes mean nothing: both readings will do.
+  // The contract says "any path" for OPTIONS, and nothing about a path with invalid escapes: both readings are allowed.
   if (method === 'OPTIONS') return path ? [{ status: 204 }] : [{ status: 204 }, refuse(400, 'invalid_parameter')]
   if (!path) return [refuse(400, 'invalid_parameter')]
-  const isOutside = outside.includes(`/${path.join('/')}`) && path.every((segment) => !segment.includes('/'))
+  const isOneOf = (paths: readonly string[]) =>
+    paths.includes(`/${path.join('/')}`) && path.every((segment) => !segment.includes('/'))
+  const [isOutside, isSites] = [isOneOf(outside), isOneOf(sitesPaths)]
   const [api, version, stats, report = '', ...rest] = path
   const isStats =
     rest.length === 0 && api === 'api' && version === 'v1' && stats === 'stats' && Object.hasOwn(endpoints, report)
-  if (!isOutside && !isStats) return [refuse(404, 'not_found')]
+  if (!isOutside && !isStats && !isSites) return [refuse(404, 'not_found')]
   if (method !== 'GET' && method !== 'HEAD') return [refuse(405, 'method_not_allowed')]
-  // No key is needed there; two of them are too many anywhere, and the contract does not say whether also here.
+  // No key is needed there. Two keys are too many elsewhere, and the contract does not say whether they are too many here.
   if (isOutside) return [{ status: 200, isOutside }, ...(authorization.length > 1 ? [refuse(401, 'unauthorized')] : [])]
   const key = keyOf(authorization, world)
   if (Array.isArray(key)) return key
-  const verdict = judge(report, key, readQuery(at === -1 ? '' : target.slice(at + 1)), world)
+  const query = readQuery(at === -1 ? '' : target.slice(at + 1))
+  const verdict = isSites ? judgeSites(path.at(-1) === 'overview', key, query, world) : judge(report, key, query, world)
   const known = verdict.status === 200 && ifNoneMatch === '*' ? { status: 304 } : {}
   const counted = [{ ...verdict, counted: key, ...known }]
   return key.scarce ? [...counted, { status: 429, code: 'rate_limit_exceeded', counted: key }] : counted
@@ -83,7 +93,7 @@ function clearVerdictsOf({ method, target, authorization, ifNoneMatch }: Sent, w
 
 const refuse = (status: number, code: string): Verdict => ({ status, code })
 
-/** The segments of a path, decoded; undefined when it does not decode. The absolute form names the same path (RFC 9112). */
+/** The decoded segments of a path; undefined when it cannot be decoded. The absolute form names the same path (RFC 9112). */
 function decodedPath(target: string): string[] | undefined {
   if (target === '*') return ['*']
   const segments = target
@@ -94,14 +104,14 @@ function decodedPath(target: string): string[] | undefined {
   return segments.some((segment) => segment === undefined) ? undefined : (segments as string[])
 }
 
-/** The active key of a request, or the refusals that may answer it (docs/contract.md 5, decisions D-39 to D-41). */
+/** The active key of a request, or the allowed refusals (docs/contract.md 5, decisions D-39 to D-41). */
 function keyOf(authorization: readonly string[], world: FuzzWorld): FuzzKey | Verdict[] {
   const unauthorized = [refuse(401, 'unauthorized')]
   const [header, ...more] = authorization
   if (header === undefined || more.length > 0) return unauthorized
   const [, scheme = '', token = ''] = /^[ \t]*([^ ]*) *(.*?)[ \t]*$/s.exec(header) ?? []
   if (scheme.toLowerCase() !== 'bearer' || token === '' || /[ \t,]/.test(token)) return unauthorized
-  // No key has such characters; whether that makes the header or the key malformed is left open.
+  // No key has such characters. The contract leaves open whether the header or the key is malformed.
   if (/[^\x21-\x7e]/.test(token)) return [...unauthorized, refuse(401, 'invalid_key')]
   const isWellFormed = /^ff_[sa]_[0-9A-Za-z]{36}$/.test(token) && checksumOf(token.slice(0, -6)) === token.slice(-6)
   const key = isWellFormed ? world.keys.get(token) : undefined
@@ -110,7 +120,7 @@ function keyOf(authorization: readonly string[], world: FuzzWorld): FuzzKey | Ve
   return key.limit === 0 ? [refuse(403, 'plan_required')] : key
 }
 
-/** Every value of every name, in order; undefined for one that does not decode. */
+/** Every value of every name, in order; undefined for a value that cannot be decoded. */
 type Query = Map<string, (string | undefined)[]>
 
 function readQuery(text: string): Query {
@@ -139,7 +149,7 @@ function decoded(text: string): string | undefined {
   }
 }
 
-/** Site and parameters, in the order of decision D-38. */
+/** Checks site and parameters in the order of decision D-38. */
 function judge(report: string, key: FuzzKey, query: Query, world: FuzzWorld): Verdict {
   const asked = query.get('site_id') ?? []
   const isOne = asked.length === 1
@@ -150,7 +160,7 @@ function judge(report: string, key: FuzzKey, query: Query, world: FuzzWorld): Ve
   if (!isSiteUnclear && !isAllowed) return refuse(403, 'forbidden')
   const meant = [...query.keys()].map(nameMeant)
   if (['browser', 'os', 'channel'].some((name) => meant.includes(name))) return refuse(400, 'unsupported_filter')
-  // The bound on parameters is in no document yet: 32 names.
+  // The limit of 32 parameter names is in no document yet.
   if (isSiteUnclear || query.size > 32 || hasVariants(query) || !areValid(query))
     return refuse(400, 'invalid_parameter')
   const range = query.get('range')?.[0] ?? '30d'
@@ -158,14 +168,45 @@ function judge(report: string, key: FuzzKey, query: Query, world: FuzzWorld): Ve
   return { status: 200, meta: { report, site_id: siteId, range, limit: Number(query.get('limit')?.[0] ?? 10) } }
 }
 
-/** What a name says when case and brackets at its end do not count. */
+/** The same order without site_required: a key reads all its sites, unless one is named. */
+function judgeSites(isOverview: boolean, key: FuzzKey, query: Query, world: FuzzWorld): Verdict {
+  const asked = query.get('site_id') ?? []
+  const isSiteUnclear = asked.length > 1 || asked[0] === ''
+  const named = asked.length > 0 ? (asked[0] ?? 'undecodable') : key.siteId
+  const isAllowed = key.siteId ? named === key.siteId : world.sites.get(named ?? '')?.accountId === key.accountId
+  if (!isSiteUnclear && named !== undefined && !isAllowed) return refuse(403, 'forbidden')
+  const meant = [...query.keys()].map(nameMeant)
+  if (['browser', 'os', 'channel'].some((name) => meant.includes(name))) return refuse(400, 'unsupported_filter')
+  const isValid = query.size <= 32 && !hasVariants(query, [...ours, 'cursor']) && areValid(query, sitesValidators)
+  if (isSiteUnclear || !isValid) return refuse(400, 'invalid_parameter')
+  const range = query.get('range')?.[0] ?? '30d'
+  // Only the overview has a period, which may be too long.
+  if (!areDatesValid(query, range, 'UTC', isOverview)) return refuse(400, 'invalid_date')
+  const own = [...world.sites].filter(([id, site]) => (named ? id === named : site.accountId === key.accountId))
+  const ids = own.map(([id]) => id).sort() // the domain of each site is its id and `.example`
+  if (!isOverview) return { status: 200, sites: { ids, next: false } }
+  const limit = Number(query.get('limit')?.[0] ?? 200)
+  const cursor = query.get('cursor')?.[0]
+  const after = cursor === undefined ? '' : domainAfter(cursor)
+  const rest = ids.filter((id) => `${id}.example` > (after as string))
+  return { status: 200, sites: { ids: rest.slice(0, limit), next: rest.length > limit, overview: { range, limit } } }
+}
+
+/** The domain in a cursor; undefined for a text that is none (D-191). */
+function domainAfter(cursor: string): string | undefined {
+  const text = Buffer.from(cursor, 'base64url').toString()
+  const isExact = Buffer.from(text).toString('base64url') === cursor
+  return isExact && text.startsWith('after ') && text.length > 6 ? text.slice(6) : undefined
+}
+
+/** A name without its case and the brackets at its end. */
 const nameMeant = (name: string): string => (/^([^[]*)\[.*\]$/s.exec(name)?.[1] ?? name).toLowerCase()
 
 const ours = ['range', 'start', 'end', 'limit', 'country', 'device', 'hostname', 'utm_source', 'site_id']
 
-/** Names of ours in another writing (D-56). */
-const hasVariants = (query: Query): boolean =>
-  [...query.keys()].some((name) => !ours.includes(name) && ours.includes(nameMeant(name)))
+/** Our parameter names in another spelling (D-56). */
+const hasVariants = (query: Query, names = ours): boolean =>
+  [...query.keys()].some((name) => !names.includes(name) && names.includes(nameMeant(name)))
 
 /** Decisions D-49 to D-53 and D-55. */
 const validators: Readonly<Record<string, (value: string) => boolean>> = {
@@ -177,7 +218,13 @@ const validators: Readonly<Record<string, (value: string) => boolean>> = {
   utm_source: (value) => value.length <= 255 && !hasControls(value),
 }
 
-/** Labels of letters, digits, hyphen and underscore; beyond ASCII, whatever a browser makes such labels of (D-52). */
+const sitesValidators: typeof validators = {
+  ...validators,
+  limit: (value) => /^[1-9][0-9]{0,2}$/.test(value) && Number(value) <= 200,
+  cursor: (value) => domainAfter(value) !== undefined,
+}
+
+/** Labels of letters, digits, hyphen and underscore; beyond ASCII, what browsers accept in labels (D-52). */
 function isHostName(value: string): boolean {
   const isAscii = [...value].every((character) => character < '\u0080')
   if (!isAscii && /[^a-z0-9_.-]/i.test(value.replace(/[\u0080-\u{10ffff}]/gu, ''))) return false
@@ -192,14 +239,14 @@ const hasControls = (value: string): boolean =>
     return code < 0x20 || (code >= 0x7f && code < 0xa0)
   })
 
-const areValid = (query: Query): boolean =>
-  Object.entries(validators).every(([name, isValid]) => {
+const areValid = (query: Query, all = validators): boolean =>
+  Object.entries(all).every(([name, isValid]) => {
     const [value, ...more] = query.get(name) ?? [null]
     return value === null || (more.length === 0 && value !== undefined && value !== '' && isValid(value))
   })
 
 /** Decisions D-36 and D-54. */
-function areDatesValid(query: Query, range: string, zone: string): boolean {
+function areDatesValid(query: Query, range: string, zone: string, hasPeriod = true): boolean {
   const [start, end] = ['start', 'end'].map((name) => {
     const values = query.get(name)
     return values && (values.length === 1 ? dateOf(values[0] ?? '') : undefined)
@@ -207,6 +254,7 @@ function areDatesValid(query: Query, range: string, zone: string): boolean {
   if ((query.has('start') && !start) || (query.has('end') && !end)) return false
   if (range !== 'custom') return true
   if (!start || !end || start > end) return false
+  if (!hasPeriod) return true
   const today = todayIn(zone)
   const last = [end, today].sort()[0] as string
   return start > today || last < hundredYearsAfter(start)

@@ -1,17 +1,17 @@
-// Well-formed HTTP requests of all kinds: odd methods, paths, headers and bodies, and every way to send or not to send a key.
-// Each carries what the oracle needs to say how it must be answered.
-import type { Random } from '../../oracle/random.ts'
+// Well-formed HTTP requests of all kinds: odd methods, paths, headers and bodies, with and without a key. Each has the facts that the
+// oracle needs to predict the response.
+import type { Random } from '../../support/random.ts'
 import { type FuzzKey, type FuzzWorld, keyText } from './accounts.ts'
 import { authorizationOf } from './authorization.ts'
-import { endpoints, outside, type Sent } from './oracle.ts'
+import { endpoints, outside, type Sent, sitesPaths } from './oracle.ts'
 import { hostile, queryOf } from './values.ts'
 
 export interface Request extends Sent {
-  /** As on the wire, one character a byte. */
+  /** As on the wire, one character per byte. */
   bytes: string
   /**
-   * Nothing is sent after it until it is answered: the server may close the connection, or it asked for an upgrade. Behind
-   * one of those Node reads nothing before its answer, and drops what is there already; sent later it is read.
+   * Whether the next request waits for the response to this one. The server may close the connection after it, or it asks for an upgrade:
+   * then Node drops the bytes that arrive before it has responded.
    */
   isLast: boolean
 }
@@ -56,9 +56,9 @@ export function write({
 }
 
 const host = ['Host', 'api.example'] as const
-const reportPaths = Object.keys(endpoints).map((name) => `/api/v1/stats/${name}`)
+const reportPaths = [...Object.keys(endpoints).map((name) => `/api/v1/stats/${name}`), ...sitesPaths]
 
-/** Level b: what a client may send and no client should. */
+/** A request that a client may send but none should. */
 export function oddRequest(random: Random, world: FuzzWorld): Request {
   const method = random.oneIn(3) ? random.pick(methods) : random.pick(['GET', 'GET', 'HEAD', 'OPTIONS', 'POST'])
   const draft = {
@@ -71,7 +71,7 @@ export function oddRequest(random: Random, world: FuzzWorld): Request {
   return fitting(withBody(random, write(draft), draft))
 }
 
-/** More than 8 kB of headers is for the byte level. */
+/** More than 8 kB of headers belong to the byte cases. */
 const fitting = (request: Request): Request =>
   request.bytes.indexOf('\r\n\r\n') > 7500
     ? write({ method: request.method, target: '/nothing', headers: [host] })
@@ -111,11 +111,11 @@ function pathOf(random: Random): string {
       return known.replace('/', random.pick(['//', '/./', '/x/../', '/%2e/', '/\\', '/%2F']))
     case 4:
       return anyCase(random, known)
-    case 5: // escapes that decode to nothing
+    case 5: // escapes that cannot be decoded
       return known.slice(0, at + 1) + random.pick(['%', '%z', '%zz', '%FF', '%C0%AF', '%ED%A0%80', '%c3'])
     case 6:
       return `/${random.pick(hostile.filter((text) => text.length < 1000).map(encodeURIComponent))}`
-    case 7: // what a router might take for a pattern
+    case 7: // text that a router might treat as a pattern
       return `/${random.pick([':a', ':a(', ':a(b', '::', '*', '**', ':a(^b+$)', ':a((b+)+$)', ':a-:b', '(', 'a:b(c)*', ':?'])}`
     case 8:
       return `/${'a/'.repeat(random.below(400))}`
@@ -154,7 +154,7 @@ function oddHeader(random: Random, method: string): [string, string] {
   switch (random.below(16)) {
     case 0:
       return ['Connection', random.pick(['close', 'keep-alive', 'Keep-Alive', 'close, x', 'x', 'Upgrade'])]
-    case 1: // no one listens for it: an ordinary request
+    case 1: // nothing handles it, so it is an ordinary request
       return ['Upgrade', random.pick(['websocket', 'h2c', 'TLS/1.3', 'x'])]
     case 2:
       return ['If-None-Match', random.pick(['*', '"x"', 'W/"x"', ',,,', 'W/"', '"'.repeat(2000)])]
@@ -199,7 +199,7 @@ function oddHeader(random: Random, method: string): [string, string] {
       return ['Accept-Version', random.pick(['1.x', '9.9.9', '*'])]
     case 12:
       return ['X-HTTP-Method-Override', method === 'GET' ? 'DELETE' : 'GET']
-    case 13: // answered with 100 and then with the answer
+    case 13: // gets 100 and then the response
       return ['Expect', random.pick(['100-continue', '100-Continue'])]
     case 14:
       return [
@@ -211,7 +211,7 @@ function oddHeader(random: Random, method: string): [string, string] {
   }
 }
 
-/** Bodies nobody reads, framed correctly: the next request on the connection must still be found. */
+/** Correctly framed bodies that nobody reads: the next request on the connection must still be found. */
 function withBody(random: Random, plain: Request, draft: Draft): Request {
   if (!random.oneIn(4) || plain.isLast) return plain
   const body = random.pick(['', 'x', '{"a":1}', 'GET /livez HTTP/1.1\r\n\r\n', '\x00\xff'.repeat(50), 'z'.repeat(3000)])
@@ -221,7 +221,7 @@ function withBody(random: Random, plain: Request, draft: Draft): Request {
   return draft.version === '1.0' ? plain : { ...chunked, bytes: `${chunked.bytes}${chunk}0\r\n\r\n` }
 }
 
-/** Levels c and e: parameters of all kinds with keys that are let in. */
+/** Parameters of all kinds, with valid keys. */
 export function parameterRequest(random: Random, world: FuzzWorld): Request {
   const key = random.pick(random.oneIn(8) ? world.scarce : world.plenty)
   const temper = random.oneIn(60) ? 'sound' : random.oneIn(2) ? 'faulty' : 'wild'
@@ -234,14 +234,14 @@ export function parameterRequest(random: Random, world: FuzzWorld): Request {
   })
 }
 
-/** Account keys mostly name a site of theirs, or nothing after the first check would ever be reached. */
+/** Account keys usually name one of their sites, because otherwise the first check would refuse all requests. */
 function siteParameter(random: Random, world: FuzzWorld, key: FuzzKey): string[] {
   if (random.oneIn(5) || (key.siteId && !random.oneIn(5))) return []
   const own = [...world.sites].filter(([, { accountId }]) => accountId === key.accountId)
   return [`site_id=${key.siteId ?? random.pick(own)[0]}`]
 }
 
-/** Level d: every way not to have a key. */
+/** A request with a missing or invalid key. */
 export function keyRequest(random: Random, world: FuzzWorld): Request {
   const request = write({
     target: `${random.pick(reportPaths)}${random.oneIn(3) ? `?${queryOf(random, world, 'wild')}` : ''}`,
@@ -254,7 +254,7 @@ export function keyRequest(random: Random, world: FuzzWorld): Request {
 const anyCase = (random: Random, text: string): string =>
   [...text].map((letter) => (random.oneIn(4) ? letter.toUpperCase() : letter)).join('')
 
-/** Short requests of every speed, for pipelines: refused at once, after PostgreSQL, after Redis, after the engine. */
+/** Short requests of every speed, for pipelines: refused at once, after PostgreSQL, after Redis, after ClickHouse. */
 export function quickRequest(random: Random, world: FuzzWorld): Request {
   const key = [`Bearer ${random.pick(world.careless).text}`]
   const [report, headers] = [random.pick(reportPaths), [host]]

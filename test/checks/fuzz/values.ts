@@ -1,11 +1,11 @@
-// Query strings by grammar: every parameter with good, bad and hostile values, repeated, empty, undecodable, and names that
-// are no parameters at all.
-import type { Random } from '../../oracle/random.ts'
+// Generates query strings: every parameter with good, bad and hostile values, repeated, empty, undecodable, and names that are no
+// parameters.
+import type { Random } from '../../support/random.ts'
 import { type FuzzWorld, siteIdOf } from './accounts.ts'
 import { countryCodes } from './calendar.ts'
 import { ranges } from './oracle.ts'
 
-/** Strings that break things elsewhere; none may do more here than be a value. */
+/** Strings that break other programs. Here each must be an ordinary value. */
 export const hostile: readonly string[] = [
   '__proto__',
   'constructor',
@@ -71,7 +71,10 @@ const good: Readonly<Record<string, (random: Random, world: FuzzWorld) => string
     ]),
   utm_source: (random) => random.pick(['newsletter', 'News letter', 'a'.repeat(255), '🦊', "o'neill", '%']),
   site_id: (random, world) => random.pick([...world.sites.keys()]),
+  cursor: (random, world) => cursorOf(`after ${random.pick([...world.sites.keys(), 'a', '🦊'])}.example`),
 }
+
+const cursorOf = (text: string): string => Buffer.from(text).toString('base64url')
 
 const bad: Readonly<Record<string, (random: Random, world: FuzzWorld) => string>> = {
   range: (random) => random.pick(['7D', '24H', '8d', '30d ', ' 30d', '1y', 'Custom', 'all', '7d,30d', '30']),
@@ -123,6 +126,15 @@ const bad: Readonly<Record<string, (random: Random, world: FuzzWorld) => string>
       '../x',
       'a'.repeat(3000),
     ]),
+  cursor: (random) =>
+    random.pick([
+      ...['x', 'null', '0', 'after', cursorOf('after '), cursorOf('after'), cursorOf('before a.example')],
+      ...[
+        `${cursorOf('after a.example')}=`,
+        ` ${cursorOf('after a.example')}`,
+        Buffer.from('after ab?>').toString('base64'),
+      ],
+    ]),
 }
 
 const parameters = Object.keys(good)
@@ -149,7 +161,7 @@ const strangers = [
 
 export type Temper = 'sound' | 'faulty' | 'wild'
 
-/** A query string as it goes on the wire, without the question mark. */
+/** A query string as on the wire, without the question mark. */
 export function queryOf(random: Random, world: FuzzWorld, temper: Temper): string {
   if (temper === 'wild' && random.oneIn(12)) return many(random)
   const pairs = random
@@ -161,14 +173,14 @@ export function queryOf(random: Random, world: FuzzWorld, temper: Temper): strin
     }
   }
   const text = pairs.join(random.oneIn(20) ? '&&' : '&')
-  // What reaches us has to fit into 8 kB of headers; what does not is for the byte level.
+  // It has to fit into 8 kB of headers; longer ones belong to the byte cases.
   return text.length > 6500 ? text.slice(0, 6500).replace(/%.{0,1}$/, '') : text
 }
 
 function faulty(random: Random, world: FuzzWorld, temper: Temper): string {
   const name = random.pick(parameters)
   switch (random.below(temper === 'wild' ? 9 : 5)) {
-    case 0: // empty, or without a value at all
+    case 0: // empty, or without any value
       return random.oneIn(2) ? `${name}=` : name
     case 1: {
       const twice = pair(random, name, (good[name] as (typeof good)[string])(random, world))
@@ -176,7 +188,7 @@ function faulty(random: Random, world: FuzzWorld, temper: Temper): string {
     }
     case 2:
       return pair(random, random.pick(unsupported), random.pick(['', 'Firefox', 'Linux', 'direct']))
-    case 5: // escapes that decode to nothing
+    case 5: // escapes that cannot be decoded
       return `${name}=${random.pick(['%', '%z', '%zz', '%2', '%C3', '%C0%AF', '%ED%A0%80', '%FF%FE', '%u0041', 'a%'])}`
     case 6:
       return pair(random, name, random.pick(hostile))
@@ -189,7 +201,7 @@ function faulty(random: Random, world: FuzzWorld, temper: Temper): string {
   }
 }
 
-/** More parameters than anybody needs: around the bound of 32, and far above it. */
+/** More parameters than anybody needs: around the limit of 32, and far above it. */
 function many(random: Random): string {
   const count = random.pick([31, 32, 33, 34, 60, 300])
   const sameName = random.oneIn(3)
@@ -197,7 +209,7 @@ function many(random: Random): string {
   return [...unknown, ...(random.oneIn(2) ? ['range=7d'] : [])].join('&')
 }
 
-/** One of the ways to write the same pair. */
+/** One of the spellings of the same pair. */
 function pair(random: Random, name: string, value: string): string {
   const plain = encodeURIComponent(value)
   switch (random.below(8)) {
@@ -222,7 +234,7 @@ const anyCase = (random: Random, text: string): string =>
 
 const two = (value: number): string => String(value).padStart(2, '0')
 
-/** None near today or a hundred years before it, so that a run gives the same answers on another day. */
+/** No date near today or a hundred years before, so that a run gives the same responses on another day. */
 function goodDate(random: Random): string {
   const year = random.oneIn(6)
     ? random.pick([0, 1, 1582, 1899, 1950, 1969, 1970, 2100, 2400, 9999])

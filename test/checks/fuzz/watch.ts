@@ -1,18 +1,18 @@
-// The API process seen from outside while it is fuzzed: alive, the same, bounded in memory, and with nothing to complain of.
+// Observes the API process from outside while it is fuzzed: alive, not restarted, bounded memory, no errors in the log.
 import { readdirSync, readFileSync } from 'node:fs'
 import type { ApiProcess } from '../../support/api-process.ts'
-import { quantile } from './runner.ts'
+import { quantile } from '../runner.ts'
 
 /**
- * A Node process with its drivers takes some 160 MB at rest. Under full load the heap runs ahead of the collector: 313 MB at most
- * over 300,000 requests at 2,250 a second, 254 at 860. A leak shows in the growth, which is bounded below.
+ * A Node process with its drivers takes about 160 MB at rest. Under full load the heap grows faster than garbage collection frees it: 313 MB
+ * at most over 300,000 requests at 2,250 per second, 254 at 860. A leak shows in the growth, which is limited below.
  */
 const mostMb = 400
 const mostGrowth = 1.5
 
 export interface Watcher {
   rssMb(): number
-  /** From here on growth is counted. */
+  /** Growth counts from here on. */
   markWarm(): void
   wrongs(): { kind: string; lines: string[] }[]
   summary(): Record<string, unknown>
@@ -32,7 +32,7 @@ export function watch(api: ApiProcess): Watcher {
   let warmFrom = 0
   const timer = setInterval(() => samples.push(rssMb()), 250)
 
-  /** Memory moves with the collector: the middle of a second of samples says where it stands. */
+  /** Garbage collection moves the numbers, so this is the median of one second of samples. */
   const warmMb = () => quantile(samples.slice(warmFrom, warmFrom + 4), 0.5)
   const endMb = () => quantile(samples.slice(-4), 0.5)
   const peakMb = () => Math.max(...samples)
@@ -49,7 +49,7 @@ export function watch(api: ApiProcess): Watcher {
     },
     wrongs() {
       const found: { kind: string; lines: string[] }[] = []
-      if (restarted()) found.push({ kind: 'the process ended', lines: [api.log().slice(-2000)] })
+      if (restarted()) found.push({ kind: 'the process exited', lines: [api.log().slice(-2000)] })
       for (const line of complaints()) found.push({ kind: 'error in the log', lines: [line.slice(0, 600)] })
       if (peakMb() > mostMb) found.push({ kind: 'memory', lines: [`${peakMb()} MB, more than ${mostMb}`] })
       if (endMb() > mostGrowth * warmMb()) {

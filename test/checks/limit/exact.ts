@@ -1,26 +1,25 @@
-// Many requests at once over all processes: each key is let through exactly as often as its plan says, and its headers count
-// down without a gap or a repetition (docs/contract.md 8.1, decisions D-43 to D-46).
+// Many concurrent requests over all processes: each key succeeds exactly as often as its plan allows, and its headers count down without
+// a gap or a repetition (docs/contract.md 8.1, decisions D-43 to D-46).
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Random } from '../../oracle/random.ts'
+import type { Random } from '../../support/random.ts'
+import { degraded, metricOf } from '../../support/redis-signs.ts'
 import type { Fleet, Key } from './fleet.ts'
-import { degraded, metricOf } from './signs.ts'
 import type { Answer } from './wire.ts'
 
 const inFlight = 200
-/** Until every process has taken note of the new keys: a storm is no time to look them all up again. */
+/** Until every process has heard of the new keys, so that the burst does not read them all again. */
 const directoryMs = 1_200
 
 export interface Exactness {
   keys: Record<string, { limit: number; requests: number; allowed: number }>
   requestsPerSecond: number
   faults: string[]
-  /** Requests that a process counted by itself because Redis was later than its deadline. */
+  /** Requests that a process counted locally because Redis exceeded its time limit. */
   alone: number
 }
 
 /**
- * Exact is promised while Redis answers in time. On a machine so busy that it does not, a run says nothing about the promise and
- * is repeated with new keys.
+ * The count is exact while Redis responds in time. On a machine too busy for that, a run proves nothing and is repeated with new keys.
  */
 export async function checkExactness(
   fleet: Fleet,
@@ -31,12 +30,12 @@ export async function checkExactness(
   for (let attempts = 1; ; attempts++) {
     const result = await runOnce(fleet, requests, random)
     if (result.alone === 0) return { ...result, attempts }
-    result.faults.push(`${result.alone} requests were counted without Redis, which was there all the time`)
+    result.faults.push(`${result.alone} requests were counted without Redis, although it was up all the time`)
     if (attempts === 3) return { ...result, attempts }
   }
 }
 
-/** A process that has just started compiles as it goes, and is at first too slow for its own deadlines under such a load. */
+/** A new process still compiles its code, and is at first too slow for its own time limits under this load. */
 async function warmUp(fleet: Fleet): Promise<void> {
   const key = await fleet.newKey('Agency')
   await sleep(directoryMs)
@@ -55,11 +54,12 @@ async function runOnce(fleet: Fleet, requests: number, random: Random): Promise<
   const ask = async (process: number, key: Key) => void answers.get(key)?.push(await fleet.ask(process, key))
 
   const began = Date.now()
-  // Each window is opened by all processes at once. One key after the other, because each is new to PostgreSQL's readers too.
+  // For each key, the first request of its window goes to all processes at the same time. One key after the other, because a process
+  // first reads each from PostgreSQL.
   for (const key of keys) await Promise.all(fleet.processes.map((_, process) => ask(process, key)))
 
   const sum = keys.reduce((total, { limit }) => total + limit, 0)
-  // In proportion to the limits, so that the larger ones are used up as well.
+  // Picked in proportion to the limits, so that the larger ones are used up too.
   const pick = (): Key => {
     let at = random.below(sum)
     for (const key of keys) {
@@ -105,7 +105,7 @@ function faultsOf({ limit }: Key, answers: Answer[], began: number): string[] {
 
   const allowed = answers.filter(isAllowed)
   const refused = answers.filter((answer) => !isAllowed(answer))
-  expect(answers.length > limit, `only ${answers.length} requests for a limit of ${limit}: give it more --requests`)
+  expect(answers.length > limit, `only ${answers.length} requests for a limit of ${limit}: use more --requests`)
   expect(allowed.length === limit, `${allowed.length} allowed for a limit of ${limit}`)
 
   const statuses = new Set(answers.map(({ status }) => status))
@@ -119,7 +119,7 @@ function faultsOf({ limit }: Key, answers: Answer[], began: number): string[] {
   for (const { remaining } of allowed) counts.set(remaining, (counts.get(remaining) ?? 0) + 1)
   const missing = Array.from({ length: limit }, (_, value) => value).filter((value) => !counts.has(value))
   const repeated = [...counts].filter(([, count]) => count > 1).map(([value]) => value)
-  expect(missing.length === 0, `X-RateLimit-Remaining never was ${missing.slice(0, 5).join(', ')} (${missing.length})`)
+  expect(missing.length === 0, `X-RateLimit-Remaining was never ${missing.slice(0, 5).join(', ')} (${missing.length})`)
   expect(
     repeated.length === 0,
     `X-RateLimit-Remaining more than once: ${repeated.slice(0, 5).join(', ')} (${repeated.length})`,
@@ -127,7 +127,7 @@ function faultsOf({ limit }: Key, answers: Answer[], began: number): string[] {
 
   const resets = new Set(answers.map(({ reset }) => reset))
   expect(resets.size === 1, `X-RateLimit-Reset was ${[...resets].slice(0, 5).join(', ')}`)
-  // An hour after the key's first request, which was sent and answered in between these two.
+  // An hour after the key's first request, which was sent and answered between these two times.
   const firstAnswer = Math.min(...answers.map(({ receivedAt }) => receivedAt)) + performance.timeOrigin
   const [earliest, latest] = [began, firstAnswer].map((time) => Math.ceil((time + 3_600_000) / 1000)) as [
     number,

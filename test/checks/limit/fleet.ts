@@ -1,5 +1,5 @@
-// Several API processes on one Redis that the check may break, and keys to spend. They get a PostgreSQL of their own as well, or
-// their connections would be missing elsewhere, and no ClickHouse: no request gets as far as the data.
+// Several API processes on one Redis that the check may break, and keys for them. They have their own PostgreSQL too, because they would
+// take connections from others, and no ClickHouse, because no request reads data.
 import { setPriority } from 'node:os'
 import { createClient } from '@redis/client'
 import { createAccount } from '../../../src/accounts/accounts.ts'
@@ -24,18 +24,18 @@ export interface Fleet {
   redis: Pick<OwnServer, 'url' | 'signal' | 'kill' | 'start'>
   processes: readonly ApiProcess[]
   newKey(plan: Exclude<Plan, 'Free'>): Promise<Key>
-  /** A request that ends right behind the gate: counted, and refused for its unsupported filter. */
+  /** A request that is counted and then refused for its unsupported filter. */
   ask(process: number, key: Key): Promise<Answer>
-  /** A request that passes no gate: how long the process takes for anything at all. */
+  /** A request that is not counted: the time a process needs for any request. */
   askNothing(process: number): Promise<Answer>
   stop(): Promise<void>
 }
 
-/** Two at a time: more would only wait for the cores and for each other's deadlines. */
+/** Two at a time: more would only compete for the cores and miss their time limits. */
 const startAtOnce = 2
 
 export async function startFleet(size: number): Promise<Fleet> {
-  // What has been started, to be ended in reverse order, also when starting the rest fails.
+  // Everything started is stopped in reverse order, even when a later start fails.
   const endings: (() => unknown)[] = []
   const stop = async () => {
     for (const end of endings.splice(0).reverse()) await end()
@@ -89,7 +89,7 @@ export async function startFleet(size: number): Promise<Fleet> {
   }
 }
 
-/** PostgreSQL listens before it lets anybody in. */
+/** PostgreSQL listens before it accepts connections. */
 async function untilItAnswers(postgres: Postgres): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -102,7 +102,7 @@ async function untilItAnswers(postgres: Postgres): Promise<void> {
   }
 }
 
-/** Where it counts Redis has a core to itself. Here it shares all with the API and the check, so it goes first, if we may say so. */
+/** In production Redis has its own core. Here it shares the cores with the API and the check, so it gets a higher priority if possible. */
 async function goesFirst({ url }: OwnServer): Promise<void> {
   const client = createClient({ url }).on('error', () => {})
   await client.connect()
@@ -111,6 +111,6 @@ async function goesFirst({ url }: OwnServer): Promise<void> {
   try {
     setPriority(Number(/^process_id:(\d+)/m.exec(about)?.[1]), -10)
   } catch {
-    // only root may
+    // needs root
   }
 }

@@ -1,25 +1,25 @@
-// A steady stream of requests over all processes, each answer kept with what was known when it was sent and received.
-import type { Random } from '../../oracle/random.ts'
+// A steady stream of requests over all processes. Each response is kept with what was known when it was sent and received.
+import type { Random } from '../../support/random.ts'
 import type { Fleet, Key } from './fleet.ts'
 import type { Answer } from './wire.ts'
 
 export interface Observation extends Answer {
   key: Key
-  /** Redis was there, and all processes had told it what they knew, from before the request was sent until it was answered. */
+  /** From before it was sent until its response, Redis was up and had the counts of all processes. */
   settled: boolean
-  /** How much longer it took than a request that passes no gate, sent to the same process at the same time. */
+  /** How much longer it took than an uncounted request to the same process at the same time. */
   addedMs?: number
 }
 
 export interface Load {
   observations: Observation[]
-  /** Requests that got no answer at all. */
+  /** Requests without a response. */
   broken: string[]
   ask(process: number, key: Key): Promise<Observation>
-  /** No more requests; returns when the last one is answered. */
+  /** Sends no more requests and waits for the last response. */
   pause(): Promise<void>
   resume(): void
-  /** Opens a time in which the counts of all processes agree; `unsettle` ends it. */
+  /** Begins a time in which the counts of all processes agree; `unsettle` ends it. */
   settle(): void
   unsettle(): void
 }
@@ -42,7 +42,7 @@ export function createLoad(fleet: Fleet, keys: readonly Key[], perSecond: number
 
   function send(): void {
     const process = random.below(fleet.processes.length)
-    // The two share whatever else the machine is busy with, so their difference is what the gate waits for.
+    // Other load on the machine affects both, so their difference is the time of the rate limit.
     const request = Promise.all([ask(process, random.pick(keys)), fleet.askNothing(process)]).then(
       ([observation, nothing]) => {
         observation.addedMs = durationOf(observation) - durationOf(nothing)
@@ -64,7 +64,7 @@ export function createLoad(fleet: Fleet, keys: readonly Key[], perSecond: number
     resume() {
       const began = performance.now()
       let sent = 0
-      // By the clock, not by the ticks: a late tick sends what it owes, as clients would.
+      // By the clock, not by the number of ticks: a late tick sends all requests that are due, as clients would.
       timer = setInterval(() => {
         for (; sent < ((performance.now() - began) / 1000) * perSecond; sent++) send()
       }, 5)
@@ -82,7 +82,7 @@ export function createLoad(fleet: Fleet, keys: readonly Key[], perSecond: number
 
 const durationOf = ({ sentAt, receivedAt }: Answer) => receivedAt - sentAt
 
-/** For each of some observations, the lowest X-RateLimit-Remaining that others had answered before it was sent. */
+/** For each of these observations, the lowest X-RateLimit-Remaining in responses received before it was sent. */
 export function lowestBefore(observations: readonly Observation[]): Map<Observation, number> {
   const byReceipt = observations.toSorted((a, b) => a.receivedAt - b.receivedAt)
   const bySending = observations.toSorted((a, b) => a.sentAt - b.sentAt)

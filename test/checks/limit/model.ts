@@ -1,8 +1,8 @@
-// The rate limit in our own words (docs/contract.md 8.1, decisions D-43 to D-47 and D-70), written without the code it judges.
+// A second implementation of the rate limit (docs/contract.md 8.1, decisions D-43 to D-47 and D-70), without the code under test.
 //
-// A window is one hour from the first request that was counted in it. What a process knows of a window is what it last
-// answered. A request is judged by everything its process can see: what it knows and, while Redis is there, what Redis has.
-// Of two views of a window the higher count and the earlier end are right.
+// A window lasts one hour from the first request counted in it. What a process knows of a window is its last response. A request is
+// judged by everything its process can see: what it knows and, while Redis is up, what Redis has. Of two views of a window the higher
+// count and the earlier end are right.
 
 const hourMs = 3_600_000
 
@@ -44,12 +44,12 @@ export class Model {
     this.#shared.clear()
   }
 
-  /** What Redis must hold of a key. */
+  /** What Redis must have for a key. */
   shared(key: string): View | undefined {
     return this.#shared.get(key)
   }
 
-  /** When the window that a process knows of ends. */
+  /** The end of the window that a process knows. */
   endOf(process: number, key: string): number | undefined {
     return this.#known.get(`${process} ${key}`)?.end
   }

@@ -1,4 +1,4 @@
-// What must hold for the answers of a fleet while Redis comes and goes, told from the answers alone.
+// Conditions on the responses of several processes while Redis goes down and comes back, judged from the responses alone.
 import type { Key } from './fleet.ts'
 import { lowestBefore, type Observation, quantile } from './load.ts'
 
@@ -8,10 +8,10 @@ export interface Spell {
   endedAt: number
 }
 
-/** Until every process has noticed: one deadline and one probe, and some patience with a busy machine. */
+/** Until every process has noticed: one timeout and one probe, plus room for a busy machine. */
 export const onsetMs = 500
 
-/** What is wrong with the answers to some keys. */
+/** The faults in the responses to some keys. */
 export const faultsIn = (observations: readonly Observation[]): string[] =>
   [...Map.groupBy(observations, ({ key }) => key)].flatMap(([key, own]) =>
     faultsOf(key, own).map((fault) => `${key.name}: ${fault}`),
@@ -30,20 +30,20 @@ function faultsOf({ limit }: Key, observations: Observation[]): string[] {
 
   for (const own of Map.groupBy(observations, ({ process }) => process).values()) {
     const [one, lowest] = takenBack(own, () => true) ?? []
-    if (one) faults.push(`process ${one.process} had printed ${lowest}, and later ${one.remaining}`)
+    if (one) faults.push(`process ${one.process} returned ${lowest}, and later ${one.remaining}`)
   }
   const [one, lowest] = takenBack(observations, ({ settled }) => settled) ?? []
-  if (one) faults.push(`some process had printed ${lowest}, and later process ${one.process} ${one.remaining}`)
+  if (one) faults.push(`a process returned ${lowest}, and later process ${one.process} returned ${one.remaining}`)
   return faults
 }
 
-/** A request that was let through although, when it was sent, an answer had already shown as few remaining, or fewer. */
+/** A request that succeeded although an earlier response had already shown as few requests remaining, or fewer. */
 const takenBack = (among: readonly Observation[], judged: (one: Observation) => boolean) =>
   lowestBefore(among)
     .entries()
     .find(([one, lowest]) => judged(one) && one.status !== 429 && one.remaining >= lowest)
 
-/** What the gate adds to a request, in milliseconds: with Redis, in the whole of an outage, and after its onset. */
+/** The time that the rate limit adds to a request, in milliseconds: with Redis, in the whole outage, and after its onset. */
 export function addedBy(observations: readonly Observation[], spells: readonly Spell[]) {
   const added = (share: number, isWithin: (at: number, spell: Spell) => boolean) => {
     const some = observations.filter(({ sentAt }) => spells.some((spell) => isWithin(sentAt, spell)))
@@ -59,13 +59,13 @@ export function addedBy(observations: readonly Observation[], spells: readonly S
   }
 }
 
-/** Redis's deadline of 100 ms once, then nothing, and used again soon; with allowance for a machine that makes everybody wait. */
+/** At first Redis's timeout of 100 ms, then nothing, and Redis is used again soon, with tolerance for a busy machine. */
 export function slownessIn(added: ReturnType<typeof addedBy>, recoveryMs: number): string[] {
   const { p99Before, p99, p99AfterOnset, medianAfterOnset } = added
   const noise = 10 * Math.max(0, p99Before)
   const faults: string[] = []
-  if (recoveryMs > 2_000 + noise) faults.push(`Redis is used again only ${recoveryMs} ms after it is back`)
-  if (p99 > 150 + noise) faults.push(`${p99} ms added while Redis is away`)
+  if (recoveryMs > 2_000 + noise) faults.push(`Redis was used again ${recoveryMs} ms after its return`)
+  if (p99 > 150 + noise) faults.push(`${p99} ms added while Redis is down`)
   if (p99AfterOnset > 60 + noise) faults.push(`${p99AfterOnset} ms added after the onset`)
   if (medianAfterOnset > 30) faults.push(`${medianAfterOnset} ms added to most requests after the onset`)
   return faults

@@ -1,20 +1,20 @@
-// Redis hangs and comes back, dies and comes back empty, under load (decisions D-45 and D-70). Through all of it:
-//   - every answer is a counted one with its headers: no 5xx, nothing unanswered;
-//   - a key's X-RateLimit-Reset stays the same number;
-//   - a process never takes back what it printed: a request sent to it after it answered with a `Remaining` gets a lower one, or
-//     a 429. Across processes this holds whenever Redis is there and each process has asked it once since the outage; from then
-//     on the values go down one by one again, from the lowest that any process had printed;
-//   - while Redis is away a process lets through what it believed to remain and not one request more, so that all together
-//     exceed the limit by no more than processes x remaining.
+// Redis hangs and recovers, dies and returns empty, under load (decisions D-45 and D-70). All the time:
+//   - every request is counted and gets a response with its headers: no 5xx, no missing response;
+//   - the X-RateLimit-Reset of a key stays the same;
+//   - the numbers of a process never go back up: a request sent after a response with some `Remaining` gets a lower one, or a 429. Across
+//     processes this holds while Redis is up and each process has used it once since the outage; from then on the values go down one by
+//     one again, from the lowest that any process returned;
+//   - while Redis is down, a process allows as many requests as it believed to remain and no more, so that all processes together
+//     exceed the limit by at most processes x remaining.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Random } from '../../oracle/random.ts'
+import type { Random } from '../../support/random.ts'
+import { degraded, isUp, metricOf, redisLines } from '../../support/redis-signs.ts'
 import type { Fleet, Key } from './fleet.ts'
 import { createLoad, type Load } from './load.ts'
 import { addedBy, faultsIn, onsetMs, type Spell, slownessIn } from './outage-rules.ts'
-import { degraded, isUp, metricOf, redisLines } from './signs.ts'
 
 const perSecond = 200
-/** Left of the nearly used up key when Redis goes away. */
+/** What remains of the nearly used-up key when Redis goes down. */
 const leftOver = 20
 const exactAfterwards = 100
 
@@ -33,14 +33,14 @@ export async function checkOutage(fleet: Fleet, { rounds, holdMs, random, say }:
   ]
   const outages = Array.from({ length: rounds }, () => kinds).flat()
 
-  // Keys for the load, so many that it uses none of them up, and for each outage one that is.
+  // Enough keys that the load uses none of them up, and one key per outage that is used up.
   const requests = outages.length * ((holdMs + 6_000) / 1000) * perSecond
   const keys = await newKeys(fleet, 'Agency', Math.ceil(requests / 4_000))
   const tight = (await newKeys(fleet, 'Starter', outages.length)).values()
   await sleep(directoryMs)
   const load = createLoad(fleet, keys, perSecond, random)
   const linesBefore = fleet.processes.map((api) => redisLines(api).length)
-  // Each process must have seen each window, or it could only begin one of its own when Redis is away.
+  // Each process must have seen each window, or it could only begin its own while Redis is down.
   for (const key of keys) await everywhere(fleet, load, key)
 
   const result = { spells: [] as Spell[], overAdmission: 0, overAdmissionBound: 0, slowestRecoveryMs: 0 }
@@ -58,13 +58,13 @@ export async function checkOutage(fleet: Fleet, { rounds, holdMs, random, say }:
     await begin()
     await sleep(onsetMs)
     const allowed = await overspend(load, key, believed)
-    if (allowed.join() !== believed.join()) faults.push(`let ${allowed} through, and believed ${believed} to remain`)
+    if (allowed.join() !== believed.join()) faults.push(`allowed ${allowed}, but believed ${believed} to remain`)
     const excess = sumOf(allowed) - Math.min(...believed)
     result.overAdmission = Math.max(result.overAdmission, excess)
     result.overAdmissionBound = Math.max(result.overAdmissionBound, fleet.processes.length * Math.max(...believed))
     await sleep(Math.max(0, beganAt + holdMs - performance.now()))
     const upWithout = await metrics(fleet, isUp)
-    if (upWithout.some((up) => up !== 0)) faults.push(`${isUp} is ${upWithout} while Redis is away`)
+    if (upWithout.some((up) => up !== 0)) faults.push(`${isUp} is ${upWithout} while Redis is down`)
 
     result.spells.push({ beganAt, endedAt: performance.now() })
     await end()
@@ -76,7 +76,7 @@ export async function checkOutage(fleet: Fleet, { rounds, holdMs, random, say }:
     if (alone.some((count, process) => count === aloneBefore[process])) faults.push(`${degraded} has stayed ${alone}`)
     faults.push(...(await exactAgain(fleet, load, keys, key)))
     const aloneAfter = await metrics(fleet, degraded)
-    if (aloneAfter.join() !== alone.join()) faults.push(`${degraded} still rises after Redis is back`)
+    if (aloneAfter.join() !== alone.join()) faults.push(`${degraded} still rises after the return of Redis`)
   }
 
   const expected = outages.flatMap(() => ['Redis does not answer', 'Redis answers again'])
@@ -87,7 +87,7 @@ export async function checkOutage(fleet: Fleet, { rounds, holdMs, random, say }:
   const { spells, ...figures } = result
   const { observations, broken } = load
   const addedMs = addedBy(observations, spells)
-  if (broken.length > 0) faults.push(`${broken.length} requests got no answer: ${broken[0]}`)
+  if (broken.length > 0) faults.push(`${broken.length} requests got no response: ${broken[0]}`)
   return {
     figures: {
       outages: outages.length,
@@ -96,11 +96,12 @@ export async function checkOutage(fleet: Fleet, { rounds, holdMs, random, say }:
       addedMs,
       ...figures,
     },
-    faults: [...faults, ...slownessIn(addedMs, figures.slowestRecoveryMs), ...faultsIn(observations)],
+    faults: [...faults, ...faultsIn(observations)],
+    slow: slownessIn(addedMs, figures.slowestRecoveryMs),
   }
 }
 
-/** Until every process has taken note of the new keys. */
+/** Until every process has heard of the new keys. */
 const directoryMs = 1_200
 
 const newKeys = (fleet: Fleet, plan: 'Agency' | 'Starter', count: number): Promise<Key[]> =>
@@ -109,7 +110,7 @@ const newKeys = (fleet: Fleet, plan: 'Agency' | 'Starter', count: number): Promi
 const everywhere = (fleet: Fleet, load: Load, key: Key) =>
   Promise.all(fleet.processes.map((_, process) => load.ask(process, key)))
 
-/** Spends a key until little is left, and returns how much each process believes that to be. */
+/** Uses a key until little is left, and returns how much each process believes that to be. */
 async function nearlyUseUp(fleet: Fleet, load: Load, key: Key): Promise<number[]> {
   const size = fleet.processes.length
   await everywhere(fleet, load, key)
@@ -123,7 +124,7 @@ async function nearlyUseUp(fleet: Fleet, load: Load, key: Key): Promise<number[]
   return believed
 }
 
-/** Sends every process twice what it believes to remain, and returns how many each has let through. */
+/** Sends each process twice what it believes to remain, and returns how many each allowed. */
 const overspend = (load: Load, key: Key, believed: readonly number[]): Promise<number[]> =>
   Promise.all(
     believed.map(async (remaining, process) => {
@@ -132,7 +133,7 @@ const overspend = (load: Load, key: Key, believed: readonly number[]): Promise<n
     }),
   )
 
-/** With the load paused: each process tells Redis what it knows, and from then on each count is printed once. */
+/** With the load paused: each process tells Redis what it knows, and from then on each count is returned once. */
 async function exactAgain(fleet: Fleet, load: Load, keys: readonly Key[], usedUp: Key): Promise<string[]> {
   const faults: string[] = []
   for (const key of [...keys, usedUp]) await everywhere(fleet, load, key)
@@ -145,10 +146,11 @@ async function exactAgain(fleet: Fleet, load: Load, keys: readonly Key[], usedUp
     const got = answers.map(({ remaining }) => remaining).sort((a, b) => b - a)
     const expected = Array.from({ length: exactAfterwards }, (_, count) => lowest - 1 - count)
     if (got.join() === expected.join()) continue
-    faults.push(`${key.name} went on from ${lowest} with ${got.slice(0, 5).join(', ')}…`)
+    faults.push(`${key.name} continued from ${lowest} with ${got.slice(0, 5).join(', ')}…`)
   }
   const late = await everywhere(fleet, load, usedUp)
-  if (late.some(({ status }) => status !== 429)) faults.push(`${usedUp.name} was used up, and is not after the outage`)
+  if (late.some(({ status }) => status !== 429))
+    faults.push(`${usedUp.name} was used up before the outage, but not after it`)
   return faults
 }
 

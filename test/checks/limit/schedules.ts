@@ -1,17 +1,17 @@
-// Random schedules on a clock of our own, the limiters against the model. The Redis one runs its real script in a real Redis:
-// only the line that asks Redis for the time is answered by us, so that hours pass at once and ends are met to the millisecond.
+// Compares the limiters with the model over random schedules on a simulated clock. The Redis limiter runs its real script in a real Redis.
+// Only its call for the time is replaced, so that hours pass at once and window ends are exact to the millisecond.
 import { isDeepStrictEqual } from 'node:util'
 import { createClient } from '@redis/client'
 import { type Limiter, memoryLimiter, redisLimiter } from '../../../src/api/rate-limit.ts'
 import type { Redis } from '../../../src/stores/redis.ts'
-import { type Random, seeded } from '../../oracle/random.ts'
+import { type Random, seeded } from '../../support/random.ts'
 import { Model } from './model.ts'
 
 export interface Schedules {
   schedules: number
   requests: number
   differences: number
-  /** The first few, step by step. */
+  /** The first few differences, step by step. */
   examples: string[]
 }
 
@@ -19,16 +19,16 @@ interface Clock {
   at: number
 }
 
-/** What can be done to the Redis behind the limiters. */
+/** Control over the Redis behind the limiters. */
 interface Ground {
   down: boolean
-  /** Drops keys, as Redis does when they have expired, or when it comes back without its data. */
+  /** Drops keys, as Redis does when they expire or when it returns without its data. */
   drop(keys: string[]): Promise<void>
-  /** The count and the end that Redis holds. */
+  /** The count and the end stored in Redis. */
   read(key: string): Promise<[number, number] | undefined>
 }
 
-/** So far ahead that no key expires while the check runs. */
+/** So far in the future that no key expires while the check runs. */
 const begin = Date.UTC(2100, 0, 1)
 const hourMs = 3_600_000
 const limits = [1, 2, 3, 5, 8, 1000]
@@ -58,7 +58,7 @@ export async function checkRedis(url: string, count: number, seed: string): Prom
           return value === null ? undefined : [Number(value), end]
         },
       }
-      // While Redis is healthy its clock alone counts, so the processes' own may be hours off.
+      // While Redis is up only its clock counts, so the clocks of the processes may be hours off.
       const isCalm = random.oneIn(3)
       const limiters = Array.from({ length: 1 + random.below(3) }, () => {
         const skew = isCalm ? random.below(4 * hourMs) - 2 * hourMs : 0
@@ -101,7 +101,7 @@ interface Played {
   difference?: string
 }
 
-/** Without `ground` there is no Redis: one process by itself. */
+/** Without `ground` there is no Redis and only one process. */
 async function play(
   random: Random,
   clock: Clock,
@@ -150,7 +150,7 @@ async function play(
   return { requests: steps }
 }
 
-/** The next moment: mostly soon, often right around the end of the window, sometimes windows later. */
+/** The next time: usually soon, often close to the end of the window, sometimes windows later. */
 function later(random: Random, at: number, end = at): number {
   const moment = random.pick([
     at,
@@ -168,7 +168,7 @@ function later(random: Random, at: number, end = at): number {
 
 const asksTheTime = `redis.call('TIME')`
 
-/** The real client and script, but the script is told the time instead of asking for it. */
+/** The real client and script, but with a simulated time. */
 function onClock(
   client: Pick<ReturnType<typeof createClient>, 'eval'>,
   clock: Clock,
@@ -176,8 +176,8 @@ function onClock(
 ): Pick<Redis, 'run'> {
   return {
     async run({ source }, scriptKeys, values) {
-      if (ground.down) throw new Error('Redis is away on purpose')
-      if (source.split(asksTheTime).length !== 2) throw new Error('The script does not ask Redis for the time once')
+      if (ground.down) throw new Error('Redis is down on purpose')
+      if (source.split(asksTheTime).length !== 2) throw new Error('The script must ask Redis for the time exactly once')
       const told = source.replace(asksTheTime, `{ ARGV[#ARGV - 1], ARGV[#ARGV] }`)
       // The microseconds within the millisecond must not matter.
       const time = [Math.floor(clock.at / 1000), (clock.at % 1000) * 1000 + 999].map(String)

@@ -1,9 +1,9 @@
-// HTTP on bare keep-alive sockets, one request at a time on each. A full client costs as much CPU as the API itself, and on two
-// cores the check would then measure the client.
+// HTTP on bare keep-alive sockets, one request at a time per socket. A full client uses as much CPU as the API itself, so on two cores
+// the check would measure the client.
 import { once } from 'node:events'
 import { createConnection, type Socket } from 'node:net'
 
-/** What the check looks at of an answer. Numbers are NaN where the header is missing or no whole number. */
+/** The parts of a response that the check uses. Numbers are NaN where the header is missing or no whole number. */
 export interface Answer {
   process: number
   status: number
@@ -18,7 +18,7 @@ export interface Answer {
 
 const answerMs = 10_000
 
-/** Connections to the ports of some processes, as many as there are requests at a time. */
+/** Connections to the ports of some processes, as many as there are concurrent requests. */
 export function openWires(ports: readonly number[]) {
   const idle: Wire[][] = ports.map(() => [])
   const all = new Set<Wire>()
@@ -72,14 +72,14 @@ class Wire {
     socket.setEncoding('latin1')
     socket.on('data', (chunk: string) => this.#take(chunk))
     socket.on('error', () => {}) // 'close' follows
-    socket.on('close', () => this.#waiting?.reject(new Error('The API closed the connection instead of answering')))
+    socket.on('close', () => this.#waiting?.reject(new Error('The API closed the connection without a response')))
   }
 
-  /** Sends a request and returns the head of its answer, header names in lower case, without the last empty line. */
+  /** Sends a request and returns the head of the response, header names in lower case, without the last empty line. */
   async ask(request: string): Promise<string> {
     const { promise, resolve, reject } = Promise.withResolvers<string>()
     this.#waiting = { resolve, reject }
-    const late = setTimeout(() => reject(new Error(`The API did not answer within ${answerMs} ms`)), answerMs)
+    const late = setTimeout(() => reject(new Error(`The API did not respond within ${answerMs} ms`)), answerMs)
     this.#socket.write(request)
     try {
       return await promise
@@ -101,7 +101,7 @@ class Wire {
     const length = headerOf(head, 'content-length')
     if (this.#received.length < headEnd + 4 + length) return
     this.#received = ''
-    if (Number.isNaN(length)) this.#waiting?.reject(new Error(`An answer without a length: ${head}`))
+    if (Number.isNaN(length)) this.#waiting?.reject(new Error(`A response without a length: ${head}`))
     else this.#waiting?.resolve(head)
   }
 }

@@ -1,19 +1,19 @@
-// What one API process must do while Redis is away and when it is back, whatever the reason (decisions D-45 and D-70).
+// What one API process must do while Redis is down, for any reason, and when it is back (decisions D-45 and D-70).
 import assert from 'node:assert/strict'
 import { createClient } from '@redis/client'
 import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
 import type { ApiProcess } from '../../support/api-process.ts'
+import { degraded, isUp, metricOf, redisLines } from '../../support/redis-signs.ts'
 import { keySecrets, openStores } from '../../support/stores.ts'
-import { degraded, isUp, metricOf, redisLines } from './signs.ts'
 
 export const limit = 1000
 
-/** What waiting for Redis may add to a request: its deadline of 100 ms at first, nothing once the process has noticed. */
+/** The time that Redis may add to a request: at first its timeout of 100 ms, nothing once the process has noticed. */
 const onceMs = 500
 const thenMs = 50
-/** Measured at below a second; the rest is for a machine that is busy with other tests. */
+/** Measured below a second; the rest is tolerance for a machine that runs other tests. */
 const recoveryMs = 5_000
 
 export interface Key {
@@ -26,7 +26,7 @@ export interface Answer {
   limit: number
   remaining: number
   reset: number
-  /** How much longer it took than a request that passes no gate, sent to the same process at the same time. */
+  /** How much longer it took than an uncounted request to the same process at the same time. */
   added: number
 }
 
@@ -38,7 +38,7 @@ export async function newKey(): Promise<Key> {
   return createKey(postgres, keySecrets, { accountId, siteId, name: 'Faults' })
 }
 
-/** A request that the gate lets through, counted, and that is then refused for its filter. */
+/** A request that is counted and then refused for its filter. */
 export async function ask(api: ApiProcess, key: Key): Promise<Answer> {
   const nothing = fetch(`${api.url}/livez`).then(() => performance.now())
   const headers = { Authorization: `Bearer ${key.text}` }
@@ -55,7 +55,7 @@ export async function ask(api: ApiProcess, key: Key): Promise<Answer> {
   }
 }
 
-/** All are answered, counted down one by one from what was known, and only the first may have to wait. */
+/** All requests succeed and count down one by one from the known number. Only the first may have to wait. */
 export async function servesAlone(api: ApiProcess, key: Key, known?: Answer): Promise<Answer> {
   const aloneBefore = await metricOf(api, degraded)
   const answers = [await ask(api, key)]
@@ -67,7 +67,7 @@ export async function servesAlone(api: ApiProcess, key: Key, known?: Answer): Pr
   assert.ok(reset > 0)
   for (const [index, { added, ...answer }] of answers.entries()) {
     assert.deepEqual(answer, { status: 400, limit, remaining: begin - 1 - index, reset })
-    assert.ok(added < onceMs, `${added} ms more than a request without a gate`)
+    assert.ok(added < onceMs, `${added} ms more than an uncounted request`)
   }
   const times = answers.slice(1).map(({ added }) => added)
   const median = times.sort((a, b) => a - b)[4] as number
@@ -76,7 +76,7 @@ export async function servesAlone(api: ApiProcess, key: Key, known?: Answer): Pr
   return answers.at(-1) as Answer
 }
 
-/** Redis is back: the process tells it what it counted, and goes on from there. */
+/** Redis is back: the process sends it its count, and continues from there. */
 export async function countsTogether(api: ApiProcess, redisUrl: string, key: Key, last: Answer): Promise<void> {
   await until('Redis is used again', async () => (await metricOf(api, isUp)) === 1)
   const alone = await metricOf(api, degraded)
@@ -91,7 +91,7 @@ export async function countsTogether(api: ApiProcess, redisUrl: string, key: Key
   assert.equal(Number(held), limit - answer.remaining)
 }
 
-/** One line for each change, in order, and no other about Redis. */
+/** Asserts one log line per change, in order, and no others about Redis. */
 export async function logged(api: ApiProcess, after: number, ...lines: string[]): Promise<void> {
   const own = () => redisLines(api).slice(after)
   await until('the log has arrived', async () => own().length >= lines.length, 1_000).catch(() => {})

@@ -1,16 +1,18 @@
-// K2: power cuts. The spool and the engine on a disk of their own, under load; at some instant everything stands still, the disk is
-// copied as it is, and a new engine and a new collector start on the copy: every event that was acknowledged by then is there, once.
+// Cuts the power under load. The spool and ClickHouse are on their own disk. At a random moment the disk is copied as it is, and a new
+// ClickHouse and a new collector start on the copy: every event acknowledged by then is there, once.
 //   npm run check:powercut -- --n 50
+
 import { join } from 'node:path'
 import { startClickHouse } from '../../../dev/clickhouse/server.ts'
-import type { Taken } from '../../../src/collector/intake.ts'
-import { openSpoolFile, spoolFiles } from '../../../src/collector/spool-file.ts'
-import { seeded } from '../../oracle/random.ts'
+import { openSpoolFile, spoolFiles } from '../../../src/collector/spool/files.ts'
+import type { SpooledEvent } from '../../../src/collector/spool/spooled-event.ts'
+import { eventKey } from '../../../src/traffic/recording.ts'
 import { startCollectorProcess } from '../../support/collector-process.ts'
 import { eventually } from '../../support/eventually.ts'
+import { seeded } from '../../support/random.ts'
 import { type Installation, install } from '../collect/installation.ts'
 import { startLoad } from '../collect/load.ts'
-import { type Check, pause, runCheck } from '../fuzz/runner.ts'
+import { type Check, pause, runCheck } from '../runner.ts'
 import { type Disk, makeDisk } from './disks.ts'
 
 const megabytes = 1_500
@@ -24,14 +26,14 @@ await runCheck({ name: 'powercut', size: { option: 'n', default: 3 }, seconds: (
   await installation.startCollector()
   const site = await installation.newSite()
   const load = startLoad({ url: installation.collector.url, domain: site.domain, lanes, pauseMs })
-  const totals = { cuts: 0, enginesStarted: 0, acknowledged: 0, unshipped: 0, lost: 0, twice: 0 }
+  const totals = { cuts: 0, clickhousesStarted: 0, acknowledged: 0, unshipped: 0, lost: 0, twice: 0 }
   for (let cut = 1; cut <= check.n; cut++) {
     await pause(1_000 + random.below(2_000))
     const { copy, acknowledged } = await cutPower(installation, disk, load.ledger.acknowledged)
     totals.cuts++
     totals.acknowledged = acknowledged.size
     const found = await startOn(check, installation, copy, site.id, acknowledged)
-    totals.enginesStarted++
+    totals.clickhousesStarted++
     totals.unshipped += found.unshipped
     totals.lost += found.lost
     totals.twice += found.twice
@@ -42,26 +44,26 @@ await runCheck({ name: 'powercut', size: { option: 'n', default: 3 }, seconds: (
   return totals
 })
 
-/** Everything that writes stands still while the disk is copied, and goes on as if nothing had been. */
-async function cutPower({ collector, enginePid }: Installation, disk: Disk, ledger: ReadonlySet<string>) {
-  const writers = [collector.pid, collector.shipperPid() as number, enginePid()]
+/** Stops all writers while the disk is copied, and then lets them continue. */
+async function cutPower({ collector, clickhousePid }: Installation, disk: Disk, ledger: ReadonlySet<string>) {
+  const writers = [collector.pid, collector.shipperPid() as number, clickhousePid()]
   for (const pid of writers) process.kill(pid, 'SIGSTOP')
   try {
-    await pause(300) // acknowledgements that were sent are read: they count
-    const acknowledged = new Set(ledger)
+    await pause(300) // read the acknowledgements that were already sent: they count
+    const acknowledged = new Set([...ledger].map(eventKey))
     return { copy: disk.copy(), acknowledged }
   } finally {
     for (const pid of writers) process.kill(pid, 'SIGCONT')
   }
 }
 
-/** The events of every group that is still in a file of the spool. */
+/** The events of all groups that are still in a file of the spool. */
 function spooledIds(folder: string): Set<string> {
   const ids = new Set<string>()
   for (const number of spoolFiles(folder)) {
     const file = openSpoolFile(folder, number)
     for (const { lines } of file.prepare('SELECT lines FROM groups').all() as { lines: string }[]) {
-      for (const line of lines.split('\n')) ids.add((JSON.parse(line) as Taken).event.eventId)
+      for (const line of lines.split('\n')) ids.add(eventKey((JSON.parse(line) as SpooledEvent).event.eventId))
     }
     file.close()
   }
@@ -75,11 +77,11 @@ async function startOn(
   siteId: string,
   acknowledged: ReadonlySet<string>,
 ) {
-  const engine = await startClickHouse({ folder: join(copy.folder, 'footfall/clickhouse') })
+  const clickhouseServer = await startClickHouse({ folder: join(copy.folder, 'footfall/clickhouse') })
   try {
-    const clickhouse = `${engine.url}${new URL(addresses.clickhouse).pathname}`
+    const clickhouse = `${clickhouseServer.url}${new URL(addresses.clickhouse).pathname}`
     const ask = async (statement: string): Promise<Map<string, number>> => {
-      const answer = await fetch(`http://127.0.0.1:${engine.port}/?user=footfall&password=footfall`, {
+      const answer = await fetch(`http://127.0.0.1:${clickhouseServer.port}/?user=footfall&password=footfall`, {
         method: 'POST',
         body: `${statement} FORMAT TSV`,
       })
@@ -101,11 +103,11 @@ async function startOn(
     )
     const missing = (held: { has(id: string): boolean }) => [...acknowledged].filter((id) => !held.has(id)).length
     await eventually(async () => {
-      if (missing(await rows()) > 0) throw new Error('not all there yet')
+      if (missing(await rows()) > 0) throw new Error('not all events have arrived')
     }, 60_000).catch(() => {})
     await collector.stop()
     const held = await rows()
-    // What a starved machine has not shipped yet is late, and still in the spool.
+    // A busy machine may not have shipped all events yet. Those are still in the spool: late, but not lost.
     const spooled = spooledIds(join(copy.folder, 'footfall/spool'))
     const lost = missing({ has: (id) => held.has(id) || spooled.has(id) })
     const late = missing(held) - lost
@@ -115,6 +117,6 @@ async function startOn(
     if (twice > 0) check.fault('twice', `${twice} events`)
     return { unshipped: missing(before), late, lost, twice }
   } finally {
-    await engine.kill()
+    await clickhouseServer.kill()
   }
 }

@@ -1,14 +1,14 @@
-// Disks that lose their power: an ext4 file system in an image on a loop device. A copy of the image, taken while its writers stand
-// still, holds what had reached the disk and nothing that was only in memory. Needs root.
+// Disks that can lose power: an ext4 file system in an image on a loop device. A copy of the image, made while its writers are stopped,
+// has what reached the disk and nothing that was only in memory. Needs root.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Check } from '../fuzz/runner.ts'
+import type { Check } from '../runner.ts'
 
 export interface Disk {
   folder: string
-  /** The disk as it would be found after a power cut at this instant. */
+  /** The disk as it would be after a power cut at this instant. */
   copy(): Disk
   remove(): void
 }
@@ -47,6 +47,6 @@ function mount(check: Check, home: string, image: string, number: number): Disk 
   }
 }
 
-/** Throws with what the command said. */
+/** Throws with the output of the command. */
 const run = (command: string, ...words: string[]) =>
   execFileSync(command, words, { stdio: ['ignore', 'ignore', 'pipe'] })

@@ -1,12 +1,12 @@
-// Addresses and user agents end in the collector's memory: people that exist nowhere else are sent through everything that can happen
-// to a hit, and looked for in the log at its most talkative, the metrics, every response, the spool, PostgreSQL, Redis, ClickHouse and
-// their files. And once its salt is gone, a visitor's id cannot be made again.
+// Addresses and user agents stay in the collector's memory. Made-up people are sent through everything that can happen to a hit, and then
+// searched for in the log at its most verbose level, the metrics, every response, the spool, PostgreSQL, Redis, ClickHouse and their files.
+// And once its salt is deleted, nobody can compute a visitor's id again.
 //   npm run check:privacy
 import { createSecretKey, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { deleteOldSalts } from '../../../src/collector/salts.ts'
-import { visitorIdOf } from '../../../src/collector/visitor.ts'
+import { deleteOldSalts } from '../../../src/collector/enrich/salts.ts'
+import { visitorIdOf } from '../../../src/collector/enrich/visitor.ts'
 import { openPostgres, type Postgres } from '../../../src/stores/postgres.ts'
 import type { CountryCode } from '../../../src/traffic/country.ts'
 import type { Device } from '../../../src/traffic/device.ts'
@@ -15,7 +15,7 @@ import { eventually } from '../../support/eventually.ts'
 import { startOwnRedis } from '../../support/own-servers.ts'
 import { clickhouseText, postgresText, redisText } from '../canary/places.ts'
 import { install } from '../collect/installation.ts'
-import { type Check, pause, runCheck } from '../fuzz/runner.ts'
+import { type Check, pause, runCheck } from '../runner.ts'
 import { bytesOf, makePeople, type Person, tracesOf } from './people.ts'
 
 await runCheck({ name: 'privacy', size: { option: 'n', default: 1 }, seconds: () => 300 }, async (check) => {
@@ -42,7 +42,7 @@ await runCheck({ name: 'privacy', size: { option: 'n', default: 1 }, seconds: ()
     return response.status
   }
 
-  /** Taken, dropped for every reason there is, refused, unreadable. */
+  /** Sends hits that are accepted, dropped for every possible reason, refused, and unreadable. */
   async function sendAll(person: Person): Promise<void> {
     await send(person, page)
     await send(person, [page, { ...page, n: 'Signup', id: randomUUID() }], {}, '')
@@ -64,14 +64,14 @@ await runCheck({ name: 'privacy', size: { option: 'n', default: 1 }, seconds: ()
   }
 
   for (const person of people) await sendAll(person)
-  check.say('Redis, then ClickHouse, are away')
+  check.say('Redis, then ClickHouse, are down')
   await redis.kill()
   for (const person of people) await sendAll(person)
   await redis.start()
-  await installation.killEngine()
+  await installation.killClickHouse()
   for (const person of people) await sendAll(person)
   const spooled = folderText(installation.spoolFolder)
-  await installation.startEngine()
+  await installation.startClickHouseServer()
   await pause(1_000)
   for (const person of people) await sendAll(person)
   const redisBefore = await redisText(redis.url)
@@ -79,7 +79,7 @@ await runCheck({ name: 'privacy', size: { option: 'n', default: 1 }, seconds: ()
     const rows = await installation.ask(
       `SELECT visitor_id, any(country), any(device), toString(any(day)) FROM events WHERE site_id = '${site.id}' GROUP BY visitor_id`,
     )
-    if (rows.length < people.length) throw new Error(`Only ${rows.length} visitors are in the engine`)
+    if (rows.length < people.length) throw new Error(`Only ${rows.length} visitors are in ClickHouse`)
     return rows
   }, 60_000)
   const metrics = await (await fetch(collector.metricsUrl)).text()
@@ -89,7 +89,7 @@ await runCheck({ name: 'privacy', size: { option: 'n', default: 1 }, seconds: ()
     'the log': collector.log(),
     metrics,
     responses: responses.join('\n'),
-    'the spool while ClickHouse was away': spooled,
+    'the spool while ClickHouse was down': spooled,
     'the spool': folderText(installation.spoolFolder),
     PostgreSQL: await postgresText(postgres),
     Redis: `${redisBefore}\n${await redisText(redis.url)}`,
@@ -106,8 +106,8 @@ await runCheck({ name: 'privacy', size: { option: 'n', default: 1 }, seconds: ()
       hits += traces.length
     }
   }
-  // What the search is worth: something that is stored on purpose must be found where it is.
-  for (const place of ['the spool while ClickHouse was away', 'ClickHouse']) {
+  // Proves the search itself: it must find text that is stored on purpose.
+  for (const place of ['the spool while ClickHouse was down', 'ClickHouse']) {
     if (!places[place]?.includes(plant)) check.fault('the search', `the plant was not found in ${place}`)
   }
   for (const person of people) {
@@ -125,7 +125,7 @@ await runCheck({ name: 'privacy', size: { option: 'n', default: 1 }, seconds: ()
   }
 })
 
-/** Whoever has the salt, the address and the user agent can make the id; without the salt nobody can. */
+/** With the salt, the address and the user agent anybody can compute the id; without the salt nobody can. */
 async function proveSalts(
   check: Check,
   postgres: Postgres,
@@ -145,16 +145,17 @@ async function proveSalts(
     ).length
   }
   const idsMadeWithSalt = await made()
-  if (idsMadeWithSalt !== people.length) check.fault('salts', `only ${idsMadeWithSalt} ids could be made with the salt`)
+  if (idsMadeWithSalt !== people.length)
+    check.fault('salts', `only ${idsMadeWithSalt} ids could be computed with the salt`)
   const later = Date.now() + 5 * 24 * 3_600_000
   await deleteOldSalts(postgres, later, async () => later)
   const idsMadeWithout = await made()
   const [left] = await postgres<{ salts: number }[]>`SELECT count(*)::int AS salts FROM salts`
-  if (idsMadeWithout !== 0 || left?.salts !== 0) check.fault('salts', 'ids can be made five days later')
+  if (idsMadeWithout !== 0 || left?.salts !== 0) check.fault('salts', 'ids can be computed five days later')
   return { idsMadeWithSalt, idsMadeWithout }
 }
 
-/** Every file below a folder, byte by byte. */
+/** The bytes of every file below a folder. */
 function folderText(folder: string): string {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))

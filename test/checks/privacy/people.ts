@@ -1,11 +1,10 @@
-// Visitors that must leave no trace: addresses of each kind and user agents of their own, and the ways in which each could stand
-// somewhere.
+// Visitors who must leave no trace: addresses of each kind and unique user agents, and the forms in which each could be stored.
 import { randomBytes, randomInt } from 'node:crypto'
 import { findIn } from '../canary/secrets.ts'
 
 export interface Person {
   name: string
-  /** As it stands in X-Forwarded-For. */
+  /** As in X-Forwarded-For. */
   ip: string
   userAgent: string
 }
@@ -26,7 +25,7 @@ export function makePeople(): Person[] {
   ]
 }
 
-/** What of a person stands in a text: the address in any notation, the part of the user agent that is theirs. */
+/** The traces of a person in a text: the address in any notation, the unique part of the user agent. */
 export function tracesOf(person: Person, text: string): string[] {
   const own = /(four|six|mapped)[0-9a-f]{24}/.exec(person.userAgent)?.[0] as string
   const found = findIn(text, { name: person.name, text: own }).map(({ form }) => `user agent, ${form}`)
@@ -51,14 +50,14 @@ function notationsOf(ip: string): Record<string, string> {
   }
   const bytes = Buffer.from(bare(ip).split('.').map(Number))
   return {
-    // Eight digits come by chance once in 4,000 million places, so they are looked for with what an address stands between.
+    // Eight digits occur by chance once in 4,000 million positions, so they are searched with the characters around an address.
     'a number': `"${bytes.readUInt32BE()}"`,
     'mapped, in hexadecimal': `::ffff:${bytes.toString('hex', 0, 2)}:${bytes.toString('hex', 2)}`,
     'hexadecimal digits': `"${bytes.toString('hex')}"`,
   }
 }
 
-/** An address as the bytes that a program keeps it in; four bytes alone come by chance. */
+/** An address in binary form. Four bytes alone would occur by chance. */
 export function bytesOf(person: Person): Buffer | undefined {
   if (!bare(person.ip).includes(':')) return undefined
   return Buffer.from(

@@ -1,12 +1,12 @@
-// Slow clients in processes of their own, an honest client beside them, and what both have to say afterwards.
+// Slow clients in separate processes, an honest client beside them, and the results of both.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
-import { type Check, pause, quantile } from '../fuzz/runner.ts'
+import { type Check, pause, quantile } from '../runner.ts'
 import type { Closed, Order } from './attacker.ts'
 
 const mostPerProcess = 2_500
 
-/** In processes of their own: their timers would delay the honest client, and one process may not have the descriptors. */
+/** Separate processes, because their timers would delay the honest client and one process may not have enough descriptors. */
 export async function startAttack(check: Check, order: Order): Promise<Closed[]> {
   const processes = Math.ceil(order.sockets / mostPerProcess)
   const each = Array.from({ length: processes }, async (_, at) => {
@@ -21,7 +21,7 @@ export async function startAttack(check: Check, order: Order): Promise<Closed[]>
   return (await Promise.all(each)).flat()
 }
 
-/** Requests one after the other, with a pause between them, for as long as the other thing takes. */
+/** Sends requests one after the other, with a pause between them, until the promise settles. */
 export async function measure(ask: () => Promise<number>, until: Promise<unknown>, pauseMs: number): Promise<number[]> {
   const taken: number[] = []
   let over = false
@@ -42,10 +42,10 @@ export async function measure(ask: () => Promise<number>, until: Promise<unknown
 
 export interface Bounds {
   target: string
-  /** How many should have been opened. */
+  /** How many sockets should have been opened. */
   opened: number
   closedWithinMs: number
-  /** What a server may say before it hangs up. */
+  /** What a server may send before it closes the connection. */
   goodbye: RegExp
 }
 
@@ -58,7 +58,7 @@ export function judge(
     const late = closed.filter((one) => one.kind === kind && one.afterMs > closedWithinMs)
     if (late.length === 0) continue
     const worst = Math.max(...late.map(({ afterMs }) => afterMs))
-    check.fault(
+    check.slow(
       `${target}: not closed within ${closedWithinMs} ms: ${kind}`,
       `${late.length} sockets, the last after ${Math.round(worst)} ms or never`,
     )

@@ -1,4 +1,4 @@
-// A process of slow clients: opens so many sockets, dribbles on each, and reports when each was closed by the other side.
+// A process of slow clients: opens sockets, sends a little on each from time to time, and reports when the server closes each.
 import { connect } from 'node:net'
 
 export interface Order {
@@ -6,7 +6,7 @@ export interface Order {
   port: number
   key: string
   sockets: number
-  /** Where they come from, in turn. */
+  /** Their source addresses, in turn. */
   from: readonly string[]
 }
 
@@ -17,9 +17,9 @@ interface Sent {
 
 export interface Closed {
   kind: Kind
-  /** From the moment the connection stood; a socket that is never closed is given up and reported with the time waited. */
+  /** Measured from the connect. A socket that is never closed is abandoned and reported with the time waited. */
   afterMs: number
-  /** The first line of what the server said before it hung up. */
+  /** The first line that the server sent before it closed the connection. */
   got: string
 }
 
@@ -71,7 +71,7 @@ process.once('message', async ({ target, port, key, sockets, from }: Order) => {
   const kinds = Object.entries<Sent>(targets[target])
   for (let at = 0; at < sockets; at++) {
     const [name, sent] = kinds[at % kinds.length] as [Kind, Sent]
-    // Good requests with a slow body each ask the engine: one in a hundred says as much as one in seven.
+    // Good requests with a slow body each query ClickHouse, and one in a hundred proves as much as one in seven.
     const isSpared = name === 'a slow body on a good request' && at % 100 > 6
     const [kind, { first, again }] = isSpared ? (kinds[4] as [Kind, Sent]) : [name, sent]
     const localAddress = from[at % from.length] as string
@@ -82,8 +82,8 @@ process.once('message', async ({ target, port, key, sockets, from }: Order) => {
 })
 
 /**
- * Whoever comes last is accepted last. With a full backlog the kernel takes a connection for open on our side long before the
- * server has it, and a client that sends nothing would be seen only seconds later.
+ * Connections are accepted in order, so this one is accepted last. With a full backlog the kernel reports a connection as open long before
+ * the server has it, and the server would notice a silent client only seconds later.
  */
 function untilAccepted(port: number): Promise<void> {
   return new Promise((resolve) => {
@@ -109,7 +109,7 @@ function open(port: number, localAddress: string, kind: Kind, { first, again }: 
     socket.on('data', (chunk) => {
       got ||= chunk.toString('latin1').split('\r\n')[0] as string
     })
-    socket.on('error', () => {}) // a reset is a goodbye too
+    socket.on('error', () => {}) // a reset counts as a close
     socket.on('close', () => {
       clearTimeout(giveUp)
       clearInterval(dribble)

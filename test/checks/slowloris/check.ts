@@ -1,19 +1,22 @@
-// S3: thousands of connections that send a byte at a time, half a line, nothing, or a body that never ends, to the API and to the
-// collector. Each must be closed in time, everything they held must be given back, and honest requests must not notice.
+// Opens thousands of connections to the API and the collector that send a byte at a time, half a line, nothing, or an endless body. They
+// must be closed in time, all their resources must be freed, and honest requests must not be affected.
 //   npm run check:slowloris -- --sockets 5000
+//   npm run check:slowloris -- --rounds 1     the short form: one attack on the API instead of two
+//   npm run check:slowloris -- --processes apart    API and collector as processes of their own instead of `footfall serve`
 import { connect, createStores, disconnect } from '../../support/stores.ts'
-import { runCheck } from '../fuzz/runner.ts'
+import { runCheck } from '../runner.ts'
 import { attackApi } from './api.ts'
 import { attackCollector } from './collector.ts'
 
 await runCheck(
   { name: 'slowloris', size: { option: 'sockets', default: 500 }, seconds: (sockets) => 180 + sockets / 25 },
-  async (check) => {
+  async (check, { rounds = '2', processes = 'one' }) => {
     const stores = await createStores()
     check.onEnd(stores.remove)
     const connected = connect(stores.addresses)
     check.onEnd(() => disconnect(connected))
-    const both = { postgres: connected.postgres, addresses: stores.addresses }
-    return { api: await attackApi(check, both), collector: await attackCollector(check, both) }
+    const both = { postgres: connected.postgres, addresses: stores.addresses, serve: processes === 'one' }
+    return { api: await attackApi(check, both, Number(rounds)), collector: await attackCollector(check, both) }
   },
+  { rounds: { type: 'string' }, processes: { type: 'string' } },
 )

@@ -1,17 +1,17 @@
-// S1: hostile strings through every filter. Each comes back from the engine as it was, no statement is ever broken by one, and a
-// filter with one finds exactly the rows that hold it.
+// Sends hostile strings through every filter. Each comes back from ClickHouse unchanged, none breaks a statement, and a filter finds only
+// the rows that contain it.
 //   npm run check:sqli -- --n 1000000
 import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
-import { seeded } from '../../oracle/random.ts'
 import { startApiProcess } from '../../support/api-process.ts'
+import { seeded } from '../../support/random.ts'
 import { connect, createStores, disconnect, keySecrets } from '../../support/stores.ts'
-import { runCheck } from '../fuzz/runner.ts'
-import { refuseAsDates, roundTrip } from './engine.ts'
+import { runCheck } from '../runner.ts'
+import { refuseAsDates, roundTrip } from './clickhouse.ts'
 import { filterEach, refuseElsewhere } from './http.ts'
 
-const requestsPerKey = 4_000 // of 5,000 an hour
+const requestsPerKey = 4_000 // of 5,000 per hour
 
 await runCheck(
   { name: 'sqli', size: { option: 'n', default: 20_000 }, seconds: (n) => 120 + n / 1_500 },
@@ -22,7 +22,7 @@ await runCheck(
     check.onEnd(() => disconnect(stores))
     const random = seeded(`${check.seed}/sqli`)
 
-    // A hundredth of the strings also as filters through HTTP, twice: once as a hostname, once as a source.
+    // One percent of the strings is also sent as filters through HTTP, once as a hostname and once as a source.
     const sample = Math.min(2_000, Math.max(200, Math.ceil(check.n / 100)))
     const { postgres } = stores
     const accountId = await createAccount(postgres, { name: 'Hostile', plan: 'Agency' })

@@ -1,12 +1,12 @@
-// Hostile strings through HTTP: as filters that must find exactly the row that was planted with them, as rows that must be listed
-// as they are, and as values of parameters that no string is good for.
+// Hostile strings through HTTP: as filters that must find exactly the row recorded with them, as rows that must be listed unchanged, and
+// as values of parameters for which no string is valid.
 import { randomUUID } from 'node:crypto'
 import { recordBatch } from '../../../src/traffic/recording.ts'
-import type { Random } from '../../oracle/random.ts'
 import { eventOf, pageview } from '../../support/events.ts'
+import type { Random } from '../../support/random.ts'
 import type { Stores } from '../../support/stores.ts'
-import type { Check } from '../fuzz/runner.ts'
-import { quoted } from './engine.ts'
+import type { Check } from '../runner.ts'
+import { quoted } from './clickhouse.ts'
 import { hostileString } from './strings.ts'
 
 export interface Site {
@@ -21,7 +21,7 @@ const longestSource = 255
 const planted = '2024-03-01'
 const window = `range=custom&start=${planted}&end=${planted}`
 
-/** Plants a row for each of so many strings and asks for each; returns how many were asked for. */
+/** Records a row for each string and queries each; returns the number of queries. */
 export async function filterEach(check: Check, stores: Stores, site: Site, url: string, random: Random, count: number) {
   const values = { hostname: distinct(random, count, lowerCase), utm_source: distinct(random, count, (value) => value) }
   const events = (['hostname', 'utm_source'] as const).flatMap((field) =>
@@ -65,15 +65,15 @@ export async function filterEach(check: Check, stores: Stores, site: Site, url: 
 const refused = '400 "invalid_parameter"'
 
 /**
- * A source may be any printable text. A host name may not: most hostile strings are refused, and one that could be the beginning of an
- * international name is refused, or finds its own row or none, but never another one.
+ * A source may be any printable text. A host name may not: most hostile strings are refused. A string that could begin an international
+ * name is refused, or finds its own row or none, but never another one.
  */
 function expectedOf(field: Field, value: string, own: string): string[] {
   if (field === 'hostname') return /[^\P{ASCII}\w.-]/u.test(value) ? [refused] : [refused, own, '200 []']
   return value.length <= longestSource && !/\p{Cc}/u.test(value) ? [own] : [refused]
 }
 
-/** What was recorded is listed as it was recorded. */
+/** Recorded values are listed unchanged. */
 async function listEach(check: Check, stores: Stores, { siteId, keys }: Site, url: string, values: readonly string[]) {
   const day = '2024-04-01'
   const events = values.map((utmSource, at) =>
@@ -87,7 +87,7 @@ async function listEach(check: Check, stores: Stores, { siteId, keys }: Site, ur
   return listed.size
 }
 
-/** No hostile string is a range, a number, a country, a device, a date or a site: all are refused, none breaks anything. */
+/** No hostile string is a valid range, number, country, device, date or site: all are refused, none breaks anything. */
 export async function refuseElsewhere(
   check: Check,
   site: Site,
@@ -116,12 +116,12 @@ export async function refuseElsewhere(
   return refused
 }
 
-/** "status data" of a 200 and "status code" of everything else. */
-function asker(url: string, { keys }: Site): (question: string) => Promise<string> {
+/** "status data" for a 200 and "status code" for everything else. */
+function asker(url: string, { keys }: Site): (query: string) => Promise<string> {
   let asked = 0
-  return async (question) => {
+  return async (query) => {
     const key = keys[asked++ % keys.length] as string
-    const answer = await fetch(`${url}/api/v1/stats/${question}`, { headers: { Authorization: `Bearer ${key}` } })
+    const answer = await fetch(`${url}/api/v1/stats/${query}`, { headers: { Authorization: `Bearer ${key}` } })
     const body = (await answer.json()) as { data?: unknown; error?: { code: string } }
     return `${answer.status} ${JSON.stringify(answer.status === 200 ? body.data : body.error?.code)}`
   }
@@ -131,11 +131,11 @@ const together = (lane: () => Promise<void>): Promise<unknown> => Promise.all(Ar
 
 const lowerCase = (value: string): string => value.toLowerCase()
 
-/** Well-formed, not empty, and each only once: a row is planted for each. */
+/** Well-formed, not empty and distinct, because a row is recorded for each. */
 function distinct(random: Random, count: number, normal: (value: string) => string): string[] {
   const values = new Set<string>()
   while (values.size < count) {
-    // Most have no control characters, or they would all be refused.
+    // Most have no control characters, because otherwise all would be refused.
     const value = normal(hostileString(random).toWellFormed())
     const plain = random.oneIn(8) ? value : value.replace(/\p{Cc}/gu, '')
     const fitting = plain.length > 255 && !random.oneIn(8) ? [...plain].slice(0, 100).join('') : plain

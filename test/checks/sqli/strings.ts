@@ -1,5 +1,5 @@
-// Hostile strings: what ends a literal, a parameter, an array, a statement or a URL somewhere, alone and in any combination.
-import type { Random } from '../../oracle/random.ts'
+// Hostile strings: text that ends a literal, a parameter, an array, a statement or a URL, alone and in any combination.
+import type { Random } from '../../support/random.ts'
 
 const fragments = [
   ...[
@@ -115,20 +115,20 @@ const fragments = [
   ],
 ]
 
-/** Half of a character: JSON can hold it and UTF-8 cannot. It comes back as U+FFFD, and is counted apart. */
+/** Half of a character: JSON can contain it and UTF-8 cannot. It comes back as U+FFFD and is counted separately. */
 const loneSurrogates = ['\ud800', '\udc00', '\udfff\ud800']
 
 export function hostileString(random: Random): string {
   switch (random.below(20)) {
-    case 0: // any characters at all
+    case 0: // any characters
       return Array.from({ length: 1 + random.below(40) }, () => String.fromCodePoint(anyCharacter(random))).join('')
-    case 1: // printable ASCII, where all the grammar is
+    case 1: // printable ASCII, which has all the syntax
       return Array.from({ length: 1 + random.below(60) }, () => String.fromCharCode(32 + random.below(95))).join('')
     case 2:
       return random.oneIn(10) ? random.pick(fragments).repeat(300 + random.below(300)) : random.pick(fragments)
     case 3:
       return random.oneIn(20) ? mixed(random) + random.pick(loneSurrogates) + mixed(random) : mixed(random)
-    case 4: // every string of one or two bytes comes along sooner or later
+    case 4: // every string of one or two bytes occurs sooner or later
       return String.fromCharCode(random.below(256)) + (random.oneIn(2) ? '' : String.fromCharCode(random.below(256)))
     default:
       return mixed(random)
@@ -138,7 +138,7 @@ export function hostileString(random: Random): string {
 const mixed = (random: Random): string =>
   Array.from({ length: 1 + random.below(8) }, () => random.pick(fragments)).join('')
 
-/** No half characters. */
+/** Never half a character. */
 function anyCharacter(random: Random): number {
   const code = random.below(random.pick([0x80, 0x800, 0x10000, 0x110000]))
   return code >= 0xd800 && code < 0xe000 ? 0xfffd : code

@@ -1,27 +1,26 @@
-// Which requests are sent: single ones, the same one many times at once, the same question about many sites at once, repeated
-// ones, and ones that name an answer known already, of this site or of another.
-import { type ReportName, reports } from '../../../src/stats/reports.ts'
-import type { Random } from '../../oracle/random.ts'
-import { type Question, ranges } from './expected.ts'
+// Which requests are sent: single ones, the same request many times at once, the same query for many sites at once, repeated ones, and
+// conditional ones with an ETag of this site or of another.
+import type { Random } from '../../support/random.ts'
+import { isAboutSites, modelledReports, type Query, ranges, sitesEndpoints } from './expected.ts'
 import { countries, devices, type WatermarkedSite } from './watermarked-sites.ts'
 
 export interface Ask {
   site: WatermarkedSite
-  question: Question
+  /** The sites that the response is about, by domain: this one, or all of its account. */
+  sites: readonly WatermarkedSite[]
+  query: Query
   key: string
-  /** Account keys have to name the site, site keys may. */
+  /** Account keys have to name the site; site keys may. */
   namesSite: boolean
-  /** Number of the API process. */
+  /** The number of the API process. */
   api: number
   ifNoneMatch?: { header: string; ownTag?: string }
 }
 
-/** Tags of answers given so far, by site and question. */
+/** ETags of the responses so far, by sites and query. */
 export interface KnownTags {
-  of(site: WatermarkedSite, question: Question): string | undefined
+  of(sites: readonly WatermarkedSite[], query: Query): string | undefined
 }
-
-const names = Object.keys(reports) as ReportName[]
 
 export function* makeAsks(
   random: Random,
@@ -29,42 +28,46 @@ export function* makeAsks(
   apis: number,
   tags: KnownTags,
 ): Generator<Ask, never> {
-  const popular = Array.from({ length: 2 * names.length }, (_, index) =>
-    makeQuestion(random, names[index % names.length]),
-  )
+  const popular = Array.from({ length: 2 * asked.length }, (_, index) => makeQuery(random, asked[index % asked.length]))
   for (;;) {
-    const question = random.oneIn(3) ? makeQuestion(random) : random.pick(popular)
+    const query = random.oneIn(3) ? makeQuery(random) : random.pick(popular)
     const site = random.pick(sites)
-    if (random.oneIn(3)) yield* Array.from({ length: 8 }, () => makeAsk(site, question))
-    else if (random.oneIn(2)) yield* random.sample(sites, 10).map((each) => makeAsk(each, question))
-    else yield makeAsk(site, aboutNames(random, site, sites, question))
+    if (random.oneIn(3)) yield* Array.from({ length: 8 }, () => makeAsk(site, query))
+    else if (random.oneIn(2)) yield* random.sample(sites, 10).map((each) => makeAsk(each, query))
+    else yield makeAsk(site, aboutNames(random, site, sites, query))
   }
 
-  function makeAsk(site: WatermarkedSite, question: Question): Ask {
+  function makeAsk(site: WatermarkedSite, query: Query): Ask {
     const withSiteKey = random.oneIn(2)
+    const mustName = !withSiteKey && !isAboutSites(query.report)
+    const namesSite = mustName || random.oneIn(3)
+    const about = withSiteKey || namesSite ? [site] : sites.filter(({ accountId }) => accountId === site.accountId)
     return {
       site,
-      question,
+      sites: about,
+      query,
       key: random.pick(withSiteKey ? site.siteKeys : site.accountKeys),
-      namesSite: !withSiteKey || random.oneIn(3),
+      namesSite,
       api: random.below(apis),
-      ...(random.oneIn(3) && withTag(site, question)),
+      ...(random.oneIn(3) && withTag(about, query)),
     }
   }
 
-  function withTag(site: WatermarkedSite, question: Question): Pick<Ask, 'ifNoneMatch'> {
-    const own = tags.of(site, question)
+  function withTag(about: readonly WatermarkedSite[], query: Query): Pick<Ask, 'ifNoneMatch'> {
+    const own = tags.of(about, query)
     const others = random
       .sample(sites, 3)
-      .filter((other) => other !== site)
-      .flatMap((other) => tags.of(other, question) ?? [])
+      .filter((other) => !about.includes(other))
+      .flatMap((other) => tags.of([other], query) ?? [])
     const sent = random.oneIn(3) || !own ? others : random.oneIn(2) ? [own] : [...others, own]
     if (sent.length === 0) return {}
     return { ifNoneMatch: { header: sent.join(', '), ...(own && sent.includes(own) && { ownTag: own }) } }
   }
 }
 
-function makeQuestion(random: Random, report: ReportName = random.pick(names)): Question {
+const asked = [...modelledReports, ...sitesEndpoints]
+
+function makeQuery(random: Random, report: Query['report'] = random.pick(asked)): Query {
   return {
     report,
     range: random.pick(ranges),
@@ -74,16 +77,11 @@ function makeQuestion(random: Random, report: ReportName = random.pick(names)): 
   }
 }
 
-/** Filters on words that only one site has: its own, or another's, which it must know nothing of. */
-function aboutNames(
-  random: Random,
-  site: WatermarkedSite,
-  sites: readonly WatermarkedSite[],
-  question: Question,
-): Question {
+/** Filters on words that only one site has: its own, or those of another site, which it must not find. */
+function aboutNames(random: Random, site: WatermarkedSite, sites: readonly WatermarkedSite[], query: Query): Query {
   const { mark } = random.oneIn(2) ? site : random.pick(sites)
   return {
-    ...question,
+    ...query,
     ...(random.oneIn(2) && { hostname: `${mark}.example` }),
     ...(random.oneIn(2) && { utmSource: `utm-${mark}` }),
   }

@@ -1,4 +1,4 @@
-// Stores of the check's own that may be killed and stopped: the shared ones stay healthy.
+// Separate stores that the check may kill and stop. The shared ones stay healthy.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,9 +9,9 @@ import { startOwnPostgres } from '../../support/own-servers.ts'
 import { connect, disconnect, redisUrl, type Stores } from '../../support/stores.ts'
 
 export interface BreakableStores extends Stores {
-  /** kill -9, so long without an engine, and the same data on the same port again. */
+  /** Sends SIGKILL, waits that long, and starts it again with the same data and port. */
   killClickHouse(downMs: number): Promise<void>
-  /** SIGSTOP and SIGCONT: connections are accepted and nothing is answered. */
+  /** Sends SIGSTOP and SIGCONT: in between, connections are accepted but get no response. */
   stopClickHouse(downMs: number): Promise<void>
   stopPostgres(downMs: number): Promise<void>
   remove(): Promise<void>
@@ -21,21 +21,26 @@ export async function openBreakableStores(): Promise<BreakableStores> {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-tenant-'))
   const port = await freePort()
   const postgres = await startOwnPostgres()
-  let engine = await startClickHouse({ folder, port })
+  let clickhouseServer = await startClickHouse({ folder, port })
   await untilItAnswers(postgres.url)
-  const stores = connect({ postgres: postgres.url, clickhouse: engine.url, redis: redisUrl, redisPrefix: 'tenant:' })
+  const stores = connect({
+    postgres: postgres.url,
+    clickhouse: clickhouseServer.url,
+    redis: redisUrl,
+    redisPrefix: 'tenant:',
+  })
   await migrate(stores)
   return {
     ...stores,
     async killClickHouse(downMs) {
-      await engine.kill()
+      await clickhouseServer.kill()
       await pause(downMs)
-      engine = await startClickHouse({ folder, port })
+      clickhouseServer = await startClickHouse({ folder, port })
     },
     async stopClickHouse(downMs) {
-      process.kill(engine.pid, 'SIGSTOP')
+      process.kill(clickhouseServer.pid, 'SIGSTOP')
       await pause(downMs)
-      process.kill(engine.pid, 'SIGCONT')
+      process.kill(clickhouseServer.pid, 'SIGCONT')
     },
     async stopPostgres(downMs) {
       postgres.signal('SIGSTOP')
@@ -44,13 +49,13 @@ export async function openBreakableStores(): Promise<BreakableStores> {
     },
     async remove() {
       await disconnect(stores)
-      await Promise.all([engine.kill(), postgres.remove()])
+      await Promise.all([clickhouseServer.kill(), postgres.remove()])
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
-/** It listens before it is ready to be asked. */
+/** It listens before it accepts queries. */
 async function untilItAnswers(url: string): Promise<void> {
   const postgres = openPostgres(url)
   for (let attempt = 0; ; attempt++) {

@@ -1,16 +1,16 @@
-// Excluded countries that change while the requests are under way, on every fifth site, and which of them an answer may show.
+// Excluded countries change on every fifth site while requests run. Records which exclusions a response may show.
 import { setExcludedCountries } from '../../../src/accounts/sites.ts'
 import type { Postgres } from '../../../src/stores/postgres.ts'
 import type { CountryCode } from '../../../src/traffic/country.ts'
-import type { Random } from '../../oracle/random.ts'
+import type { Random } from '../../support/random.ts'
 import { pause } from './breakable-stores.ts'
 import type { WatermarkedSite } from './watermarked-sites.ts'
 
 export interface Exclusions {
   changes(): number
-  /** Changes every site that changes, once more, and returns when all of it is seen. */
+  /** Changes each of these sites once more, and returns when all processes show it. */
   changeAll(): Promise<void>
-  /** Every list that was in force at some time between the two, by `performance.now()`. */
+  /** Every list that was in effect at some time between the two, by `performance.now()`. */
   between(site: WatermarkedSite, from: number, until: number): readonly CountryCode[][]
   stop(): Promise<void>
 }
@@ -25,7 +25,7 @@ const changeEveryMs = 3_000
 
 const choices: CountryCode[][] = [[], ['DE'], ['FR', 'JP'], ['JP'], ['DE', 'FR', 'JP']]
 
-/** `shows` says whether every API process answers with these exclusions now; until then the ones before may be seen too. */
+/** `shows` says whether every API process uses these exclusions now; until then the previous ones may be seen too. */
 export function changeExclusions(
   postgres: Postgres,
   sites: readonly WatermarkedSite[],
@@ -54,7 +54,7 @@ export function changeExclusions(
     changes++
   }
 
-  /** One after the other for each site, whoever asks: what was before has to be known when the next one begins. */
+  /** Changes of one site run one after the other: each has to know the previous list when it begins. */
   const lastChange = new Map<number, Promise<void>>()
   function changeInTurn(site: WatermarkedSite): Promise<void> {
     const change = (lastChange.get(site.number) ?? Promise.resolve()).then(() =>

@@ -1,10 +1,35 @@
-// The right answer to any question about a watermarked site, from the four numbers that decide it.
+// The right response to any query about a watermarked site, from the four numbers that determine it.
 import type { ReportName } from '../../../src/stats/reports.ts'
 import { type CountryCode, countryNames } from '../../../src/traffic/country.ts'
 import { channelOf, countries, devices, type TrafficDays, type WatermarkedSite } from './watermarked-sites.ts'
 
-export interface Question {
-  report: ReportName
+/** Reports whose responses are computed here. Every other report is still requested with foreign keys, and its statements are checked. */
+export const modelledReports = [
+  'overview',
+  'timeseries',
+  'pages',
+  'referrers',
+  'channels',
+  'devices',
+  'geo',
+  'events',
+  'utm',
+] as const satisfies ReportName[]
+
+export type ModelledReport = (typeof modelledReports)[number]
+
+/** Endpoints about all sites of a key. */
+export const sitesEndpoints = ['sites', 'sites/overview'] as const
+
+type SitesEndpoint = (typeof sitesEndpoints)[number]
+
+export const isAboutSites = (report: string): report is SitesEndpoint =>
+  (sitesEndpoints as readonly string[]).includes(report)
+
+export const pathOf = ({ report }: Query): string => `/api/v1/${isAboutSites(report) ? report : `stats/${report}`}`
+
+export interface Query {
+  report: ModelledReport | SitesEndpoint
   range: '24h' | '7d' | '30d' | '90d' | '12m' | 'recent day' | 'day after the older'
   limit?: number
   country?: CountryCode
@@ -13,8 +38,8 @@ export interface Question {
   utmSource?: string
 }
 
-/** Which days of traffic the range covers, and which the period before it. */
-const covered: Record<Question['range'], [current: (keyof TrafficDays)[], previous: (keyof TrafficDays)[]]> = {
+/** Which days of traffic the range covers, and which the previous period. */
+const covered: Record<Query['range'], [current: (keyof TrafficDays)[], previous: (keyof TrafficDays)[]]> = {
   '24h': [[], []],
   '7d': [['recent'], []],
   '30d': [['recent'], ['older']],
@@ -24,11 +49,11 @@ const covered: Record<Question['range'], [current: (keyof TrafficDays)[], previo
   'day after the older': [[], ['older']],
 }
 
-export const ranges = Object.keys(covered) as Question['range'][]
+export const ranges = Object.keys(covered) as Query['range'][]
 
-export function parametersOf(question: Question, days: TrafficDays): URLSearchParams {
+export function parametersOf(query: Query, days: TrafficDays): URLSearchParams {
   const parameters = new URLSearchParams()
-  const { range, limit, country, device, hostname, utmSource } = question
+  const { range, limit, country, device, hostname, utmSource } = query
   const day =
     range === 'recent day' ? days.recent : range === 'day after the older' ? days.older.add({ days: 1 }) : null
   parameters.set('range', day ? 'custom' : range)
@@ -42,27 +67,40 @@ export function parametersOf(question: Question, days: TrafficDays): URLSearchPa
   return parameters
 }
 
-/** The JSON of `data`; days without traffic are left out of timeseries, because midnight may pass while the check runs. */
+/** One row of an endpoint about all sites, without the period, whose end is the time of the request. */
+export function expectedRow(
+  site: WatermarkedSite,
+  query: Query,
+  excluded: readonly CountryCode[],
+  days: TrafficDays,
+): string {
+  const row = { site_id: site.id, domain: `${site.mark}.example` }
+  if (query.report === 'sites') return JSON.stringify({ ...row, time_zone: 'UTC' })
+  const data = JSON.parse(expectedData(site, { ...query, report: 'overview' }, excluded, days))
+  return JSON.stringify({ ...row, ...data })
+}
+
+/** The JSON of `data`. Days without traffic are left out of timeseries, because midnight may pass while the check runs. */
 export function expectedData(
   site: WatermarkedSite,
-  question: Question,
+  query: Query & { report: ModelledReport },
   excluded: readonly CountryCode[],
   days: TrafficDays,
 ): string {
   const { mark, visitors, number } = site
-  const { report, hostname, utmSource, limit = 10 } = question
-  const [now, before] = covered[question.range]
+  const { report, hostname, utmSource, limit = 10 } = query
+  const [now, before] = covered[query.range]
   const foreign = (hostname && hostname !== `${mark}.example`) || (utmSource && utmSource !== `utm-${mark}`)
   const inCountries = countries.filter(
-    (code) => !foreign && !excluded.includes(code) && (!question.country || question.country === code),
+    (code) => !foreign && !excluded.includes(code) && (!query.country || query.country === code),
   )
   const onDevices = devices.filter(
-    (label) => (!question.device || question.device === label) && (!utmSource || label === 'Desktop'),
+    (label) => (!query.device || query.device === label) && (!utmSource || label === 'Desktop'),
   )
   const cell = visitors * now.length
   const all = cell * inCountries.length * onDevices.length
   const rows = <Row>(list: Row[], some: number) => (some > 0 ? list.slice(0, limit) : [])
-  const data: Record<ReportName, () => unknown> = {
+  const data: Record<ModelledReport, () => unknown> = {
     overview: () => overview(all, visitors * before.length * inCountries.length * onDevices.length, number + 1),
     timeseries: () =>
       all > 0

@@ -1,21 +1,21 @@
-// (d) A PostgreSQL that answers late: many lookups are under way when their deadline passes, and each one that is answered in the
-// end is answered with its own row. A driver that loses count of its answers would let one key in as another.
+// A PostgreSQL that is late: many lookups are running when their timeout passes, and each one that succeeds returns its own row. A driver
+// that loses count of its responses would accept one key as another.
 import { createAccount } from '../../../src/accounts/accounts.ts'
 import { openDirectory } from '../../../src/accounts/directory.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
 import type { Postgres } from '../../../src/stores/postgres.ts'
 import { openRequestPostgres } from '../../../src/stores/request-postgres.ts'
-import type { Random } from '../../oracle/random.ts'
+import type { Random } from '../../support/random.ts'
 import { keySecrets } from '../../support/stores.ts'
 import { type BreakableStores, pause } from './breakable-stores.ts'
 
-export interface LateTally {
+export interface LateCounts {
   lookups: number
   right: number
-  /** Given up: PostgreSQL did not answer in time. */
+  /** Timed out: PostgreSQL did not respond in time. */
   refused: number
-  /** Answered with the row of another key or site, or as if there were none. */
+  /** Returned the row of another key or site, or none. */
   wrong: number
   examples: string[]
 }
@@ -32,20 +32,20 @@ export async function checkLateDirectory(
   { postgres, addresses, stopPostgres }: BreakableStores,
   rounds: number,
   random: Random,
-): Promise<LateTally> {
-  const tally: LateTally = { lookups: 0, right: 0, refused: 0, wrong: 0, examples: [] }
+): Promise<LateCounts> {
+  const totals: LateCounts = { lookups: 0, right: 0, refused: 0, wrong: 0, examples: [] }
   const tenants = await makeTenants(postgres, (rounds + 1) * atOnce)
   const connections = openRequestPostgres(addresses.postgres)
   const directory = openDirectory(connections, { secrets: keySecrets })
   const look = async (id: string, lookUp: () => Promise<{ id: string } | undefined>): Promise<void> => {
-    tally.lookups++
+    totals.lookups++
     try {
       const found = await lookUp()
-      if (found?.id === id) return void tally.right++
-      tally.wrong++
-      if (tally.examples.length < 3) tally.examples.push(`${id} was looked up and ${found?.id} was found`)
+      if (found?.id === id) return void totals.right++
+      totals.wrong++
+      if (totals.examples.length < 3) totals.examples.push(`${id} was looked up and ${found?.id} was found`)
     } catch {
-      tally.refused++
+      totals.refused++
     }
   }
   const ask = async ({ keyId, keyText, siteId }: Tenant): Promise<void> => {
@@ -57,16 +57,16 @@ export async function checkLateDirectory(
   try {
     await Promise.all(batch(0).map(ask)) // opens the connections and prepares the statements
     for (let round = 1; round <= rounds; round++) {
-      // The deadline of a lookup is 250 ms.
+      // A lookup times out after 250 ms.
       await Promise.all([stopPostgres(200 + random.below(200)), ...batch(round).map(ask)])
-      await pause(600) // the breaker has asked again by then
+      await pause(600) // by now the circuit breaker has tried again
       await Promise.all([...batch(round), ...batch(round - 1)].map(ask))
     }
   } finally {
     await directory.close()
     await connections.close()
   }
-  return tally
+  return totals
 }
 
 const makeTenants = (postgres: Postgres, count: number): Promise<Tenant[]> =>

@@ -1,39 +1,41 @@
-// (c) A site that does not exist and a site of somebody else are refused with the same bytes, and with the same work.
+// A site that does not exist and a site of another account are refused with the same bytes and in the same time.
 import { createAccount } from '../../../src/accounts/accounts.ts'
 import { newId } from '../../../src/accounts/ids.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
 import { reports } from '../../../src/stats/reports.ts'
 import type { Postgres } from '../../../src/stores/postgres.ts'
-import type { Random } from '../../oracle/random.ts'
+import { openConnection, requestText } from '../../support/connection.ts'
+import type { Random } from '../../support/random.ts'
 import { keySecrets } from '../../support/stores.ts'
 import { pause } from './breakable-stores.ts'
-import { openConnection, requestText } from './connection.ts'
+import { sitesEndpoints } from './expected.ts'
 import type { WatermarkedSite } from './watermarked-sites.ts'
 
-export interface RefusalTally {
+export interface RefusalCounts {
   compared: number
   different: number
   examples: string[]
 }
 
-/** Sends each request with an unknown, a foreign and a malformed id and compares every byte that is not a clock or a counter. */
-export async function compareRefusals(url: string, sites: readonly WatermarkedSite[]): Promise<RefusalTally> {
+/** Sends each request with an unknown, a foreign and a malformed id and compares every byte except times and counters. */
+export async function compareRefusals(url: string, sites: readonly WatermarkedSite[]): Promise<RefusalCounts> {
   const own = sites[0] as WatermarkedSite
   const foreign = sites.find(({ accountId }) => accountId !== own.accountId) as WatermarkedSite
   const sibling = sites.find((site) => site.accountId === own.accountId && site !== own)
   const connection = await openConnection(url)
-  const tally: RefusalTally = { compared: 0, different: 0, examples: [] }
+  const totals: RefusalCounts = { compared: 0, different: 0, examples: [] }
   async function ask(method: string, path: string, id: string, headers: Record<string, string>): Promise<string> {
     const request = requestText(method, path.replace('ID', id), headers)
     for (let attempt = 1; ; attempt++) {
       const answer = comparable(await connection.send(request, method === 'HEAD'))
-      // PostgreSQL may be late on a busy machine, and an outage is no verdict.
+      // PostgreSQL may be late on a busy machine, and a 500 says nothing about a site.
       if (attempt === 5 || !answer.startsWith('HTTP/1.1 500')) return answer
       await pause(300)
     }
   }
 
-  for (const report of Object.keys(reports)) {
+  const endpoints = [...Object.keys(reports).map((name) => `stats/${name}`), ...sitesEndpoints]
+  for (const endpoint of endpoints) {
     for (const key of [own.accountKeys[0], own.siteKeys[0]] as string[]) {
       const ids = [newId('site'), foreign.id, 'site_no', ...(key === own.siteKeys[0] && sibling ? [sibling.id] : [])]
       for (const query of [
@@ -45,18 +47,18 @@ export async function compareRefusals(url: string, sites: readonly WatermarkedSi
         for (const method of ['GET', 'HEAD']) {
           const headers = { Authorization: `Bearer ${key}`, 'If-None-Match': '*' }
           const answers: string[] = []
-          for (const id of ids) answers.push(await ask(method, `/api/v1/stats/${report}?${query}`, id, headers))
-          tally.compared += answers.length
+          for (const id of ids) answers.push(await ask(method, `/api/v1/${endpoint}?${query}`, id, headers))
+          totals.compared += answers.length
           const refused = answers.every((answer) => answer.startsWith('HTTP/1.1 403'))
           if (refused && new Set(answers).size === 1) continue
-          tally.different++
-          if (tally.examples.length < 2) tally.examples.push(`${method} ${report}?${query}\n${answers.join('\n')}`)
+          totals.different++
+          if (totals.examples.length < 2) totals.examples.push(`${method} ${endpoint}?${query}\n${answers.join('\n')}`)
         }
       }
     }
   }
   connection.close()
-  return tally
+  return totals
 }
 
 const comparable = (answer: Buffer): string =>
@@ -71,28 +73,28 @@ export interface Timing {
   differenceMs: number
 }
 
-export interface EnumTally {
-  /** The same unknown id and the same foreign id again and again. */
+export interface EnumCounts {
+  /** The same unknown id and the same foreign id, repeatedly. */
   remembered: Timing
-  /** An id nobody has asked for yet, against a foreign one that its owner is using: what a guess would meet. */
+  /** An id that was never sent before, against a foreign one that its owner is using: what an attacker would try. */
   guessed: Timing
 }
 
-/** A lookup in a PostgreSQL next door takes 0.15 ms, so what is remembered has to be alike more closely than the 0.2 ms promised. */
+/** A lookup in a PostgreSQL nearby takes 0.15 ms, so cached ids need a closer limit than the promised 0.2 ms. */
 export const mostDifferenceMs = { remembered: 0.05, guessed: 0.2 }
 
-/** Medians of interleaved requests, one at a time, over keys of an account that owns nothing. */
+/** Medians of interleaved requests, one at a time, with keys of an account without sites. */
 export async function timeRefusals(
   url: string,
   postgres: Postgres,
   sites: readonly WatermarkedSite[],
   each: number,
   random: Random,
-): Promise<EnumTally> {
+): Promise<EnumCounts> {
   const accountId = await createAccount(postgres, { name: 'Curious', plan: 'Agency' })
   const guesses = Math.ceil(each / 5)
   const keys: string[] = []
-  // A key is good for 5,000 requests an hour.
+  // A key allows 5,000 requests per hour.
   for (let count = 0; count < Math.ceil((2 * (each + guesses) + 1_000) / 4_500); count++) {
     keys.push((await createKey(postgres, keySecrets, { accountId, name: 'Curious' })).text)
   }
@@ -123,7 +125,7 @@ export async function timeRefusals(
     500,
     () => unknown,
     () => foreign,
-  ) // the first ones compile
+  ) // the first requests compile the code
   const remembered = await compare(
     each,
     () => unknown,

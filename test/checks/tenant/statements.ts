@@ -1,13 +1,14 @@
-// Whether a statement reads what was asked for and nothing else.
-import type { StatsQuery } from '../../../src/stats/query.ts'
+// Checks that a statement reads what was requested and nothing else.
+
 import type { Statement } from '../../../src/stores/clickhouse-sql.ts'
+import type { PlannedQuery } from '../../support/planned-query.ts'
+import { isRollups, rollupFaults } from '../../support/rollup-rules.ts'
 import { type Source, shapeOf } from '../../support/statement-shape.ts'
-import { isTallies, talliesFaults } from '../../support/tallies-rules.ts'
 
 const looksLikeSite = /^site_[a-z2-7]{16}$/
 
-/** Everything that is wrong with a statement that was made for this question. */
-export function faultsOf({ text, parameters }: Statement, query: StatsQuery): string[] {
+/** Every fault of a statement for this query. */
+export function faultsOf({ text, parameters }: Statement, query: PlannedQuery): string[] {
   const { sources, siteMentions, hostnames, faults: shapeFaults } = shapeOf(text)
   const faults = [...shapeFaults]
   const { country, device, utmSource, hostname } = query.filters
@@ -23,23 +24,24 @@ export function faultsOf({ text, parameters }: Statement, query: StatsQuery): st
   for (const source of sources) {
     must(source, 'site_id = ?', query.siteId)
     guarded += valuesOf(source, 'site_id = ?').length
-    if (isTallies(source.table)) continue
+    if (isRollups(source.table)) continue
     must(source, 'NOT has(?, country)', query.excludedCountries.length > 0 ? query.excludedCountries : undefined)
-    if (source.table === 'titles') continue // a page has one title, whatever the filters (decision D-18)
+    if (source.table === 'titles') continue // a page has one title regardless of filters (decision D-18)
     must(source, 'country = ?', country)
     must(source, 'device = ?', device)
     must(source, 'utm_source = ?', utmSource)
-    if (query.folds.length > 0) continue // which days are read from where is for the tests of the plan
+    if (query.versions.length > 0) continue // the tests of the plan check which days are read from where
     const days = valuesOf(source, 'day BETWEEN ? AND ?')[0]?.join(' ')
     if (days !== daysOf(query, 'current') && days !== daysOf(query, 'previous')) faults.push(`days are ${days}`)
   }
-  faults.push(...talliesFaults(sources, parameters, query))
-  if (siteMentions !== guarded) faults.push(`site_id is written ${siteMentions} times, ${guarded} times as a condition`)
+  faults.push(...rollupFaults(sources, parameters, query))
+  if (siteMentions !== guarded) faults.push(`site_id occurs ${siteMentions} times, ${guarded} times as a condition`)
   const reads = sources.filter(({ table }) => table === 'events').length
-  if (hostname === undefined ? hostnames.length > 0 : hostnames.length < reads) faults.push('hostname is not asked for')
-  if (hostnames.some((name) => parameters[name] !== hostname)) faults.push('another hostname is asked for')
+  if (hostname === undefined ? hostnames.length > 0 : hostnames.length < reads)
+    faults.push('the hostname condition is wrong or missing')
+  if (hostnames.some((name) => parameters[name] !== hostname)) faults.push('another hostname is requested')
   for (const value of Object.values(parameters)) {
-    // A filter may hold anything, the id of another site too; everything else may name ours alone.
+    // A filter may have any value, even the id of another site; all other values may only name ours.
     if (typeof value !== 'string' || value === query.siteId || value === hostname || value === utmSource) continue
     if (looksLikeSite.test(value)) faults.push(`names ${value}`)
   }
@@ -49,7 +51,7 @@ export function faultsOf({ text, parameters }: Statement, query: StatsQuery): st
 const same = (value: unknown, expected: unknown): boolean =>
   value === expected || (Array.isArray(expected) && JSON.stringify(value) === JSON.stringify(expected))
 
-function daysOf(query: StatsQuery, which: 'current' | 'previous'): string {
+function daysOf(query: PlannedQuery, which: 'current' | 'previous'): string {
   const { firstDay, lastDay } = query[which]
   return [firstDay, lastDay].map((day) => (day.year < 1970 ? '1970-01-01' : day.toString())).join(' ')
 }

@@ -1,11 +1,12 @@
-// (b) Many requests at once to two API processes about watermarked sites, while exclusions change, PostgreSQL is late and ClickHouse goes away.
+// Many concurrent requests to two API processes about watermarked sites, while exclusions change, PostgreSQL is late and ClickHouse goes
+// down.
 import { Agent, request } from 'node:http'
-import type { Random } from '../../oracle/random.ts'
 import type { ApiProcess } from '../../support/api-process.ts'
+import type { Random } from '../../support/random.ts'
 import { type Ask, makeAsks } from './asking.ts'
 import { type BreakableStores, pause } from './breakable-stores.ts'
 import { changeExclusions } from './exclusions.ts'
-import { expectedData, parametersOf, type Question } from './expected.ts'
+import { expectedData, parametersOf, pathOf } from './expected.ts'
 import { type Answered, type Breaches, openJudge, type Received } from './verdict.ts'
 import type { TrafficDays, WatermarkedSite } from './watermarked-sites.ts'
 
@@ -16,12 +17,12 @@ export interface TrafficOptions {
   days: TrafficDays
   requests: number
   random: Random
-  /** SIGSTOP too, not only kill -9: it takes 4 s. */
+  /** Also uses SIGSTOP, not only SIGKILL: that takes 4 s. */
   longOutages: boolean
   say: (text: string) => void
 }
 
-export interface TrafficTally {
+export interface TrafficCounts {
   requests: number
   answered: Answered
   breaches: Breaches
@@ -32,17 +33,17 @@ export interface TrafficTally {
 }
 
 const inFlight = 72
-/** After an engine is back, its breaker may need a probe to notice. */
+/** After ClickHouse is back, the circuit breaker may need a probe to notice. */
 const recoveryMs = 3_000
 
-export async function runTraffic(options: TrafficOptions): Promise<TrafficTally> {
+export async function runTraffic(options: TrafficOptions): Promise<TrafficCounts> {
   const { stores, apis, sites, days, requests, random, say } = options
   const agents = apis.map(() => new Agent({ keepAlive: true, maxSockets: inFlight }))
   const exclusions = changeExclusions(stores.postgres, sites, random, async (site, excluded) => {
-    const question: Question = { report: 'geo', range: '7d' }
-    const expected = expectedData(site, question, excluded, days)
+    const query = { report: 'geo', range: '7d' } as const
+    const expected = expectedData(site, query, excluded, days)
     const answers = apis.map(async ({ url }, api) => {
-      const ask = { site, question, key: site.siteKeys[0] as string, namesSite: false, api }
+      const ask = { site, sites: [site], query, key: site.siteKeys[0] as string, namesSite: false, api }
       const { status, body } = await send(ask, url, agents[api] as Agent, days)
       return status === 200 && body.startsWith(`{"data":${expected},`)
     })
@@ -57,7 +58,7 @@ export async function runTraffic(options: TrafficOptions): Promise<TrafficTally>
   let done = 0
 
   async function one(ask: Ask): Promise<void> {
-    const identity = `${ask.site.number} ${JSON.stringify(ask.question)}`
+    const identity = `${ask.site.number} ${JSON.stringify(ask.query)}`
     const now = (flying.get(identity) ?? 0) + 1
     flying.set(identity, now)
     most.identical = Math.max(most.identical, now)
@@ -65,9 +66,9 @@ export async function runTraffic(options: TrafficOptions): Promise<TrafficTally>
     const startedAt = performance.now()
     try {
       const received = await send(ask, (apis[ask.api] as ApiProcess).url, agents[ask.api] as Agent, days)
-      const engineIsDown = outage.from <= received.receivedAt && outage.until >= startedAt
-      judge.judge(ask, received, engineIsDown)
-      if (received.status === 500) await pause(100) // refusals come at once: the rest of the run is for answers
+      const clickhouseIsDown = outage.from <= received.receivedAt && outage.until >= startedAt
+      judge.judge(ask, received, clickhouseIsDown)
+      if (received.status === 500) await pause(100) // refusals are immediate; leave the rest of the run for successful requests
     } catch (error) {
       judge.failed(ask, error as Error)
     } finally {
@@ -78,7 +79,7 @@ export async function runTraffic(options: TrafficOptions): Promise<TrafficTally>
     }
   }
 
-  // What was refused does not count: the promise is about so many answers, and about all that breaks meanwhile.
+  // Refusals do not count: the run needs this many responses, and all the outages.
   let hasBroken = false
   const wanted = () => !hasBroken || begun - judge.answered.refused - judge.answered.late < requests
   async function keepAsking(): Promise<void> {
@@ -95,13 +96,13 @@ export async function runTraffic(options: TrafficOptions): Promise<TrafficTally>
     outage.until = Number.POSITIVE_INFINITY
     await how()
     outage.until = performance.now() + recoveryMs
-    say(`broken and well again: ${judge.answered.last} last answers, ${judge.answered.refused} refusals so far`)
+    say(`broken and recovered: ${judge.answered.last} cached responses, ${judge.answered.refused} refusals so far`)
   }
 
   async function breakThings(): Promise<void> {
     for (const share of [0.2, 0.3]) await breakAt(share, () => stores.stopPostgres(400))
     while (begun < requests * 0.5) await pause(10)
-    // The last answers that will be asked for are from before this change, and must not be given.
+    // Responses cached before this change must not be sent any more.
     await exclusions.changeAll()
     await breakAt(0.5, () => stores.killClickHouse(500))
     if (options.longOutages) await breakAt(0.75, () => stores.stopClickHouse(4_000))
@@ -126,7 +127,7 @@ export async function runTraffic(options: TrafficOptions): Promise<TrafficTally>
 }
 
 function send(ask: Ask, url: string, agent: Agent, days: TrafficDays): Promise<Received> {
-  const parameters = parametersOf(ask.question, days)
+  const parameters = parametersOf(ask.query, days)
   if (ask.namesSite) parameters.set('site_id', ask.site.id)
   const headers = {
     Authorization: `Bearer ${ask.key}`,
@@ -134,7 +135,7 @@ function send(ask: Ask, url: string, agent: Agent, days: TrafficDays): Promise<R
   }
   const [sentAt, sentOn] = [performance.now(), Date.now()]
   return new Promise((resolve, reject) => {
-    const sending = request(`${url}/api/v1/stats/${ask.question.report}?${parameters}`, { agent, headers }, (got) => {
+    const sending = request(`${url}${pathOf(ask.query)}?${parameters}`, { agent, headers }, (got) => {
       let body = ''
       got.setEncoding('utf8')
       got.on('data', (chunk: string) => {

@@ -1,7 +1,7 @@
-// Whether an answer is the asked site's own: its words, its numbers, its id and its tag.
+// Checks that a response belongs to the requested site: its words, numbers, id and ETag.
 import type { Ask, KnownTags } from './asking.ts'
 import type { Exclusions } from './exclusions.ts'
-import { expectedData, type Question } from './expected.ts'
+import { expectedData, expectedRow, isAboutSites, type ModelledReport, type Query } from './expected.ts'
 import { markPattern, type TrafficDays, type WatermarkedSite } from './watermarked-sites.ts'
 
 export interface Received {
@@ -16,24 +16,24 @@ export interface Received {
 }
 
 export interface Breaches {
-  /** Words, ids or tags of another site. */
+  /** Responses with words, ids or ETags of another site. */
   foreign: number
-  /** Numbers that are not the asked site's. */
+  /** Responses with numbers of another site. */
   wrong: number
-  /** A tag that stands for two answers, or matches where it must not. */
+  /** ETags that belong to two responses, or match where they must not. */
   tags: number
-  /** A status that no request here deserves, or no answer at all. */
+  /** Requests with an unexpected status, or without a response. */
   unexpected: number
 }
 
 export interface Answered {
   fresh: number
   notModified: number
-  /** With the last answer from before the engine went away. */
+  /** Answered with the last cached response from before ClickHouse went down. */
   last: number
-  /** With 500 while the engine is away; */
+  /** Answered with 500 while ClickHouse was down. */
   refused: number
-  /** and at other times, which only a machine too busy for our deadlines should bring about. */
+  /** Answered with 500 at other times, which happens only on a machine too busy for our timeouts. */
   late: number
 }
 
@@ -42,8 +42,8 @@ export interface Judge {
   examples: string[]
   answered: Answered
   tags: KnownTags
-  judge(ask: Ask, received: Received, engineIsDown: boolean): void
-  /** Of a request that got no answer at all. */
+  judge(ask: Ask, received: Received, clickhouseIsDown: boolean): void
+  /** For a request without a response. */
   failed(ask: Ask, error: Error): void
 }
 
@@ -51,40 +51,62 @@ export function openJudge(days: TrafficDays, exclusions: Exclusions): Judge {
   const breaches: Breaches = { foreign: 0, wrong: 0, tags: 0, unexpected: 0 }
   const answered: Answered = { fresh: 0, notModified: 0, last: 0, refused: 0, late: 0 }
   const examples: string[] = []
-  /** What each tag stands for. */
-  const meanings = new Map<string, { site: WatermarkedSite; question: string; data: string }>()
+  /** The response that each ETag belongs to. */
+  const meanings = new Map<string, { sites: string; query: string; data: string }>()
   const lastTags = new Map<string, string>()
-  const placeOf = (site: WatermarkedSite, question: Question) => `${site.number} ${JSON.stringify(question)}`
+  const numbersOf = (sites: readonly WatermarkedSite[]) => sites.map(({ number }) => number).join(' and ')
+  const askKey = (sites: readonly WatermarkedSite[], query: Query) => `${numbersOf(sites)} ${JSON.stringify(query)}`
+
+  /** The list of sites is the same whatever else is asked. */
+  const meant = (query: Query): string => JSON.stringify(query.report === 'sites' ? query.report : query)
 
   function breach(kind: keyof Breaches, ask: Ask, words: string): void {
     breaches[kind]++
-    if (examples.length < 5)
-      examples.push(`${kind}: site ${ask.site.number}, ${JSON.stringify(ask.question)}: ${words}`)
+    if (examples.length < 5) examples.push(`${kind}: site ${ask.site.number}, ${JSON.stringify(ask.query)}: ${words}`)
   }
 
   function judgeTag(ask: Ask, tag: string, data: string): void {
-    const question = JSON.stringify(ask.question)
+    const [query, sites] = [meant(ask.query), numbersOf(ask.sites)]
     const known = meanings.get(tag)
-    if (known && known.site !== ask.site) breach('foreign', ask, `${tag} is a tag of site ${known.site.number}`)
-    else if (known && known.data !== data) breach('tags', ask, `${tag} stands for ${known.data} and for ${data}`)
-    meanings.set(tag, { site: ask.site, question, data })
-    lastTags.set(placeOf(ask.site, ask.question), tag)
+    if (known && known.sites !== sites) breach('foreign', ask, `${tag} is a tag of site ${known.sites}`)
+    else if (known && withoutEnds(known.data) !== withoutEnds(data))
+      breach('tags', ask, `${tag} stands for ${known.data} and for ${data}`)
+    meanings.set(tag, { sites, query, data })
+    lastTags.set(askKey(ask.sites, ask.query), tag)
   }
 
   function judgeMatch(ask: Ask, tag: string, body: string): string | undefined {
     const known = meanings.get(tag)
     if (body !== '') breach('tags', ask, '304 with a body')
-    if (!known) return void breach('tags', ask, `304 with ${tag}, which was never given`)
-    if (known.site !== ask.site) return void breach('foreign', ask, `304 with a tag of site ${known.site.number}`)
+    if (!known) return void breach('tags', ask, `304 with ${tag}, which was never sent`)
+    if (known.sites !== numbersOf(ask.sites))
+      return void breach('foreign', ask, `304 with a tag of site ${known.sites}`)
     if (!ask.ifNoneMatch?.header.includes(tag)) breach('tags', ask, `304 with ${tag}, which was not sent`)
-    if (known.question !== JSON.stringify(ask.question)) breach('tags', ask, `304 with a tag of ${known.question}`)
+    if (known.query !== meant(ask.query)) breach('tags', ask, `304 with a tag of ${known.query}`)
     return known.data
   }
 
-  function judgeData(ask: Ask, data: string, { sentAt, receivedAt }: Received): void {
-    const shown = ask.question.report === 'timeseries' ? withoutQuietDays(data) : data
+  /** Each row has the exclusions of its site, which change one by one. */
+  function judgeRows(ask: Ask, data: string, { sentAt, receivedAt }: Received): void {
+    const rows = JSON.parse(data) as { period?: object }[]
+    const limit = ask.query.report === 'sites' ? ask.sites.length : (ask.query.limit ?? ask.sites.length)
+    const shown = ask.sites.slice(0, limit)
+    if (rows.length !== shown.length) breach('wrong', ask, `${rows.length} rows: ${data}`)
+    for (const [index, site] of shown.entries()) {
+      const { period, ...row } = rows[index] ?? {}
+      const allowed = exclusions.between(site, sentAt, receivedAt)
+      const right = allowed.some((excluded) => expectedRow(site, ask.query, excluded, days) === JSON.stringify(row))
+      if (!right) breach('wrong', ask, `${JSON.stringify(row)} with ${JSON.stringify(allowed)} excluded`)
+    }
+  }
+
+  function judgeData(ask: Ask, data: string, received: Received): void {
+    const { sentAt, receivedAt } = received
+    if (isAboutSites(ask.query.report)) return void judgeRows(ask, data, received)
+    const query = ask.query as Query & { report: ModelledReport }
+    const shown = ask.query.report === 'timeseries' ? withoutQuietDays(data) : data
     const allowed = exclusions.between(ask.site, sentAt, receivedAt)
-    const right = allowed.some((excluded) => expectedData(ask.site, ask.question, excluded, days) === shown)
+    const right = allowed.some((excluded) => expectedData(ask.site, query, excluded, days) === shown)
     if (!right) breach('wrong', ask, `${shown} with ${JSON.stringify(allowed)} excluded`)
   }
 
@@ -92,17 +114,17 @@ export function openJudge(days: TrafficDays, exclusions: Exclusions): Judge {
     breaches,
     examples,
     answered,
-    tags: { of: (site, question) => lastTags.get(placeOf(site, question)) },
-    judge(ask, received, engineIsDown) {
+    tags: { of: (sites, query) => lastTags.get(askKey(sites, query)) },
+    judge(ask, received, clickhouseIsDown) {
       const { status, headers, body, sentOn } = received
-      const { site } = ask
-      for (const mark of body.match(markPattern) ?? []) {
-        if (mark !== site.mark) return breach('foreign', ask, `${mark} in ${body}`)
+      const { site, sites, query } = ask
+      for (const found of body.match(markPattern) ?? []) {
+        if (!sites.some(({ mark }) => mark === found)) return breach('foreign', ask, `${found} in ${body}`)
       }
-      for (const id of `${body} ${JSON.stringify(headers)}`.match(/site_[a-z2-7]{16}/g) ?? []) {
-        if (id !== site.id) return breach('foreign', ask, `${id} in ${body}`)
+      for (const found of `${body} ${JSON.stringify(headers)}`.match(/site_[a-z2-7]{16}/g) ?? []) {
+        if (!sites.some(({ id }) => id === found)) return breach('foreign', ask, `${found} in ${body}`)
       }
-      if (status === 500) return void (engineIsDown ? answered.refused++ : answered.late++)
+      if (status === 500) return void (clickhouseIsDown ? answered.refused++ : answered.late++)
       const tag = String(headers.etag)
       if (status === 304) {
         answered.notModified++
@@ -112,7 +134,8 @@ export function openJudge(days: TrafficDays, exclusions: Exclusions): Judge {
       }
       if (status !== 200) return breach('unexpected', ask, `${status} ${body}`)
       const { meta } = JSON.parse(body) as { meta: { site_id: string; generated_at: string } }
-      if (meta.site_id !== site.id) return breach('foreign', ask, `site_id ${meta.site_id}`)
+      if (!isAboutSites(query.report) && meta.site_id !== site.id)
+        return breach('foreign', ask, `site_id ${meta.site_id}`)
       if (Date.parse(meta.generated_at) < sentOn) answered.last++
       else answered.fresh++
       const data = body.slice('{"data":'.length, body.lastIndexOf(',"meta":'))
@@ -122,6 +145,9 @@ export function openJudge(days: TrafficDays, exclusions: Exclusions): Judge {
     failed: (ask, error) => breach('unexpected', ask, `no answer: ${error.message}`),
   }
 }
+
+/** A period that ends now moves without a change of the numbers, and so without a new tag. */
+const withoutEnds = (data: string): string => data.replaceAll(/,"end":"[^"]+"/g, '')
 
 function withoutQuietDays(data: string): string {
   const days = JSON.parse(data) as { visitors: number; pageviews: number }[]

@@ -1,5 +1,5 @@
-// Sites that cannot be taken for each other: every word of site number k carries its mark, every count is a multiple of k + 1
-// visitors, and every session lasts k + 1 seconds. So regular that the right answer to any question is worked out by hand.
+// Sites that cannot be confused: every word of site number k has its mark, every count is a multiple of k + 1 visitors, and every session
+// lasts k + 1 seconds. The traffic is so regular that the right response to any query can be computed.
 import { randomUUID } from 'node:crypto'
 import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
@@ -19,14 +19,14 @@ export interface WatermarkedSite {
   id: string
   accountId: string
   mark: string
-  /** Visitors a day in each pair of country and device. */
+  /** Visitors per day for each pair of country and device. */
   visitors: number
   siteKeys: string[]
-  /** Of its account, which has other sites too: asked with site_id. */
+  /** Keys of its account, which has other sites too, so requests name the site_id. */
   accountKeys: string[]
 }
 
-/** Two days of traffic: one in every range but 24h, the other in 90d, 12m and the period before 30d. */
+/** Two days of traffic: one in every range except 24h, the other in 90d, 12m and the period before 30d. */
 export interface TrafficDays {
   recent: Temporal.PlainDate
   older: Temporal.PlainDate
@@ -34,7 +34,7 @@ export interface TrafficDays {
 
 export const markPattern = /wm\d{5}x/g
 
-/** Sites an account: the last of them is the foreign one of nobody, because accounts never share. */
+/** Sites per account. Sites of other accounts are foreign. */
 const sitesPerAccount = 5
 
 export async function makeSites(
@@ -56,7 +56,7 @@ export async function makeSites(
     const id = await createSite(postgres, { accountId, domain: `${mark}.example` })
     const make = () => createKey(postgres, keySecrets, { accountId, siteId: id, name: 'Site' })
     const siteKeys = await many(keysEach, async () => (await make()).text)
-    // Only to keep a thousand sites affordable: up to a hundred, no two have the same number of visitors.
+    // Keeps a thousand sites affordable: among a hundred, no two have the same number of visitors.
     sites.push({ number, id, accountId, mark, visitors: 1 + (number % 100), siteKeys, accountKeys: account.keys })
   }
   for (let from = 0; from < sites.length; from += 10) {

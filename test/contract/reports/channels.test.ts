@@ -6,7 +6,7 @@ import { noon, times } from '../vocabulary.ts'
 
 const at = '2026-11-14T10:00:00Z'
 
-test('the whole body: most visitors first with their share, no limit, and nothing else', async (t) => {
+test('the whole body: each channel with its share, most visitors first, without a limit, and nothing else', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     ...times(4, (index) => pageview({ at, visitor: `direct ${index}` })),
@@ -53,7 +53,7 @@ test('a share below half a percent is 0 and its row stays', async (t) => {
   ])
 })
 
-test('a visitor who arrived by two channels in a day is in both, so shares may exceed 100 together', async (t) => {
+test('a visitor who arrived through two channels in a day is in both, so shares may add up to more than 100', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at: '2026-11-14T08:00:00Z', session: 'one', channel: 'Email' }),
@@ -65,7 +65,7 @@ test('a visitor who arrived by two channels in a day is in both, so shares may e
   ])
 })
 
-test('every channel of the closed list is shown by its label, ties in code point order, more than ten of them', async (t) => {
+test('every channel of the closed list is shown by its label, ties in code point order, without a limit of ten', async (t) => {
   const world = await openWorld(t, { now: noon })
   const labels = [
     'AI Assistants',
@@ -95,7 +95,7 @@ test('every channel of the closed list is shown by its label, ties in code point
   )
 })
 
-test('the share is of the visitors overview shows under the same filters', async (t) => {
+test('percentage is the share of the visitors that overview shows with the same filters', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at, visitor: 'ann', channel: 'Email', country: 'FR' }),

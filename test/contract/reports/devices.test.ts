@@ -34,7 +34,7 @@ test('without data: an empty list', async (t) => {
   assert.deepEqual(await world.data('/stats/devices'), [])
 })
 
-test('trap: ties go by name, under every limit', async (t) => {
+test('ties are ordered by name, with every limit', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     ...(['Unknown', 'Tablet', 'Mobile', 'Desktop'] as const).map((device) => pageview({ at, visitor: device, device })),
@@ -44,7 +44,7 @@ test('trap: ties go by name, under every limit', async (t) => {
     assert.deepEqual(await world.data('/stats/devices', `limit=${limit}`), all.slice(0, limit))
 })
 
-test('a label sent back as a filter works', async (t) => {
+test('a device label works as a filter', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(pageview({ at, visitor: 'ann', device: 'Tablet' }), pageview({ at, visitor: 'bob' }))
   for (const device of ['Tablet', 'tablet', 'TABLET'])

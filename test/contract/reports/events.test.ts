@@ -6,7 +6,7 @@ import { noon, times } from '../vocabulary.ts'
 
 const at = '2026-11-14T10:00:00Z'
 
-test('the whole body: most frequent first, pageviews never among them, and nothing else', async (t) => {
+test('the whole body: most frequent first, without pageviews, and nothing else', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     ...times(9, () => pageview({ at })),
@@ -32,7 +32,7 @@ test('without custom events: an empty list', async (t) => {
   assert.deepEqual(await world.data('/stats/events'), [])
 })
 
-test('trap: an event named 404 stays a string, like every name that looks like something else', async (t) => {
+test('an event named 404 stays a string, like every name that looks like another type', async (t) => {
   const world = await openWorld(t, { now: noon })
   const names = ['1e5', '404', 'NaN', '__proto__', 'null', 'true']
   await world.record(...names.map((name) => custom(name, { at })))
@@ -44,7 +44,7 @@ test('trap: an event named 404 stays a string, like every name that looks like s
   assert.match(text, /"name":"404"/)
 })
 
-test('trap: ties go by visitors, then by name in code point order', async (t) => {
+test('ties are ordered by visitors, then by name in code point order', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     ...['\u{1F98A}', '\u{FF5E}', 'é', 'b', 'a', 'Z', 'Pageview'].flatMap((name) =>

@@ -35,7 +35,7 @@ test('without data: an empty list', async (t) => {
   assert.deepEqual(await world.data('/stats/geo'), [])
 })
 
-test('trap: ties go by the printed name in code point order, not by the code', async (t) => {
+test('ties are ordered by the printed name in code point order, not by the country code', async (t) => {
   const world = await openWorld(t, { now: noon })
   const tied: CountryCode[] = ['AX', 'CH', 'DE', 'GB', 'SE', 'XK', 'ZA', 'ZZ']
   await world.record(...tied.map((country) => pageview({ at, visitor: country, country })))
@@ -56,7 +56,7 @@ test('trap: ties go by the printed name in code point order, not by the code', a
     )
 })
 
-test('the unknown country may be filtered on like any other', async (t) => {
+test('the unknown country can be filtered on like any other', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(pageview({ at, visitor: 'ann', country: 'ZZ' }), pageview({ at, visitor: 'bob', country: 'DE' }))
   assert.deepEqual(await world.data('/stats/geo', 'country=zz'), [{ name: 'Unknown', visitors: 1 }])

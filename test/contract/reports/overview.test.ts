@@ -36,7 +36,7 @@ test('without data: zeros, and every change null', async (t) => {
   assert.deepEqual(await world.data('/stats/overview'), { current: nothing, previous: nothing, change: unknown })
 })
 
-test('trap: 100 -> 150 is a change of 50, not of 150', async (t) => {
+test('100 -> 150 is a change of 50, not of 150', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     ...times(100, () => pageview({ at: '2026-11-13T10:00:00Z' })),
@@ -46,7 +46,7 @@ test('trap: 100 -> 150 is a change of 50, not of 150', async (t) => {
   assert.deepEqual([previous.pageviews, current.pageviews, change.pageviews], [100, 150, 50])
 })
 
-test('change has one decimal, halves away from zero, may be negative, and is null after zero', async (t) => {
+test('change has one decimal, rounds halves away from zero, may be negative, and is null when the previous value is 0', async (t) => {
   const world = await openWorld(t, { now: noon })
   // Pageviews of 1 to 9 November; each day is compared with the day before it.
   const daily = [16, 17, 16, 15, 15, 0, 3, 1, 3]
@@ -62,7 +62,7 @@ test('change has one decimal, halves away from zero, may be negative, and is nul
   assert.deepEqual(changes, [6.3, -5.9, -6.3, 0, -100, null, -66.7, 200])
 })
 
-test('change follows from the printed numbers, not from the exact ones', async (t) => {
+test('change is computed from the printed numbers, not from the exact ones', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     // 1.4 s, printed 1, then 2.5 s, printed 3
@@ -75,7 +75,7 @@ test('change follows from the printed numbers, not from the exact ones', async (
   assert.equal(change.avg_duration, 200)
 })
 
-test('change is null exactly when the printed previous value is 0, for each metric by itself', async (t) => {
+test('each metric has change null exactly when its printed previous value is 0', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     // 0.4 s is printed as 0; two pageviews are no bounce
@@ -90,7 +90,7 @@ test('change is null exactly when the printed previous value is 0, for each metr
   })
 })
 
-test('a small fall is printed as 0 and never as -0', async (t) => {
+test('a small decrease is printed as 0 and never as -0', async (t) => {
   const world = await openWorld(t, { now: noon })
   const session = (day: string, seconds: number) =>
     [0, 1500, seconds].map((after) =>
@@ -102,7 +102,7 @@ test('a small fall is printed as 0 and never as -0', async (t) => {
   assert.doesNotMatch(text, /-0/)
 })
 
-test('a bounce is one pageview and no custom event', async (t) => {
+test('a bounce is a session with one pageview and no custom event', async (t) => {
   const world = await openWorld(t, { now: noon })
   const at = '2026-11-14T10:00:00Z'
   await world.record(
@@ -117,7 +117,7 @@ test('a bounce is one pageview and no custom event', async (t) => {
   assert.deepEqual(current, { visitors: 4, pageviews: 4, sessions: 4, bounce_rate: 25, avg_duration: 0 })
 })
 
-test('bounce_rate is rounded half up: one of eight is 13, seven of eight are 88', async (t) => {
+test('bounce_rate is rounded half up: 1 of 8 is 13, and 7 of 8 are 88', async (t) => {
   const world = await openWorld(t, { now: noon })
   const sessions = (day: string, bounced: number) =>
     times(8, (index) => {
@@ -130,7 +130,7 @@ test('bounce_rate is rounded half up: one of eight is 13, seven of eight are 88'
   assert.deepEqual([previous.bounce_rate, current.bounce_rate, change.bounce_rate], [13, 88, 576.9])
 })
 
-test('avg_duration is whole seconds, half up, over all sessions, those of one event included as 0', async (t) => {
+test('avg_duration is whole seconds, rounded half up, over all sessions; a session of one event counts as 0', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     // 0.999 s over two sessions: 0.4995
@@ -146,7 +146,7 @@ test('avg_duration is whole seconds, half up, over all sessions, those of one ev
   assert.deepEqual([previous.avg_duration, current.avg_duration], [0, 1])
 })
 
-test('a visitor is counted once per day, however many sessions; a range has the sum of its days', async (t) => {
+test('a visitor is counted once per day in any number of sessions; a range is the sum of its days', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at: '2026-11-13T09:00:00Z', session: 'morning' }),
@@ -157,14 +157,14 @@ test('a visitor is counted once per day, however many sessions; a range has the 
   assert.deepEqual(current, { visitors: 2, pageviews: 3, sessions: 3, bounce_rate: 100, avg_duration: 0 })
 })
 
-test('a visitor with custom events only is a visitor', async (t) => {
+test('a visitor with only custom events is a visitor', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(custom('signup', { at: '2026-11-14T09:00:00Z' }))
   const { current } = await world.data('/stats/overview', 'range=7d')
   assert.deepEqual(current, { visitors: 1, pageviews: 0, sessions: 1, bounce_rate: 0, avg_duration: 0 })
 })
 
-test('trap: a session seen through a hostname filter is judged whole and does not look like a bounce', async (t) => {
+test('a hostname filter does not turn a session with hits on other hosts into a bounce', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at: '2026-11-14T10:00:00Z', hostname: 'www.example' }),
@@ -175,11 +175,11 @@ test('trap: a session seen through a hostname filter is judged whole and does no
   assert.deepEqual(current, { visitors: 1, pageviews: 1, sessions: 1, bounce_rate: 0, avg_duration: 90 })
 })
 
-test('a session belongs to the window it started in, whole, also where it crosses the edge', async (t) => {
+test('a session belongs entirely to the window it started in, even when it crosses the edge', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at: '2026-11-14T11:50:00Z' }),
-    pageview({ at: '2026-11-14T12:05:00Z' }), // the edge of 24h is at 12:00
+    pageview({ at: '2026-11-14T12:05:00Z' }), // the 24h windows meet at 12:00
     pageview({ at: '2026-11-14T12:30:00Z', visitor: 'later' }),
   )
   const { current, previous } = await world.data('/stats/overview', 'range=24h')
@@ -187,7 +187,7 @@ test('a session belongs to the window it started in, whole, also where it crosse
   assert.deepEqual(current, { visitors: 2, pageviews: 2, sessions: 1, bounce_rate: 100, avg_duration: 0 })
 })
 
-test('trap: a bounce rate of 4294967271: hits without a session in the window give 0, and no rate leaves 0 to 100', async (t) => {
+test('hits without a session in the window give a bounce rate of 0 (not 4294967271), and every rate is 0 to 100', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at: '2026-11-14T11:59:00Z', hostname: 'www.example' }),
@@ -202,7 +202,7 @@ test('trap: a bounce rate of 4294967271: hits without a session in the window gi
   assert.deepEqual([shop.current, shop.previous], [inside, nothing])
 })
 
-test('filters and exclusions hold for the previous period too', async (t) => {
+test('filters and exclusions apply to the previous period too', async (t) => {
   const world = await openWorld(t, { now: noon, excludedCountries: ['FR'] })
   await world.record(
     ...(['DE', 'FR', 'US'] as const).flatMap((country) => [

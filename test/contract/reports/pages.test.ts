@@ -6,7 +6,7 @@ import { noon, times } from '../vocabulary.ts'
 
 const at = '2026-11-14T10:00:00Z'
 
-test('the whole body: most views first, titles included, and nothing else', async (t) => {
+test('the whole body: pages with titles, most views first, and nothing else', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at, pathname: '/', title: 'Home', visitor: 'ann' }),
@@ -32,7 +32,7 @@ test('without data: an empty list', async (t) => {
   assert.deepEqual(await world.data('/stats/pages'), [])
 })
 
-test('trap: ties go by visitors, then by path in code point order, the same every time', async (t) => {
+test('ties are ordered by visitors, then by path in code point order, the same every time', async (t) => {
   const world = await openWorld(t, { now: noon })
   // U+FF5E comes before U+1F98A by code point and after it in UTF-16.
   const tied = ['/\u{1F98A}', '/\u{FF5E}', '/é', '/a', '/Z', '/', '/a/', '/10', '/9']
@@ -51,7 +51,7 @@ test('trap: ties go by visitors, then by path in code point order, the same ever
   }
 })
 
-test('limit keeps the first rows: 10 by default, 1 to 100 as asked', async (t) => {
+test('limit keeps the first rows: 10 by default, 1 to 100 on request', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(...times(105, (index) => pageview({ at, pathname: `/${String(index).padStart(3, '0')}` })))
   const paths = async (query: string) =>
@@ -67,7 +67,7 @@ test('limit keeps the first rows: 10 by default, 1 to 100 as asked', async (t) =
   )
 })
 
-test('case and trailing slash are kept, hosts are merged', async (t) => {
+test('case and trailing slash are kept, and hosts are merged', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at, pathname: '/about' }),
@@ -85,7 +85,7 @@ test('case and trailing slash are kept, hosts are merged', async (t) => {
   ])
 })
 
-test('custom events are no views and make no rows', async (t) => {
+test('custom events add no views and no rows', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at, pathname: '/a', visitor: 'ann' }),
@@ -95,9 +95,9 @@ test('custom events are no views and make no rows', async (t) => {
   assert.deepEqual(await world.data('/stats/pages', 'range=7d'), [{ pathname: '/a', title: '', views: 1, visitors: 1 }])
 })
 
-/** What the title of /page is, after these hits and one that puts it into the window asked for. */
+/** The title of /page after these hits and one more hit that puts the page into the requested window. */
 const titles: Record<string, { hits: Hit[]; title: string }> = {
-  'is the latest one, whatever the order of arrival': {
+  'is the latest one, in any order of arrival': {
     hits: [
       pageview({ at: '2026-11-14T10:00:02Z', title: 'new' }),
       pageview({ at: '2026-11-14T10:00:01Z', title: 'old' }),
@@ -115,18 +115,18 @@ const titles: Record<string, { hits: Hit[]; title: string }> = {
     ],
     title: 'higher id',
   },
-  'comes from before the window too': {
+  'may come from before the window': {
     hits: [pageview({ at: '2020-01-01T00:00:00Z', title: 'old' })],
     title: 'old',
   },
-  'comes from hits that the filters leave out too': {
+  'may come from hits that the filters exclude': {
     hits: [
       pageview({ at, title: 'Deutsch' }),
       pageview({ at: '2026-11-14T11:00:00Z', title: 'Français', country: 'FR', visitor: 'b', device: 'Mobile' }),
     ],
     title: 'Français',
   },
-  'comes from custom events too': {
+  'may come from custom events': {
     hits: [pageview({ at, title: 'page' }), custom('signup', { at: '2026-11-14T10:00:01Z', title: 'event' })],
     title: 'event',
   },
@@ -146,7 +146,7 @@ for (const [rule, { hits, title }] of Object.entries(titles)) {
   })
 }
 
-test('the title of a page is never one that only visitors of an excluded country sent, folded or not', async (t) => {
+test('a title sent only by visitors from an excluded country is never shown, from rollups or from events', async (t) => {
   const world = await openWorld(t, { now: noon, excludedCountries: ['FR', 'US'] })
   const page = { pathname: '/page' }
   await world.record(
@@ -161,7 +161,7 @@ test('the title of a page is never one that only visitors of an excluded country
     return rows.map(({ title }) => title).sort()
   }
   for (const last of [undefined, '2026-11-14']) {
-    if (last) await world.fold(last)
+    if (last) await world.rollUp(last)
     await world.excludeCountries(['FR', 'US'])
     assert.deepEqual(await titles(), ['', 'Seite'])
     await world.excludeCountries(['US'])
@@ -172,14 +172,14 @@ test('the title of a page is never one that only visitors of an excluded country
   }
 })
 
-test('the title of a page is never that of the same path on another site', async (t) => {
+test('the title of a page never comes from the same path on another site', async (t) => {
   const [one, other] = [await openWorld(t, { now: noon }), await openWorld(t, { now: noon })]
   await other.record(pageview({ at, pathname: '/page', title: 'Theirs' }))
   await one.record(pageview({ at, pathname: '/page' }))
   assert.equal((await one.data('/stats/pages'))[0].title, '')
 })
 
-test('a path may hold any character, and its title is found', async (t) => {
+test('a path may contain any character, and its title is found', async (t) => {
   const world = await openWorld(t, { now: noon })
   const paths = ["/it's", '/"', '/\\', '/\\N', '/\\n', '/a\tb', '/%20', '/{p0:String}', "/',(SELECT 1)--", '/🦊']
   await world.record(...paths.map((pathname) => pageview({ at, pathname, title: `Title of ${pathname}` })))
@@ -188,7 +188,7 @@ test('a path may hold any character, and its title is found', async (t) => {
   for (const { pathname, title } of rows) assert.equal(title, `Title of ${pathname}`)
 })
 
-test('views sum to the pageviews of overview', async (t) => {
+test('views add up to the pageviews of overview', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     ...times(30, (index) => pageview({ at, pathname: `/${index % 7}`, visitor: `${index % 4}` })),

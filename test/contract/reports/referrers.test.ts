@@ -6,7 +6,7 @@ import { noon, times } from '../vocabulary.ts'
 
 const at = '2026-11-14T10:00:00Z'
 
-test('the whole body: most views first, sessions without a referrer left out, and nothing else', async (t) => {
+test('the whole body: most views first, without sessions that have no referrer, and nothing else', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at, visitor: 'ann', referrer: 'news.example' }),
@@ -33,7 +33,7 @@ test('without data, or without any referrer: an empty list', async (t) => {
   assert.deepEqual(await world.data('/stats/referrers'), [])
 })
 
-test('a referrer whose visitors sent custom events only has 0 views and stays', async (t) => {
+test('a referrer whose visitors sent only custom events has 0 views and stays in the list', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     custom('signup', { at, visitor: 'ann', referrer: 'quiet.example' }),
@@ -45,7 +45,7 @@ test('a referrer whose visitors sent custom events only has 0 views and stays', 
   ])
 })
 
-test('trap: ties go by visitors, then by referrer in code point order', async (t) => {
+test('ties are ordered by visitors, then by referrer in code point order', async (t) => {
   const world = await openWorld(t, { now: noon })
   const tied = ['b.example', 'a.example', '\u{1F98A}.example', '\u{FF5E}.example', 'ä.example', '1.example']
   await world.record(
@@ -63,7 +63,7 @@ test('trap: ties go by visitors, then by referrer in code point order', async (t
   ])
 })
 
-test('a visitor who came twice in a day from two referrers is in both rows, once each', async (t) => {
+test('a visitor who came from two referrers in a day is counted once in each row', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at: '2026-11-14T08:00:00Z', session: 'one', referrer: 'a.example' }),

@@ -4,7 +4,7 @@ import { custom, pageview } from '../../support/events.ts'
 import { openWorld } from '../../support/world.ts'
 import { noon } from '../vocabulary.ts'
 
-test('the whole body: one element for every day, zeros included, oldest first', async (t) => {
+test('the whole body: one element per day, zeros included, oldest first', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at: '2026-11-15T08:00:00Z', visitor: 'ann' }),
@@ -29,7 +29,7 @@ test('the whole body: one element for every day, zeros included, oldest first', 
   })
 })
 
-test('without data every day is there with zeros', async (t) => {
+test('without data: every day with zeros', async (t) => {
   const world = await openWorld(t, { now: noon })
   assert.deepEqual(await world.data('/stats/timeseries', 'range=custom&start=2026-10-31&end=2026-11-01'), [
     { date: '2026-10-31', visitors: 0, pageviews: 0 },
@@ -37,12 +37,12 @@ test('without data every day is there with zeros', async (t) => {
   ])
 })
 
-test('a window wholly in the future has no days', async (t) => {
+test('a window entirely in the future has no days', async (t) => {
   const world = await openWorld(t, { now: noon })
   assert.deepEqual(await world.data('/stats/timeseries', 'range=custom&start=2026-11-16&end=2026-11-20'), [])
 })
 
-test('a day with custom events only has visitors and no pageviews', async (t) => {
+test('a day with only custom events has visitors and no pageviews', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(custom('signup', { at: '2026-11-14T09:00:00Z' }), custom('signup', { at: '2026-11-14T09:01:00Z' }))
   assert.deepEqual(await world.data('/stats/timeseries', 'range=custom&start=2026-11-14&end=2026-11-14'), [
@@ -50,7 +50,7 @@ test('a day with custom events only has visitors and no pageviews', async (t) =>
   ])
 })
 
-test('24h has the dates it touches, and only the hits inside it', async (t) => {
+test('24h lists the dates it touches and counts only the hits inside it', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at: '2026-11-14T11:59:59.999Z', visitor: 'too early' }),
@@ -64,7 +64,7 @@ test('24h has the dates it touches, and only the hits inside it', async (t) => {
   ])
 })
 
-test('the days sum to the totals of overview', async (t) => {
+test('the days add up to the totals of overview', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at: '2026-11-12T10:00:00Z', visitor: 'ann' }),

@@ -6,7 +6,7 @@ import { noon, times } from '../vocabulary.ts'
 
 const at = '2026-11-14T10:00:00Z'
 
-test('the whole body: most visitors first, sessions without a source left out, and nothing else', async (t) => {
+test('the whole body: most visitors first, without sessions that have no source, and nothing else', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     pageview({ at, visitor: 'ann', utmSource: 'newsletter' }),
@@ -33,7 +33,7 @@ test('without data, or without any source: an empty list', async (t) => {
   assert.deepEqual(await world.data('/stats/utm'), [])
 })
 
-test('a source is kept as written, and ties go by code point', async (t) => {
+test('a source is kept as written, and ties are in code point order', async (t) => {
   const world = await openWorld(t, { now: noon })
   const sources = ['News', 'news', 'news ', 'é', '\u{FF5E}', '\u{1F98A}']
   await world.record(...sources.toReversed().map((utmSource) => pageview({ at, visitor: utmSource, utmSource })))
@@ -43,7 +43,7 @@ test('a source is kept as written, and ties go by code point', async (t) => {
   )
 })
 
-test('the filter is exact and case-sensitive, whatever characters the source has', async (t) => {
+test('the filter is exact and case-sensitive, with any characters', async (t) => {
   const world = await openWorld(t, { now: noon })
   const sources = ['News', 'news', "it's", '\\N', '\\', '%', '"', 'a b', 'a+b', '{p0:String}', '🦊', '0', 'null']
   await world.record(...sources.map((utmSource) => pageview({ at, visitor: utmSource, utmSource })))

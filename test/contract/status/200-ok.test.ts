@@ -2,11 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { custom, pageview } from '../../support/events.ts'
 import { openWorld } from '../../support/world.ts'
-import { noon, rateLimitOf, reportNames } from '../vocabulary.ts'
+import { limitedReports, noon, rateLimitOf, reportNames } from '../vocabulary.ts'
 
-const limited = ['pages', 'referrers', 'devices', 'geo', 'events', 'utm']
-
-test('every report answers 200 with data and meta, and meta holds the contractâ€™s fields and no others', async (t) => {
+test('every report returns 200 with data and meta, and meta has the fields of the contract and no others', async (t) => {
   const world = await openWorld(t, { now: '2026-11-15T12:00:00.007Z' })
   for (const name of reportNames) {
     const answer = await world.get(`/stats/${name}`)
@@ -16,22 +14,22 @@ test('every report answers 200 with data and meta, and meta holds the contractâ€
     assert.deepEqual(answer.json.meta, {
       site_id: world.siteId,
       range: '30d',
-      ...(limited.includes(name) && { limit: 10 }),
+      ...(limitedReports.includes(name) && { limit: 10 }),
       generated_at: '2026-11-15T12:00:00.007Z',
     })
   }
 })
 
-test('meta repeats the range asked for, and the limit only where it applies, even when it was sent', async (t) => {
+test('meta repeats the requested range, and the limit only where it applies, even when it was sent', async (t) => {
   const world = await openWorld(t, { now: noon })
   for (const name of reportNames) {
     const { json } = await world.get(`/stats/${name}`, 'range=24h&limit=7')
     assert.equal(json.meta.range, '24h')
-    assert.equal(json.meta.limit, limited.includes(name) ? 7 : undefined, name)
+    assert.equal(json.meta.limit, limitedReports.includes(name) ? 7 : undefined, name)
   }
 })
 
-test('generated_at is the present in UTC with milliseconds, whatever the zone of the site', async (t) => {
+test('generated_at is the current time in UTC with milliseconds, in any site time zone', async (t) => {
   const world = await openWorld(t, { zone: 'Asia/Kathmandu' })
   const before = Date.now()
   const { json } = await world.get('/stats/overview')
@@ -40,7 +38,7 @@ test('generated_at is the present in UTC with milliseconds, whatever the zone of
   assert.ok(before <= at && at <= Date.now())
 })
 
-test('trap: counts are JSON integers in every report, never strings', async (t) => {
+test('counts are JSON integers in every report, never strings', async (t) => {
   const world = await openWorld(t, { now: noon })
   const at = '2026-11-14T10:00:00Z'
   await world.record(pageview({ at, referrer: 'a.example', utmSource: 'a' }), custom('signup', { at }))
@@ -58,7 +56,7 @@ test('trap: counts are JSON integers in every report, never strings', async (t) 
   assert.ok(seen > 25)
 })
 
-test('HEAD answers as GET does, with the length of the body and without the body', async (t) => {
+test('HEAD returns the headers of GET, including the length of the body, without the body', async (t) => {
   const world = await openWorld(t, { now: noon })
   for (const name of reportNames) {
     const got = await world.get(`/stats/${name}`)
@@ -70,7 +68,7 @@ test('HEAD answers as GET does, with the length of the body and without the body
   }
 })
 
-test('the same data asked for twice has the same order and the same bytes', async (t) => {
+test('two requests for the same data get the same order and the same bytes', async (t) => {
   const world = await openWorld(t, { now: noon })
   await world.record(
     ...'edcba'.split('').map((letter) => pageview({ at: noon.replace('15T', '14T'), pathname: letter })),
@@ -93,7 +91,7 @@ test('reference page, openapi.json and health checks need no key and are not cou
   assert.equal(rateLimitOf(await world.get('/stats/overview'))?.remaining, before - 1)
 })
 
-test('a site sees its own events and none of another site', async (t) => {
+test('a site sees its own events and no others', async (t) => {
   const [one, other] = [await openWorld(t, { now: noon }), await openWorld(t, { now: noon })]
   await other.record(pageview({ at: '2026-11-14T10:00:00Z' }))
   assert.deepEqual(await one.data('/stats/pages'), [])

@@ -23,14 +23,14 @@ test('a preflight needs no key and is allowed on every endpoint', async (t) => {
   }
 })
 
-test('a preflight names Authorization in Allow-Headers, because * would not cover it', async (t) => {
+test('a preflight names Authorization in Allow-Headers, because * does not cover it', async (t) => {
   const { api } = await openWorld(t)
   const answer = await api.fetch('/api/v1/stats/overview', asBrowser)
   const allowed = answer.headers.get('access-control-allow-headers')?.toLowerCase().split(/, */)
   assert.ok(allowed?.includes('authorization'))
 })
 
-test('a preflight allows every header that is asked for, besides Authorization and If-None-Match, for a day', async (t) => {
+test('a preflight allows every requested header, plus Authorization and If-None-Match, for a day', async (t) => {
   const { api } = await openWorld(t)
   const allowed = async (asked?: string) => {
     const headers = { ...asBrowser.headers, 'Access-Control-Request-Headers': asked as string }
@@ -47,12 +47,12 @@ test('a preflight allows every header that is asked for, besides Authorization a
     `${always}, cache-control, content-type, traceparent, x-requested-with`,
   )
   assert.equal(await allowed('x-a , IF-NONE-MATCH\t,x_b'), `${always}, x-a, x_b`)
-  // No list of names: nothing of it comes back.
+  // Not a list of header names, so none of it is echoed.
   for (const asked of ['a b', 'a,', ',a', 'a,,b', 'a:b', '"a"', '<script>', 'a;b', '*/*', 'é'])
     assert.equal(await allowed(asked), always, asked)
 })
 
-test('OPTIONS answers 204 on any path, with any parameters and any key', async (t) => {
+test('OPTIONS returns 204 on any path, with any parameters and any key', async (t) => {
   const { api } = await openWorld(t)
   for (const path of ['/', '/api/v1', '/api/v1/stats/nope', '/api/v1/stats/pages?limit=0&browser=x']) {
     const answer = await api.fetch(path, { method: 'OPTIONS', headers: { Authorization: 'Bearer nonsense' } })

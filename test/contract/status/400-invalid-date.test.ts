@@ -5,8 +5,8 @@ import { noon, refused, reportNames } from '../vocabulary.ts'
 const both = (start: string, end: string) => `range=custom&start=${start}&end=${end}`
 
 const refusals: Record<string, string> = {
-  'a start that no calendar has': both('2026-02-29', '2026-03-01'),
-  'an end that no calendar has': both('2026-02-01', '2026-02-30'),
+  'a start that is no calendar date': both('2026-02-29', '2026-03-01'),
+  'an end that is no calendar date': both('2026-02-01', '2026-02-30'),
   'custom without start': 'range=custom&end=2026-02-01',
   'custom without end': 'range=custom&start=2026-02-01',
   'custom without either': 'range=custom',
@@ -14,7 +14,7 @@ const refusals: Record<string, string> = {
   'more than 100 years': both('1926-11-15', '2026-11-15'),
   'a start sent twice': `${both('2026-02-01', '2026-02-01')}&start=2026-02-01`,
   'an empty start': both('', '2026-02-01'),
-  'a bad date also where the range does not use it': 'range=7d&start=yesterday',
+  'a bad date that the range does not use': 'range=7d&start=yesterday',
 }
 
 for (const [fault, query] of Object.entries(refusals)) {

@@ -14,7 +14,7 @@ test('an invalid value of each parameter is refused, and the message names the p
   }
 })
 
-test('a site_id sent twice is refused with a site key and with an account key, also when both are the same', async (t) => {
+test('a repeated site_id is refused with a site key and with an account key, even when both values are equal', async (t) => {
   const world = await openWorld(t)
   const key = await newAccountKey(world)
   for (const query of [`site_id=${world.siteId}&site_id=${world.siteId}`, `site_id=${world.siteId}&site_id=`]) {
@@ -32,7 +32,7 @@ test('UK is refused with a hint at GB', async (t) => {
   }
 })
 
-test('a hostname with more than a host name in it is refused on every endpoint, never answered with zeros', async (t) => {
+test('a hostname that contains more than a host name is refused on every endpoint, never answered with zeros', async (t) => {
   const world = await openWorld(t)
   for (const name of reportNames)
     for (const value of ['https://x.example', 'x.example:8443', 'x.example/', 'x.example '])
@@ -41,7 +41,7 @@ test('a hostname with more than a host name in it is refused on every endpoint, 
   assert.match(json.error.message, /\bhostname=x\.example\.$/)
 })
 
-test('a parameter in another case or with brackets is refused, and the message names the right one', async (t) => {
+test('a parameter in another case or with brackets is refused, and the message names the right parameter', async (t) => {
   const world = await openWorld(t)
   for (const query of ['Country=DE', 'range[]=7d', 'RANGE=7d', 'utm_source[0]=x', 'Start=2026-01-01', 'site_id[]=x']) {
     const answer = await world.get('/stats/overview', query)
@@ -51,14 +51,14 @@ test('a parameter in another case or with brackets is refused, and the message n
   }
 })
 
-test('a value that does not decode is told so, not that it is missing', async (t) => {
+test('a value that cannot be decoded is reported as such, not as missing', async (t) => {
   const world = await openWorld(t)
   const answer = await world.get('/stats/overview', 'utm_source=%FF')
   refused(answer, 400, 'invalid_parameter')
   assert.match(answer.json.error.message, /utm_source are not UTF-8/)
 })
 
-test('what was sent is not repeated in the message', async (t) => {
+test('the message does not repeat what was sent', async (t) => {
   const world = await openWorld(t)
   for (const name of ['range', 'limit', 'country', 'device'])
     assert.ok(!(await world.get('/stats/geo', { [name]: '<script>' })).text.includes('script'))

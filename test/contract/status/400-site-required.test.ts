@@ -8,7 +8,7 @@ test('an account key without site_id is refused on every endpoint', async (t) =>
   for (const name of reportNames) refused(await world.get(`/stats/${name}`, '', as(key.text)), 400, 'site_required')
 })
 
-test('an account key with an empty site_id is refused likewise, even when it has one site only', async (t) => {
+test('an account key with an empty site_id is refused too, even when the account has only one site', async (t) => {
   const world = await openWorld(t)
   const key = await newAccountKey(world)
   for (const query of ['site_id=', 'site_id', 'site_id=&range=7d', 'Site_id=x'])

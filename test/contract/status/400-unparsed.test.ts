@@ -1,4 +1,4 @@
-// Requests that the HTTP parser, or Node in front of the routes, refuses. Written as bytes: no client would send them.
+// Requests that the HTTP parser, or Node before routing, refuses. They are written as bytes because no client would send them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
@@ -10,7 +10,7 @@ const path = '/api/v1/stats/overview'
 const get = (headers: string[], target = path, version = 'HTTP/1.1') =>
   [`GET ${target} ${version}`, ...headers, 'Connection: close', '', ''].join('\r\n')
 
-/** The Authorization header is added where there is a valid key to add, so that only the fault can be the reason. */
+/** Where a valid key can be sent, it is, so that only the fault can cause the refusal. */
 const requests: Record<string, (authorization: string) => string> = {
   'no request line': () => 'hello\r\n\r\n',
   'an unknown method': () => `FOO ${path} HTTP/1.1\r\nHost: a\r\n\r\n`,
@@ -35,7 +35,7 @@ const requests: Record<string, (authorization: string) => string> = {
 }
 
 for (const [fault, request] of Object.entries(requests)) {
-  test(`${fault}: refused in the envelope, readable across origins, with a request id, uncounted`, async (t) => {
+  test(`${fault}: refused in the error envelope, readable across origins, with a request id, not counted`, async (t) => {
     const { api, key } = await openWorld(t)
     const answer = await sendRaw(api.port, request(`Authorization: Bearer ${key.text}`))
     refused(answer, 400, 'invalid_parameter')
@@ -48,7 +48,7 @@ for (const [fault, request] of Object.entries(requests)) {
   })
 }
 
-test('a raw character outside of ASCII in the address gets a hint to percent-encode it; other faults do not', async (t) => {
+test('an unescaped non-ASCII character in the URL gets a hint to percent-encode it; other faults do not', async (t) => {
   const { api, key } = await openWorld(t)
   const message = async (name: string) =>
     (await sendRaw(api.port, requests[name]?.(`Authorization: Bearer ${key.text}`) ?? '')).json.error.message
@@ -57,18 +57,18 @@ test('a raw character outside of ASCII in the address gets a hint to percent-enc
   assert.doesNotMatch(await message('oversize headers'), /percent/)
 })
 
-test('each refusal has a request id of its own', async (t) => {
+test('each refusal has its own request id', async (t) => {
   const { api } = await openWorld(t)
   const answers = await Promise.all([1, 2, 3].map(() => sendRaw(api.port, 'hello\r\n\r\n')))
   assert.equal(new Set(answers.map(({ headers }) => headers.get('x-request-id'))).size, 3)
 })
 
-test('a request that never ends is refused in the envelope too', async (t) => {
+test('a request that never ends is refused in the error envelope too', async (t) => {
   const { api } = await openWorld(t)
   refused(await sendRaw(api.port, `GET ${path} HTTP/1.1\r\nHost: a\r\n`), 400, 'invalid_parameter')
 })
 
-test('what is merely unusual is served: HTTP/1.0 without Host, a body with GET, an Upgrade, an absolute URL', async (t) => {
+test('unusual but valid requests succeed: HTTP/1.0 without Host, a body with GET, an Upgrade, an absolute URL', async (t) => {
   const { api, key } = await openWorld(t)
   const authorization = `Authorization: Bearer ${key.text}`
   const served = [

@@ -2,14 +2,14 @@ import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
 import { refused, reportNames } from '../vocabulary.ts'
 
-test('a filter on browser, os or channel is refused on every endpoint, the one about channels included', async (t) => {
+test('a filter on browser, os or channel is refused on every endpoint, including channels', async (t) => {
   const world = await openWorld(t)
   for (const name of reportNames)
     for (const query of ['browser=Chrome', 'os=Linux', 'channel=Direct'])
       refused(await world.get(`/stats/${name}`, query), 400, 'unsupported_filter')
 })
 
-test('it is refused in any form: empty, without a value, repeated, undecodable, with an escaped name, in another case, with brackets', async (t) => {
+test('the filter is refused in any form: empty, without a value, repeated, undecodable, escaped, in another case, with brackets', async (t) => {
   const world = await openWorld(t)
   for (const filter of ['browser', 'os', 'channel'])
     for (const query of [`${filter}=`, filter, `${filter}=a&${filter}=b`, `${filter}=%zz`, `${filter}=%00`])

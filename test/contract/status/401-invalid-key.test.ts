@@ -19,20 +19,20 @@ const misshapen = (text: string) => [
   text.replace('ff_s_', 'ff_a_'),
   text.replace('ff_s_', 'ff_x_'),
   text.replace('ff_s_', 'sk_s_'),
-  // one typing error: the checksum no longer fits
+  // one typing error: the checksum no longer matches
   text.slice(0, 10) + (text[10] === 'a' ? 'b' : 'a') + text.slice(11),
   text.slice(0, -1) + (text.endsWith('0') ? '1' : '0'),
   `${text.slice(0, -1)}é`,
   "'OR'1'='1",
 ]
 
-test('a key of the wrong shape or checksum is refused', async (t) => {
+test('a key with the wrong form or checksum is refused', async (t) => {
   const world = await openWorld(t)
   for (const text of misshapen(world.key.text))
     refused(await world.get('/stats/overview', '', as(text)), 401, 'invalid_key')
 })
 
-test('a key of the wrong shape is refused without a database read: also while PostgreSQL is down', async (t) => {
+test('a key with the wrong form is refused without a database read, even while PostgreSQL is down', async (t) => {
   const api = await apiWithoutPostgres(t)
   for (const text of misshapen(newKeyText('site')))
     refused(await api.fetch('/api/v1/stats/overview', as(text)), 401, 'invalid_key')

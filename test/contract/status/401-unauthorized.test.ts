@@ -29,7 +29,7 @@ test('a malformed Authorization header is refused: another scheme, no token, mor
     refused(await api.fetch('/api/v1/stats/overview', { headers: { Authorization } }), 401, 'unauthorized')
 })
 
-test('two Authorization headers are two tokens, and refused', async (t) => {
+test('two Authorization headers count as two tokens and are refused', async (t) => {
   const { api, key } = await openWorld(t)
   const request = [
     'GET /api/v1/stats/overview HTTP/1.1',
@@ -42,7 +42,7 @@ test('two Authorization headers are two tokens, and refused', async (t) => {
   refused(await sendRaw(api.port, request), 401, 'unauthorized')
 })
 
-test('a key is read from nowhere else: not from the URL, a cookie, X-API-Key or the user part', async (t) => {
+test('a key is accepted only in the Authorization header: not in the URL, a cookie, X-API-Key or the user part', async (t) => {
   const { api, key } = await openWorld(t)
   const path = '/api/v1/stats/overview'
   for (const query of ['api_key', 'key', 'token', 'access_token', 'Authorization'])

@@ -17,7 +17,7 @@ const malformed = (siteId: string) => [
   'null',
 ]
 
-test('a site of somebody else is refused on every endpoint, with a site key and with an account key', async (t) => {
+test('a site of another account is refused on every endpoint, with a site key and with an account key', async (t) => {
   const world = await openWorld(t)
   const site_id = await foreignSite(world.stores)
   const accountKey = await newAccountKey(world)
@@ -32,7 +32,7 @@ test('a site key has no access to another site of its own account', async (t) =>
   refused(await world.get('/stats/overview', { site_id: await newSite(world) }), 403, 'forbidden')
 })
 
-test('a malformed site_id is forbidden, whatever is wrong with it', async (t) => {
+test('a malformed site_id of any kind is forbidden', async (t) => {
   const world = await openWorld(t)
   const accountKey = await newAccountKey(world)
   for (const site_id of malformed(world.siteId)) {
@@ -41,14 +41,14 @@ test('a malformed site_id is forbidden, whatever is wrong with it', async (t) =>
   }
 })
 
-test('an undecodable site_id is malformed, not missing: forbidden with either kind of key', async (t) => {
+test('an undecodable site_id is malformed, not missing: forbidden with both kinds of key', async (t) => {
   const world = await openWorld(t)
   const accountKey = await newAccountKey(world)
   refused(await world.get('/stats/overview', 'site_id=%zz'), 403, 'forbidden')
   refused(await world.get('/stats/overview', 'site_id=%zz', as(accountKey.text)), 403, 'forbidden')
 })
 
-test('foreign, unknown and malformed sites give the same bytes and the same headers: no site can be found by trying', async (t) => {
+test('foreign, unknown and malformed sites get the same bytes and headers, so nobody can find sites by trying', async (t) => {
   const world = await openWorld(t)
   const accountKey = await newAccountKey(world)
   const ids = [await foreignSite(world.stores), 'site_aaaaaaaaaaaaaaaa', ...malformed(world.siteId)]

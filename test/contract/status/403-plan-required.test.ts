@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
 import { as, newAccountKey, refused, reportNames } from '../vocabulary.ts'
 
-test('a key of an account below Starter is refused on every endpoint, site key or account key', async (t) => {
+test('a key of an account below Starter is refused on every endpoint, for site keys and account keys', async (t) => {
   const world = await openWorld(t, { plan: 'Free' })
   const accountKey = await newAccountKey(world)
   for (const name of reportNames) {

@@ -23,7 +23,7 @@ const unknown = [
   `/${'a/'.repeat(500)}`,
 ]
 
-test('an unknown path is refused in the envelope, with a key and without', async (t) => {
+test('an unknown path is refused in the error envelope, with and without a key', async (t) => {
   const world = await openWorld(t)
   const headers = { Authorization: `Bearer ${world.key.text}` }
   for (const path of unknown) {
@@ -32,7 +32,7 @@ test('an unknown path is refused in the envelope, with a key and without', async
   }
 })
 
-test('the message names the documentation, which is there', async (t) => {
+test('the message links to the documentation, and the link works', async (t) => {
   const { api } = await openWorld(t)
   const [path] = /\/\S+[^.\s]/.exec((await api.fetch('/api/v1/stats/visitors')).json.error.message) ?? []
   const page = await api.fetch(path as string)
@@ -40,7 +40,7 @@ test('the message names the documentation, which is there', async (t) => {
   assert.match(page.text, /\/api\/v1\/stats\/overview/)
 })
 
-test('an unknown path is not found by any method and with any body', async (t) => {
+test('an unknown path returns 404 for any method and any body', async (t) => {
   const { api } = await openWorld(t)
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
     refused(await api.fetch('/api/v1/nope', { method, body: '{{{' }), 404, 'not_found')
@@ -48,7 +48,7 @@ test('an unknown path is not found by any method and with any body', async (t) =
   assert.deepEqual([head.status, head.text], [404, ''])
 })
 
-test('the version is part of the path: only /api/v1 answers', async (t) => {
+test('the version is part of the path: only /api/v1 exists', async (t) => {
   const world = await openWorld(t)
   assert.equal((await world.get('/stats/overview')).status, 200)
   for (const version of ['v0', 'v2', 'v1.0', 'V1', '1'])

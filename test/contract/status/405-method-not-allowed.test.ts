@@ -4,7 +4,7 @@ import { openWorld } from '../../support/world.ts'
 import { sendRaw } from '../raw.ts'
 import { refused, reportNames } from '../vocabulary.ts'
 
-test('every endpoint refuses other methods and says which it allows, before it looks at the key or the body', async (t) => {
+test('every endpoint refuses other methods and lists the allowed ones, before it checks the key or the body', async (t) => {
   const world = await openWorld(t)
   for (const name of reportNames)
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
@@ -15,7 +15,7 @@ test('every endpoint refuses other methods and says which it allows, before it l
       }
 })
 
-test('methods that few have heard of are refused likewise', async (t) => {
+test('rare methods are refused too', async (t) => {
   const { api } = await openWorld(t)
   for (const method of ['TRACE', 'PROPFIND', 'QUERY', 'PURGE']) {
     const request = `${method} /api/v1/stats/overview?range=7d HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`
@@ -23,7 +23,7 @@ test('methods that few have heard of are refused likewise', async (t) => {
   }
 })
 
-test('a known path is known however it is escaped', async (t) => {
+test('a known path is recognised in any percent-encoding', async (t) => {
   const world = await openWorld(t)
   const path = '/stats/%6Fverview'
   assert.equal((await world.get(path)).status, 200)

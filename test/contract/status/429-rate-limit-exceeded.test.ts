@@ -4,7 +4,7 @@ import { memoryLimiter } from '../../../src/api/rate-limit.ts'
 import { openWorld } from '../../support/world.ts'
 import { noon, rateLimitOf, refused, reportNames, times } from '../vocabulary.ts'
 
-test('over the limit every endpoint answers 429, and says when to come back', async (t) => {
+test('over the limit every endpoint returns 429 and says when to retry', async (t) => {
   const limiter = memoryLimiter(() => Date.parse(noon))
   const world = await openWorld(t, { plan: 'Starter', now: noon, limiter })
   await Promise.all(times(1000, () => limiter.spend(world.key.id, 1000)))
@@ -21,7 +21,7 @@ test('over the limit every endpoint answers 429, and says when to come back', as
   }
 })
 
-test('Retry-After is at least 1, to the last millisecond of the window', async (t) => {
+test('Retry-After is at least 1 until the last millisecond of the window', async (t) => {
   let at = Date.parse(noon)
   const limiter = memoryLimiter(() => at)
   const world = await openWorld(t, { plan: 'Starter', now: noon, limiter })
@@ -38,7 +38,7 @@ test('Retry-After is at least 1, to the last millisecond of the window', async (
   }
 })
 
-test('Retry-After is what the window has left, never more than an hour, also in a window that begins within a second', async (t) => {
+test('Retry-After is the rest of the window, never more than an hour, even in a window that begins within a second', async (t) => {
   let at = Date.parse('2026-11-15T12:00:00.900Z')
   const limiter = memoryLimiter(() => at)
   const world = await openWorld(t, { plan: 'Starter', now: noon, limiter })

@@ -1,0 +1,148 @@
+// Generates the functions of packages/client and their types from the OpenAPI description, one function per endpoint.
+
+interface Description {
+  paths: Record<string, { get: Operation }>
+  components: {
+    parameters: Record<string, Parameter>
+    schemas: { Error: Schema }
+  }
+}
+
+interface Operation {
+  operationId: string
+  summary: string
+  /** Empty if the endpoint needs no key. */
+  security?: unknown[]
+  parameters?: { $ref: string }[]
+  responses: { 200: { headers?: object; content: { 'application/json': { schema: Schema } } } }
+}
+
+interface Parameter {
+  name: string
+  description: string
+  schema: Schema
+}
+
+interface Schema {
+  type?: string
+  description?: string
+  enum?: readonly (string | number)[]
+  anyOf?: readonly Schema[]
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: readonly string[]
+}
+
+/** The field of a result that a header becomes (packages/client/request.js). */
+const fieldsOfHeaders: Record<string, string> = {
+  'Stats-Period': 'period',
+  'Stats-Previous-Period': 'previousPeriod',
+  'Stats-Total-Rows': 'totalRows',
+  'Stats-Warning': 'warnings',
+  'X-RateLimit-Limit': 'rateLimit',
+  'X-Request-Id': 'requestId',
+}
+
+const generated = '// Generated from docs/openapi.json by `npm run docs`.\n'
+
+export function clientFiles(api: object): Record<string, string> {
+  const { paths, components } = JSON.parse(JSON.stringify(api)) as Description
+  const { shared = [], own = [] } = Object.groupBy(Object.entries(components.parameters), ([key, { name }]) =>
+    key === name ? 'shared' : 'own',
+  )
+  const endpoints = Object.entries(paths).map(([path, { get }]): Endpoint => {
+    const keys = (get.parameters ?? []).map(({ $ref }) => $ref.split('/').at(-1))
+    const among = (some: [key: string, parameter: Parameter][]) =>
+      some.flatMap(([key, parameter]) => (keys.includes(key) ? parameter : []))
+    return { ...get, path, shared: among(shared), own: among(own) }
+  })
+  return {
+    'packages/client/index.js': [
+      `${generated}import { get } from './request.js'`,
+      "export { FootfallError } from './request.js'",
+      ...endpoints.map(functionOf),
+    ]
+      .join('\n\n')
+      .concat('\n'),
+    'packages/client/index.d.ts': [
+      `${generated}import type { FromHeaders, Options, Server } from './request.js'`,
+      "export { FootfallError, type Options, type Period, type RateLimit, type Server } from './request.js'",
+      `/** What the API may answer instead of numbers. */\nexport type ErrorCode = ${codesOf(components.schemas.Error)}`,
+      `/** A parameter that is undefined or null is left out. */\ninterface SharedParameters ${parametersBlock(shared.map(([, parameter]) => parameter))}`,
+      ...endpoints.map(typesOf),
+    ]
+      .join('\n\n')
+      .concat('\n'),
+  }
+}
+
+interface Endpoint extends Operation {
+  path: string
+  /** Parameters that mean the same on every endpoint. */
+  shared: Parameter[]
+  /** Parameters that mean something else here. */
+  own: Parameter[]
+}
+
+const functionOf = ({ operationId, path, shared, own }: Endpoint): string =>
+  shared.length + own.length === 0
+    ? `export const ${operationId} = (server, options) => get(server, '${path}', {}, options)`
+    : `export const ${operationId} = (server, parameters, options) => get(server, '${path}', parameters, options)`
+
+function typesOf(endpoint: Endpoint): string {
+  const { operationId, path, summary, security, responses } = endpoint
+  const name = operationId.replace(/^./, (letter) => letter.toUpperCase())
+  const { headers = {}, content } = responses[200]
+  const { data, meta } = content['application/json'].schema.properties as { data: Schema; meta: Schema }
+  const fields = Object.keys(headers).flatMap((header) => fieldsOfHeaders[header] ?? [])
+  const row = data.items?.properties ? `export interface ${name}Row ${typeOf(data.items)}` : undefined
+  const parameters = parametersType(endpoint)
+  const server = security?.length === 0 ? "Pick<Server, 'url' | 'waitSeconds'>" : 'Server'
+  return [
+    row,
+    `export interface ${name}Result extends Pick<FromHeaders, ${union(fields)}> {
+  data: ${row ? `${name}Row[]` : typeOf(data, '  ')}
+  meta: ${typeOf(meta, '  ')}
+}`,
+    parameters && `export type ${name}Parameters = ${parameters}`,
+    `/** ${summary}: \`GET ${path}\` */
+export declare function ${operationId}(
+  server: ${server},${parameters && `\n  parameters?: ${name}Parameters,`}
+  options?: Options,
+): Promise<${name}Result>`,
+  ]
+    .filter(Boolean)
+    .join('\n\n')
+}
+
+const union = (words: readonly (string | number)[]): string => words.map((word) => `'${word}'`).join(' | ')
+
+const codesOf = ({ properties }: Schema): string => union(properties?.error?.properties?.code?.enum ?? [])
+
+const parametersType = ({ shared, own }: Endpoint): string =>
+  [
+    ...(shared.length > 0 ? [`Pick<SharedParameters, ${union(shared.map(({ name }) => name))}>`] : []),
+    ...(own.length > 0 ? [parametersBlock(own)] : []),
+  ].join(' & ')
+
+const parametersBlock = (parameters: readonly Parameter[]): string =>
+  `{\n${parameters
+    .map(({ name, description, schema }) => `  ${note(description)}  ${name}?: ${typeOf(schema)} | null | undefined\n`)
+    .join('')}}`
+
+const note = (text: string | undefined): string => (text ? `/** ${text} */\n` : '')
+
+/** `indent` is that of the line on which the type begins. */
+function typeOf({ type, enum: words, anyOf, items, properties = {}, required = [] }: Schema, indent = ''): string {
+  if (words) return union(words)
+  if (anyOf) return anyOf.map((one) => typeOf(one, indent)).join(' | ')
+  if (type === 'array') return `${typeOf(items as Schema, indent)}[]`
+  if (type === 'integer') return 'number'
+  if (type !== 'object') return type as string
+  const inner = `${indent}  `
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    const text = note(schema.description)
+    return `${text && inner + text}${inner}${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema, inner)}\n`
+  })
+  return `{\n${fields.join('')}${indent}}`
+}

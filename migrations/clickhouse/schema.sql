@@ -1,0 +1,110 @@
+-- The schema of today, written by `npm run docs` from migrated databases: read it, do not edit it, nothing runs it. To change the
+-- schema, add a migration beside this file. The migrations also say why a table is as it is; docs/data-model.md says what it means.
+
+CREATE TABLE events
+(
+    `site_id` String,
+    `day` Date,
+    `time` DateTime64(3, 'UTC') CODEC(Delta(8), ZSTD(1)),
+    `visitor_id` UInt64 CODEC(Delta(8), ZSTD(1)),
+    `session_id` UInt64 CODEC(ZSTD(1)),
+    `event_id` UInt64 CODEC(NONE),
+    `name` String CODEC(ZSTD(1)),
+    `hostname` String CODEC(ZSTD(1)),
+    `pathname` String CODEC(ZSTD(1)),
+    `referrer` String CODEC(ZSTD(1)),
+    `channel` LowCardinality(String) CODEC(ZSTD(1)),
+    `utm_source` String CODEC(ZSTD(1)),
+    `country` LowCardinality(String) CODEC(ZSTD(1)),
+    `device` LowCardinality(String) CODEC(ZSTD(1)),
+    CONSTRAINT after_the_epoch CHECK day > toDate('1970-01-01')
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(day)
+ORDER BY (site_id, day, visitor_id, time)
+SETTINGS non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, index_granularity = 8192;
+
+CREATE TABLE long_rollups
+(
+    `site_id` String,
+    `rollup_key` String,
+    `dimension` LowCardinality(String),
+    `grouping_set` UInt8,
+    `hostname` String,
+    `utm_source` String,
+    `country` LowCardinality(String),
+    `device` LowCardinality(String),
+    `day` Date CODEC(Delta(2), ZSTD(1)),
+    `value` String CODEC(ZSTD(1)),
+    `views` Int64 CODEC(T64, ZSTD(1)),
+    `visitors` Int64 CODEC(T64, ZSTD(1))
+)
+ENGINE = MergeTree
+PARTITION BY toYear(day)
+PRIMARY KEY (site_id, rollup_key, utm_source, country, device, day)
+ORDER BY (site_id, rollup_key, utm_source, country, device, day, value)
+SETTINGS index_granularity = 2048, merge_selector_base = 8, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1;
+
+CREATE TABLE short_rollups
+(
+    `site_id` String,
+    `rollup_key` String,
+    `dimension` LowCardinality(String),
+    `grouping_set` UInt8,
+    `hostname` String,
+    `utm_source` String,
+    `country` LowCardinality(String),
+    `device` LowCardinality(String),
+    `day` Date,
+    `value` String,
+    `views` Int64 CODEC(T64, LZ4),
+    `visitors` Int64 CODEC(T64, LZ4),
+    `sessions` Int64 CODEC(T64, LZ4),
+    `bounces` Int64 CODEC(T64, LZ4),
+    `duration` Int64 CODEC(T64, LZ4)
+)
+ENGINE = MergeTree
+PARTITION BY toYear(day)
+PRIMARY KEY (site_id, rollup_key, utm_source, country, device, day)
+ORDER BY (site_id, rollup_key, utm_source, country, device, day, value)
+SETTINGS index_granularity = 2048, merge_selector_base = 2, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1;
+
+CREATE TABLE titles
+(
+    `site_id` String,
+    `pathname` String,
+    `country` LowCardinality(String),
+    `latest` SimpleAggregateFunction(max, Tuple(
+        time DateTime64(3, 'UTC'),
+        event_id String,
+        title String))
+)
+ENGINE = AggregatingMergeTree
+ORDER BY (site_id, pathname, country)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, index_granularity = 8192;
+
+CREATE TABLE today_rollups
+(
+    `site_id` String,
+    `rollup_key` String,
+    `dimension` LowCardinality(String),
+    `grouping_set` UInt8,
+    `hostname` String,
+    `utm_source` String,
+    `country` LowCardinality(String),
+    `device` LowCardinality(String),
+    `day` Date,
+    `value` String,
+    `views` Int64,
+    `visitors` Int64,
+    `sessions` Int64,
+    `bounces` Int64,
+    `duration` Int64,
+    `written` DateTime DEFAULT now()
+)
+ENGINE = MergeTree
+PARTITION BY toStartOfInterval(written, toIntervalMinute(10))
+PRIMARY KEY (site_id, rollup_key, utm_source, country, device, day)
+ORDER BY (site_id, rollup_key, utm_source, country, device, day, value)
+TTL written + toIntervalMinute(30)
+SETTINGS index_granularity = 2048, ttl_only_drop_parts = 1, merge_with_ttl_timeout = 600;

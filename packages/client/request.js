@@ -1,0 +1,87 @@
+// Sends the requests of index.js, and turns responses into results and errors.
+
+/** @import { Options, Server } from './request.d.ts' */
+
+/** Thrown when the API refuses a request, or when something other than the API answers. */
+export class FootfallError extends Error {
+  name = 'FootfallError'
+
+  /** @param {string} code @param {string} message @param {Response} response */
+  constructor(code, message, { status, headers }) {
+    super(message)
+    const { requestId, rateLimit } = fromHeaders(headers)
+    this.code = code
+    this.status = status
+    this.requestId = requestId
+    this.rateLimit = rateLimit
+    // A proxy may send a date here; nobody knows by which clock.
+    const seconds = Number(headers.get('Retry-After'))
+    this.retryAfter = seconds > 0 ? seconds : undefined
+  }
+}
+
+/** @param {Server} server @param {string} path @param {object} [parameters] @param {Options} [options] */
+export async function get({ url, key, waitSeconds = 0 }, path, parameters = {}, { signal } = {}) {
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value != null))
+  const address = `${`${url}`.replace(/(\/api\/v1)?\/*$/, '/api/v1')}${path}?${query}`
+  const headers = key ? { Authorization: `Bearer ${key}` } : {}
+  for (let secondsLeft = waitSeconds; ; ) {
+    const response = await fetch(address, { headers, signal: signal ?? null })
+    const body = parsed(await response.text())
+    if (response.ok && body?.data) return { ...body, ...fromHeaders(response.headers) }
+    const { code = 'unexpected_response', message = `The response with status ${response.status} is not Footfall's.` } =
+      body?.error ?? {}
+    const error = new FootfallError(code, message, response)
+    if (!error.retryAfter || error.retryAfter > secondsLeft) throw error
+    secondsLeft -= error.retryAfter
+    await delay(error.retryAfter, signal)
+  }
+}
+
+/** @param {string} text */
+function parsed(text) {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** @param {Headers} headers */
+function fromHeaders(headers) {
+  const text = (/** @type {string} */ name) => headers.get(name) ?? undefined
+  const period = (/** @type {string} */ name) => {
+    const [start, end] = text(name)?.split('/') ?? []
+    return end && { start, end }
+  }
+  const limit = text('X-RateLimit-Limit')
+  const totalRows = text('Stats-Total-Rows')
+  return {
+    period: period('Stats-Period'),
+    previousPeriod: period('Stats-Previous-Period'),
+    totalRows: totalRows && Number(totalRows),
+    warnings: text('Stats-Warning')?.split('; ') ?? [],
+    rateLimit: limit && {
+      limit: Number(limit),
+      remaining: Number(text('X-RateLimit-Remaining')),
+      reset: new Date(Number(text('X-RateLimit-Reset')) * 1000),
+    },
+    requestId: text('X-Request-Id'),
+  }
+}
+
+/** @param {number} seconds @param {AbortSignal} [signal] */
+async function delay(seconds, signal) {
+  signal?.throwIfAborted()
+  await new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort)
+      resolve(undefined)
+    }, seconds * 1000)
+    const abort = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    signal?.addEventListener('abort', abort, { once: true })
+  })
+}

@@ -1,0 +1,41 @@
+// Builds one API on stores that are already open. Production and tests use the same assembly.
+import type { FastifyInstance } from 'fastify'
+import { type Directory, type DirectoryOptions, openDirectory } from '../accounts/directory.ts'
+import { recordLastUse } from '../accounts/last-use.ts'
+import { createStatsService, type StatsService, type StatsServiceOptions } from '../stats/service.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import { type ApiServices, buildApp } from './app.ts'
+
+export interface ApiOptions
+  extends StatsServiceOptions,
+    Pick<ApiServices, 'limiter' | 'log' | 'metrics' | 'isEnding' | 'sharedPort' | 'mcpOrigins'> {
+  postgres: Postgres
+  directory: DirectoryOptions
+  /** How often the last use of each key and its requests are written. */
+  lastUseMs?: number | undefined
+}
+
+export interface Api {
+  app: FastifyInstance
+  directory: Directory
+  stats: StatsService
+  close(): Promise<void>
+}
+
+export function assembleApi(options: ApiOptions): Api {
+  const { postgres, clickhouse, now, cacheBytes, limiter, log, metrics, isEnding, sharedPort, mcpOrigins } = options
+  const directory = openDirectory(postgres, options.directory)
+  const lastUse = recordLastUse(postgres, options.lastUseMs)
+  const stats = createStatsService({ clickhouse, now, cacheBytes })
+  const app = buildApp({ stats, directory, limiter, lastUse, now, log, metrics, isEnding, sharedPort, mcpOrigins })
+  return {
+    app,
+    directory,
+    stats,
+    async close() {
+      await app.close()
+      await lastUse.close()
+      await directory.close()
+    },
+  }
+}

@@ -1,0 +1,36 @@
+// The headers that let a browser read responses across origins.
+import type { FastifyReply, FastifyRequest } from 'fastify'
+
+/** Every response carries these, including refusals of the HTTP parser (docs/contract.md 1, decision D-59). */
+export const commonHeaders = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers':
+    'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, ETag, Stats-Period, Stats-Previous-Period, Stats-Total-Rows, Stats-Warning',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+/** Assistants send everything as POST; everything else is read with GET. */
+export const allowedMethods = (path: string): string => (path === mcpPath ? 'POST, OPTIONS' : 'GET, HEAD, OPTIONS')
+
+export const mcpPath = '/mcp'
+
+/** `*` does not cover Authorization, so the response names the headers: these and all that the page asks for (decision D-60). */
+const alwaysAllowed = ['Authorization', 'If-None-Match']
+const headerNames = /^[!#$%&'*+.^_`|~\w-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~\w-]+)*$/
+
+/** A preflight needs no key, and the rate limit does not count it. */
+export function preflight({ headers, url }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const methods = allowedMethods(url)
+  const asked = headers['access-control-request-headers'] ?? ''
+  const named = headerNames.test(asked) ? asked.split(/[ \t]*,[ \t]*/) : []
+  const more = named.filter((name) => !alwaysAllowed.some((one) => one.toLowerCase() === name.toLowerCase()))
+  return reply
+    .code(204)
+    .headers({
+      'Access-Control-Allow-Methods': methods,
+      'Access-Control-Allow-Headers': [...alwaysAllowed, ...more].join(', '),
+      'Access-Control-Max-Age': '86400',
+      Allow: methods,
+    })
+    .send()
+}

@@ -1,0 +1,135 @@
+// Every endpoint as the reference and generated clients describe it: the nine reports, and what we add to the contract (docs/contract.md
+// 4.2). The shapes here also serialise the answers.
+import Type, { type TProperties, type TSchema } from 'typebox'
+import { parameterNames } from '../stats/parameters.ts'
+import type { Report } from '../stats/report.ts'
+import { reports } from '../stats/reports.ts'
+import { domain, siteId } from '../stats/shapes.ts'
+import { sitesOverviewShape } from '../stats/sites-overview.ts'
+import { countryNames } from '../traffic/country.ts'
+import { exampleQuery, type ParameterKey } from './openapi-text.ts'
+
+export interface Endpoint {
+  path: string
+  /** The name of its function in generated clients, and of its example. */
+  id: string
+  tag: keyof typeof tags
+  summary: string
+  details?: string | undefined
+  data: TSchema
+  meta: TProperties
+  /** Those that have an effect. */
+  parameters: readonly ParameterKey[]
+  /** Response headers, besides those that every endpoint with a key has. */
+  headers: readonly string[]
+  /** What the example is of. */
+  example: string
+  /** Needs no key and is not counted. */
+  isOpen?: true
+}
+
+export const tags = {
+  Statistics: 'The statistics of a site.',
+  Sites: 'All sites that a key may read.',
+  Countries: 'Codes and names of countries.',
+} as const
+
+const generatedAt = Type.String({ format: 'date-time', description: 'When the numbers were computed, in UTC.' })
+const range = Type.String({ description: 'The range that was applied.' })
+const limit = Type.Integer({ description: 'The limit that was applied.' })
+const listedAt = Type.String({ format: 'date-time', description: 'When the list was made, in UTC.' })
+
+const endpointOf = ([name, report]: [string, Report]): Endpoint => ({
+  path: `/stats/${name}`,
+  id: name,
+  tag: 'Statistics',
+  summary: report.summary,
+  details: report.details,
+  data: report.data,
+  meta: {
+    site_id: Type.String({ description: 'The site that the numbers are about.' }),
+    range,
+    ...(report.limited && { limit }),
+    generated_at: generatedAt,
+  },
+  parameters: parameterNames,
+  headers: [
+    'Stats-Period',
+    ...(report.comparesPeriods ? ['Stats-Previous-Period'] : []),
+    ...(report.limited ? ['Stats-Total-Rows'] : []),
+  ],
+  example: `A demo site, with ${exampleQuery(report)}`,
+})
+
+export const sitesShape = Type.Array(
+  Type.Object({
+    site_id: siteId,
+    domain,
+    time_zone: Type.String({
+      description: 'Time zone of the site, as an IANA name: its days begin at midnight there.',
+    }),
+  }),
+)
+
+export const countries = Object.entries(countryNames).map(([code, name]) => ({ code, name }))
+
+const added: readonly Endpoint[] = [
+  {
+    path: '/sites',
+    id: 'sites',
+    tag: 'Sites',
+    summary: 'The sites that the key may read, by domain',
+    details:
+      'An account key reads all sites of the account, a site key its own. Use `site_id` of a row in the other calls.',
+    data: sitesShape,
+    meta: { generated_at: listedAt },
+    parameters: ['site_id_of_many'],
+    headers: [],
+    example: 'An account with a demo site',
+  },
+  {
+    path: '/sites/overview',
+    id: 'sitesOverview',
+    tag: 'Sites',
+    summary: 'Totals of the period for all sites that the key may read, by domain, as one request',
+    details:
+      'Every row has the numbers that `overview` of the site has. Each site has its own time zone, so the same range begins at another moment; `period` names it.',
+    data: sitesOverviewShape,
+    meta: {
+      range,
+      limit,
+      next_cursor: Type.Union([Type.String(), Type.Null()], {
+        description: 'The cursor of the next page; null on the last page.',
+      }),
+      generated_at: generatedAt,
+    },
+    parameters: [
+      ...parameterNames.filter((name) => name !== 'limit' && name !== 'site_id'),
+      'limit_of_sites',
+      'cursor',
+      'site_id_of_many',
+    ],
+    headers: [],
+    example: 'An account with a demo site, with range=7d',
+  },
+  {
+    path: '/countries',
+    id: 'countries',
+    tag: 'Countries',
+    summary: 'The country codes that the filter takes, with their names in full, by code',
+    details: 'The list hardly ever changes: read it once and keep it.',
+    data: Type.Array(
+      Type.Object({
+        code: Type.String({ description: 'Two-letter code of ISO 3166-1, or XK for Kosovo, or ZZ for unknown.' }),
+        name: Type.String({ description: 'Name in English, as geo returns it.' }),
+      }),
+    ),
+    meta: { generated_at: listedAt },
+    parameters: [],
+    headers: [],
+    example: 'The first three rows',
+    isOpen: true,
+  },
+]
+
+export const endpoints: readonly Endpoint[] = [...Object.entries<Report>(reports).map(endpointOf), ...added]

@@ -1,0 +1,144 @@
+// MCP over HTTP: /mcp, without sessions (docs/mcp.md). The same keys through the same gate; every call of a tool counts as one request,
+// and other messages of the protocol do not (decision D-198).
+import { createMcpHandler } from '@modelcontextprotocol/server'
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ApiKey } from '../accounts/keys.ts'
+import { ApiError } from '../errors.ts'
+import { createMcpServer } from '../mcp/server.ts'
+import { version } from '../process/build-info.ts'
+import type { StatsSource } from '../stats/source.ts'
+import { countRequest, identify, resolveSite, resolveSites } from './access.ts'
+import { mcpPath } from './cross-origin.ts'
+import type { Metrics } from './metrics.ts'
+import { stale, whileWanted } from './responses.ts'
+import type { StatsRouteServices } from './stats-routes.ts'
+
+export interface McpRouteServices extends StatsRouteServices {
+  log: FastifyBaseLogger
+  metrics: Pick<Metrics, 'toolCalled'>
+  /** Origins of the web pages that may call it. */
+  mcpOrigins: readonly string[]
+}
+
+/** The longest useful call has less than 4 kB. */
+const mostBodyBytes = 65_536
+
+/** The headers that the protocol reads. No other header gets through, so no answer depends on a cookie. */
+const protocolHeaders = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
+
+export function mcpRoutes(app: FastifyInstance, services: McpRouteServices): void {
+  app.addHook('onRequest', async (request) => {
+    refuseForeignOrigin(request.headers.origin, services.mcpOrigins)
+    request.key = await identify(request, services)
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: mostBodyBytes }, (_request, body, done) =>
+    done(null, body),
+  )
+  app.setErrorHandler((error: Error & { code?: string; statusCode?: number }, _request, reply) => {
+    if (!error.code?.startsWith('FST_ERR_CTP_')) throw error
+    return refuseMessage(reply, error.statusCode ?? 400, `${error.message}: at most ${mostBodyBytes} bytes of JSON.`)
+  })
+  app.post(mcpPath, async (request, reply) => {
+    const text = typeof request.body === 'string' ? request.body : ''
+    const message = parsed(text)
+    // Batches were removed from the protocol. One of them could call a tool a thousand times.
+    if (Array.isArray(message)) return refuseMessage(reply, 400, 'Send one message per request, not a list of them.')
+    const { status, type, body } = await whileWanted(request, reply, (signal) =>
+      answer({ request, reply, text, message, signal }, services),
+    )
+    reply.code(status).header('Cache-Control', 'no-store')
+    return type === null ? reply.send() : reply.type(type).send(body)
+  })
+}
+
+/** Browsers name the page that sends a request. Without this, a page could reach an installation that only listens on this machine. */
+function refuseForeignOrigin(origin: string | undefined, allowed: readonly string[]): void {
+  if (origin === undefined || allowed.includes(origin)) return
+  throw new ApiError(
+    'forbidden',
+    'Pages of this origin may not call /mcp. Its operator can allow them with MCP_ORIGINS.',
+  )
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined // the protocol says how to refuse it
+  }
+}
+
+function refuseMessage(reply: FastifyReply, status: number, message: string): FastifyReply {
+  reply.code(status).header('Cache-Control', 'no-store').type('application/json; charset=utf-8')
+  return reply.send(JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32600, message } }))
+}
+
+interface Exchange {
+  request: FastifyRequest
+  reply: FastifyReply
+  text: string
+  /** The text as JSON; undefined if it is none. */
+  message: unknown
+  signal: AbortSignal
+}
+
+async function answer({ request, reply, text, message, signal }: Exchange, services: McpRouteServices) {
+  const { log, metrics, now } = services
+  const { key } = request
+  const handler = createMcpHandler(
+    () =>
+      createMcpServer({
+        openSource: () => sourceOf(key, signal, services),
+        version,
+        now,
+        admit: () => admit(key, reply, services),
+        onFailure(error) {
+          if (!reply.raw.destroyed) log.error({ requestId: request.id, route: mcpPath, err: error }, 'request failed')
+          return 'The statistics cannot be read at the moment. Try again in a minute.'
+        },
+        onOutcome: metrics.toolCalled,
+      }),
+    // A stream that stays open would outlive the deadline, and nothing here changes that a client could listen for.
+    { maxSubscriptions: 0, keepAliveMs: 0 },
+  )
+  const headers = protocolHeaders.flatMap((name): [string, string][] => {
+    const value = request.headers[name]
+    return typeof value === 'string' ? [[name, value]] : []
+  })
+  const sent = new Request(`http://localhost${mcpPath}`, { method: 'POST', headers, body: text })
+  const response = await handler.fetch(sent, message === undefined ? {} : { parsedBody: message })
+  // Answers to older clients are a stream of one message: it ends when the tool has answered.
+  return { status: response.status, type: response.headers.get('content-type'), body: await response.text() }
+}
+
+/** An assistant sees no headers, so the message says how long to wait. */
+async function admit(key: ApiKey, reply: FastifyReply, services: McpRouteServices): Promise<void> {
+  try {
+    await countRequest(key, reply, services)
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const minutes = Math.ceil(Number(reply.getHeader('Retry-After')) / 60)
+    throw new ApiError(error.code, `The rate limit of this key is reached. Try again in ${minutes} minutes.`)
+  }
+}
+
+/** The sites and statistics that a key may read. */
+function sourceOf(key: ApiKey, deadline: AbortSignal, { directory, stats }: McpRouteServices): StatsSource {
+  return {
+    sites: async () => [...(await resolveSites(key, new Map(), directory))],
+    async read(report, siteId, parameters, signal) {
+      const site = await resolveSite(key, new Map([['site_id', [siteId]]]), directory)
+      const wanted = signal ? AbortSignal.any([deadline, signal]) : deadline
+      const result = await stats.read({ report, site, parameters, queueKey: key.id }, wanted)
+      const { data, period, previousPeriod, totalRows, staleMs, warnings } = result
+      return {
+        data,
+        period,
+        previousPeriod,
+        totalRows,
+        warnings: staleMs === undefined ? warnings : [stale(staleMs), ...warnings],
+      }
+    },
+  }
+}

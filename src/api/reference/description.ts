@@ -1,0 +1,105 @@
+// What the reference reads from the OpenAPI description: any GET operation below the base address, whoever described it.
+
+export interface Api {
+  info: { title: string; summary: string }
+  servers: readonly { url: string }[]
+  paths: Readonly<Record<string, { get: Operation }>>
+  components: {
+    parameters: Readonly<Record<string, Parameter>>
+    headers: Readonly<Record<string, { description: string; example?: string }>>
+  }
+}
+
+interface Operation {
+  operationId: string
+  tags: readonly string[]
+  summary: string
+  description?: string
+  /** Empty: the operation needs no key. */
+  security?: readonly unknown[]
+  parameters?: readonly (Parameter | { $ref: string })[]
+  responses: {
+    200: {
+      content: {
+        'application/json': { schema: unknown; examples?: { demo?: { summary?: string; value?: unknown } } }
+      }
+    }
+  }
+}
+
+export interface Parameter {
+  name: string
+  description: string
+  schema: object
+  example?: string | number
+}
+
+/** The keywords of JSON Schema that the reference shows. */
+export interface Schema {
+  type?: string
+  description?: string
+  format?: string
+  default?: string | number
+  enum?: readonly string[]
+  anyOf?: readonly Schema[]
+  items?: Schema
+  properties?: Readonly<Record<string, Schema>>
+  minimum?: number
+  maximum?: number
+  'x-unit'?: string
+}
+
+/** An operation with everything that a section of the reference needs. */
+export interface Endpoint {
+  id: string
+  title: string
+  /** With the base: `/api/v1/stats/pages`. */
+  path: string
+  operation: Operation
+  parameters: readonly Parameter[]
+  data: Schema
+  meta: Schema
+  needsKey: boolean
+}
+
+export function endpointsOf({ servers, paths, components }: Api): Endpoint[] {
+  const base = servers[0]?.url ?? ''
+  return Object.entries(paths).map(([path, { get: operation }]) => {
+    const { data = {}, meta = {} } =
+      (operation.responses[200].content['application/json'].schema as Schema).properties ?? {}
+    return {
+      id: operation.operationId,
+      title: titleOf(operation.operationId),
+      path: base + path,
+      operation,
+      parameters: (operation.parameters ?? [])
+        .map((one) =>
+          '$ref' in one ? (components.parameters[one.$ref.split('/').at(-1) as string] as Parameter) : one,
+        )
+        // Every report accepts a limit, but only those that repeat it in `meta` have rows to limit (docs/contract.md 2.2).
+        .filter(({ name }) => name !== 'limit' || meta.properties?.limit),
+      data,
+      meta,
+      needsKey: operation.security?.length !== 0,
+    }
+  })
+}
+
+const titles: Readonly<Record<string, string>> = {
+  geo: 'Countries',
+  utm: 'UTM sources',
+  countries: 'List of countries',
+}
+
+/** `sitesOverview` -> Sites overview */
+function titleOf(id: string): string {
+  const words = id.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`).replaceAll('_', ' ')
+  return titles[id] ?? words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** `integer`, `string (date)`, `number or null`, `list of objects`. */
+export function typeOf({ type, format, anyOf, items }: Schema): string {
+  if (anyOf) return anyOf.map(typeOf).join(' or ')
+  if (items) return `list of ${typeOf(items)}s`
+  return format ? `${type} (${format})` : (type ?? '')
+}

@@ -1,0 +1,72 @@
+// The same call in four languages. Tests run every one of them against a real server, with the key in the variable KEY.
+import type { Endpoint } from './description.ts'
+import type { Language } from './highlight.ts'
+
+/** The server in the examples; a script of the page writes the real one in its place. */
+const server = 'https://stats.example.com'
+
+/** Examples read the environment. This file does not, and a test looks for it. */
+const key = ['process', 'env', 'KEY'].join('.')
+
+/** The parameters that examples use, where they apply. */
+const given: Readonly<Record<string, string | number>> = { range: '7d', limit: 3 }
+
+export interface Sample {
+  name: string
+  language: Language
+  text: string
+}
+
+type Parameters = readonly (readonly [name: string, value: string | number])[]
+
+export function samplesOf({ id, path, parameters, needsKey }: Endpoint): Sample[] {
+  const sent = parameters.flatMap(({ name }) =>
+    name in given ? [[name, given[name]] as [string, string | number]] : [],
+  )
+  const url = `${server}${path}${sent.length > 0 ? `?${sent.map(([name, value]) => `${name}=${value}`).join('&')}` : ''}`
+  return [
+    { name: 'curl', language: 'shell', text: curl(url, needsKey) },
+    { name: 'JavaScript', language: 'javascript', text: javascript(url, needsKey) },
+    { name: 'Python', language: 'python', text: python(url, needsKey) },
+    { name: 'Client', language: 'javascript', text: client(id, sent, needsKey) },
+  ]
+}
+
+/** `false` is a line that this call does not need. */
+const lines = (...all: (string | false)[]): string => all.filter((line) => line !== false).join('\n')
+
+const curl = (url: string, needsKey: boolean): string =>
+  needsKey ? lines('curl -H "Authorization: Bearer $KEY" \\', `  "${url}"`) : `curl "${url}"`
+
+const javascript = (url: string, needsKey: boolean): string =>
+  lines(
+    `const url = '${url}'`,
+    needsKey && `const headers = { Authorization: \`Bearer \${${key}}\` }`,
+    needsKey ? 'const response = await fetch(url, { headers })' : 'const response = await fetch(url)',
+    'const { data, error } = await response.json()',
+    'if (error) throw new Error(error.message)',
+    'console.log(data)',
+  )
+
+const python = (url: string, needsKey: boolean): string =>
+  lines(
+    needsKey ? 'import json, os, urllib.request' : 'import json, urllib.request',
+    '',
+    `url = "${url}"`,
+    'request = urllib.request.Request(url)',
+    needsKey && 'request.add_header("Authorization", "Bearer " + os.environ["KEY"])',
+    'with urllib.request.urlopen(request) as response:',
+    '    print(json.load(response)["data"])',
+  )
+
+function client(name: string, sent: Parameters, needsKey: boolean): string {
+  const values = sent.map(([parameter, value]) => `${parameter}: ${typeof value === 'number' ? value : `'${value}'`}`)
+  return lines(
+    `import { ${name} } from '@footfall/client'`,
+    '',
+    `const url = '${server}'`,
+    needsKey ? `const server = { url, key: ${key} }` : 'const server = { url }',
+    `const { data } = await ${name}(${['server', ...(values.length > 0 ? [`{ ${values.join(', ')} }`] : [])].join(', ')})`,
+    'console.log(data)',
+  )
+}

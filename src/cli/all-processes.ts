@@ -1,0 +1,46 @@
+// All processes of Footfall in one, behind one port: for a small machine, and for trying it out.
+import type { Logger } from 'pino'
+import { openApi } from '../api/service.ts'
+import { openCollector } from '../collector/service.ts'
+import type { Config } from '../config.ts'
+import { openConsole } from '../console/service.ts'
+import type { PortShare } from '../process/shared-port.ts'
+import { startRollups } from '../rollups/loop.ts'
+import type { Stores } from '../stores/stores.ts'
+
+export interface AllProcesses {
+  /** Keeps answering for some seconds, so that load balancers go elsewhere, then ends everything. */
+  stop(drainSeconds: number): Promise<void>
+}
+
+/** The stores are for the rollups; every other process opens its own connections. */
+export async function startAll(config: Config, log: Logger, stores: Stores): Promise<AllProcesses> {
+  let seconds = 0
+  // Closed in reverse order, also when something cannot start: what is open would keep the process alive.
+  await using opened = new AsyncDisposableStack()
+  const collector = await openCollector(config, log)
+  opened.defer(() => collector.close())
+  const shares: PortShare[] = [collector]
+  const api = await openApi(config, log, {
+    shares,
+    connections: { ...collector.connections, reportedBy: collector },
+  })
+  const console = openConsole(config, log, api)
+  opened.defer(() => console.close())
+  shares.push(console)
+  opened.defer(() => {
+    collector.end()
+    return api.stop(seconds)
+  })
+  await api.listen()
+  void console.announceSetup()
+  const rollups = startRollups(stores, log, config.RETENTION_MONTHS)
+  opened.defer(() => rollups.stop())
+  const running = opened.move()
+  return {
+    stop(drainSeconds) {
+      seconds = drainSeconds
+      return running.disposeAsync()
+    },
+  }
+}

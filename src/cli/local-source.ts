@@ -1,0 +1,57 @@
+// The statistics of this installation, from its databases. No key is needed, and no request is counted.
+
+import { listSites, type Site } from '../accounts/sites.ts'
+import { sitesParameters } from '../stats/parameters.ts'
+import { createStatsService, instantOf } from '../stats/service.ts'
+import type { ClickHouseReader } from '../stores/clickhouse.ts'
+import { deadlineFactor } from '../stores/deadline.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import { CommandError } from './command.ts'
+import type { SiteOverview, SitesSource } from './sites-source.ts'
+
+/** Longer than any query may take, with the wait for its turn. */
+const longestMs = 10_000 * deadlineFactor
+const queueKey = 'command line'
+
+const until = (signal?: AbortSignal): AbortSignal =>
+  AbortSignal.any([AbortSignal.timeout(longestMs), ...(signal ? [signal] : [])])
+
+/**
+ * All answers of one source are of the same moment, so that they agree (decision D-183): the sites are read once, and every query has
+ * the same current time. Later numbers need another source.
+ */
+export function localSource(
+  { postgres, clickhouse }: { postgres: Postgres; clickhouse: ClickHouseReader },
+  now: number,
+): SitesSource {
+  const stats = createStatsService({ clickhouse, now: () => now, cacheBytes: 0 })
+  let sites: Promise<Site[]> | undefined
+  const allSites = () => {
+    sites ??= listSites(postgres).then((all) => all.sort(byDomain))
+    return sites
+  }
+  return {
+    sites: allSites,
+    async read(report, siteId, parameters, signal) {
+      const site = (await allSites()).find(({ id }) => id === siteId)
+      if (!site) throw new CommandError(`There is no site ${siteId}.`, 'See them all with: footfall site list')
+      return stats.read({ report, site, parameters, queueKey, now: instantOf(site, now) }, until(signal))
+    },
+    async overviews(parameters, signal) {
+      const all = await allSites()
+      const sites: SiteOverview[] = []
+      const warnings = new Set<string>()
+      const atOnce = sitesParameters.limit.most
+      for (let first = 0; first < all.length; first += atOnce) {
+        const page = { sites: all.slice(first, first + atOnce), parameters: { ...parameters, limit: atOnce }, queueKey }
+        const answer = await stats.readSitesOverview(page, until(signal))
+        sites.push(...(JSON.parse(answer.json) as SiteOverview[]))
+        for (const warning of answer.warnings) warnings.add(warning)
+      }
+      return { sites, warnings: [...warnings] }
+    },
+  }
+}
+
+/** As the API orders them, whatever the collation of the database. */
+const byDomain = (one: Site, other: Site): number => (one.domain < other.domain ? -1 : 1)

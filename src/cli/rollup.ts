@@ -1,0 +1,244 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { listSites, type Site } from '../accounts/sites.ts'
+import { countDays, type DayRange, lastClosedDay } from '../calendar/days.ts'
+import { explain } from '../process/error-hints.ts'
+import { retainedFrom } from '../rollups/coverage.ts'
+import { eraseRound, type Round, rollUpRound, watchErasures, watchToday } from '../rollups/loop.ts'
+import { clocksDiffer, declareRetention, planRetention } from '../rollups/retention.ts'
+import { rebuildSite } from '../rollups/roll-up.ts'
+import { type Verdict, verifySite } from '../rollups/verify.ts'
+import { type Command, CommandError, type Context, type Input, positionals, text } from './command.ts'
+import { siteOf } from './site.ts'
+import { showProgress } from './terminal.ts'
+
+const siteOption = { site: { type: 'string' } } as const
+const siteHelp = { site: 'only this site, by domain or id' }
+
+/** The named site, or all sites that have rollups. */
+async function sitesOf({ postgres }: Context, input: Input): Promise<Site[]> {
+  const named = text(input, 'site')
+  if (named !== undefined) return [await siteOf(postgres, named)]
+  return (await listSites(postgres)).filter(({ coverage }) => coverage.versions.length > 0)
+}
+
+const status: Command = {
+  summary: 'Show the last rolled-up day of each site',
+  usage: '[--site <site>]',
+  options: siteOption,
+  optionHelp: siteHelp,
+  async run(input, context) {
+    positionals(input, [])
+    const now = Date.now()
+    const eventsFrom = await retainedFrom(context.postgres)
+    const rows = (await sitesOf(context, input)).map(({ id, domain, coverage, timeZone }) => {
+      const days = coverage.versions.flatMap((version) => version.days)
+      const closed = lastClosedDay(timeZone, now)
+      const through =
+        days
+          .map(([, last]) => last)
+          .sort()
+          .at(-1) ?? null
+      const months = coverage.versions.flatMap((version) => version.months)
+      return { id, domain, through, closed, days: countDays(days), months: Math.round(countDays(months) / 30.4) }
+    })
+    return {
+      data: rows,
+      show: (terminal) =>
+        rows.length === 0
+          ? 'No site is rolled up. Reports of small sites read their events.'
+          : terminal.table(
+              ['Site', 'Rolled up through', 'Closed through', 'Days', 'Months'],
+              rows.map(({ domain, through, closed, days, months }) => [
+                domain,
+                through ?? 'not rolled up',
+                closed,
+                days.toLocaleString('en'),
+                String(months),
+              ]),
+            ) + keptNote(eventsFrom, '\n\n'),
+    }
+  },
+}
+
+const run: Command = {
+  summary: 'Roll up closed days, drop old events, and erase the traffic of deleted sites',
+  usage: '[--site <site>] [--watch]',
+  options: { ...siteOption, watch: { type: 'boolean' } },
+  optionHelp: {
+    site: 'only this site, even if it is small',
+    watch:
+      'keep running: roll up each day when it closes, and count today of busy sites; several such processes may run at once',
+  },
+  examples: ['footfall rollup run', 'footfall rollup run --watch'],
+  async run(input, context) {
+    positionals(input, [])
+    const named = text(input, 'site')
+    const siteId = named === undefined ? undefined : (await siteOf(context.postgres, named)).id
+    const ending = new AbortController()
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => ending.abort())
+    const { signal } = ending
+    const onError = (error: Error) => void context.progressTo.write(`Today could not be counted: ${sentence(error)}\n`)
+    const onErasureError = (error: Error) =>
+      void context.progressTo.write(`Deleted sites could not be erased: ${sentence(error)}\n`)
+    const beside = input.options.watch
+      ? [watchToday(context, signal, onError), watchErasures(context, signal, onErasureError)]
+      : []
+    const total: Round & { dropped: string[] } = { sites: 0, days: 0, failed: 0, dropped: [] }
+    try {
+      do {
+        const round = await rollUpRound(context, {
+          now: Date.now(),
+          retentionMonths: context.config.RETENTION_MONTHS,
+          ...(siteId !== undefined && { siteId }),
+          signal,
+          onSite: (domain) => showProgress(context.progressTo, `Rolling up ${domain}`, 'days').update,
+          onError: (error, domain) =>
+            void context.progressTo.write(`${domain} could not be rolled up: ${sentence(error)}\n`),
+        })
+        if (!round && !input.options.watch) {
+          throw new CommandError(
+            'Another process is rolling up.',
+            'Wait for it. To see its progress: footfall rollup status',
+          )
+        }
+        for (const name of ['sites', 'days', 'failed'] as const) total[name] += round?.[name] ?? 0
+        total.dropped.push(...(round?.dropped ?? []))
+        if (round?.held && round.held !== total.held) context.progressTo.write(`${round.held}\n`)
+        if (round?.held) total.held = round.held
+        else delete total.held
+        if (input.options.watch) await sleep(60_000, undefined, { signal }).catch(() => {})
+      } while (input.options.watch && !signal.aborted)
+      if (!input.options.watch && siteId === undefined) await eraseRound(context)
+    } finally {
+      ending.abort() // also after a failure, so that nothing keeps the process alive
+      await Promise.all(beside)
+    }
+    return {
+      data: total,
+      show: () =>
+        [
+          `Rolled up ${total.days.toLocaleString('en')} days of ${total.sites.toLocaleString('en')} sites.`,
+          ...(total.dropped.length > 0 ? [`Dropped the events of ${total.dropped.length} months.`] : []),
+        ].join(' '),
+      ...((total.failed > 0 || total.held) && { exitCode: 1 }),
+    }
+  },
+}
+
+const retention: Command = {
+  summary: 'Show which old events RETENTION_MONTHS will drop; more than one month needs your confirmation',
+  usage: '[--confirm]',
+  options: { confirm: { type: 'boolean' } },
+  optionHelp: {
+    confirm: 'drop them for good; the rollup process does so after 20 minutes or more',
+  },
+  examples: ['footfall rollup retention', 'footfall rollup retention --confirm'],
+  async run(input, context) {
+    positionals(input, [])
+    const months = context.config.RETENTION_MONTHS
+    if (months === undefined)
+      throw new CommandError('Events are kept for ever.', 'Set RETENTION_MONTHS to drop old events.')
+    const plan = await planRetention(context, { months })
+    if (!plan) throw new CommandError(clocksDiffer, 'Set the clocks right and try again.')
+    const confirmed = input.options.confirm === true
+    if (confirmed) await declareRetention(context.postgres, plan.eventsFrom)
+    return {
+      data: { ...plan, confirmed },
+      show: (terminal) =>
+        [
+          plan.months.length === 0
+            ? `Nothing to confirm: all events before ${plan.eventsFrom} are dropped already or confirmed.`
+            : terminal.table(
+                ['Month', 'Events', 'Bytes'],
+                plan.months.map(({ month, events, bytes }) => [
+                  `${month.slice(0, 4)}-${month.slice(4)}`,
+                  events.toLocaleString('en'),
+                  bytes.toLocaleString('en'),
+                ]),
+              ),
+          '',
+          confirmed
+            ? `Events are kept from ${plan.eventsFrom} on. The rollup process rolls up older events and then drops them.`
+            : `With --confirm, Footfall keeps events from ${plan.eventsFrom} on and drops the older ones.`,
+        ].join('\n'),
+    }
+  },
+}
+
+const rebuild: Command = {
+  summary: 'Roll up all closed days again; reports stay correct meanwhile',
+  usage: '[--site <site>]',
+  options: siteOption,
+  optionHelp: siteHelp,
+  async run(input, context) {
+    positionals(input, [])
+    const sites = await sitesOf(context, input)
+    const eventsFrom = await retainedFrom(context.postgres)
+    let days = 0
+    for (const { id, domain, timeZone } of sites) {
+      const progress = showProgress(context.progressTo, `Rolling up ${domain}`, 'days')
+      days += await rebuildSite(context, id, lastClosedDay(timeZone, Date.now()), progress.update)
+      progress.end()
+    }
+    return {
+      data: { sites: sites.length, days },
+      show: () =>
+        `Rolled up ${days.toLocaleString('en')} days of ${sites.length.toLocaleString('en')} sites again.${keptNote(eventsFrom, ' ')}`,
+    }
+  },
+}
+
+const verify: Command = {
+  summary: 'Count all rolled-up days again from the events, and compare',
+  usage: '[--site <site>]',
+  options: siteOption,
+  optionHelp: siteHelp,
+  async run(input, context) {
+    positionals(input, [])
+    const results: (Pick<Site, 'id' | 'domain'> & Verdict)[] = []
+    for (const { id, domain } of await sitesOf(context, input)) {
+      const progress = showProgress(context.progressTo, `Verifying ${domain}`, 'days')
+      results.push({ id, domain, ...(await verifySite(context, id, progress.update)) })
+      progress.end()
+    }
+    const isWrong = results.some(({ wrong }) => wrong.length > 0)
+    return {
+      data: results,
+      exitCode: isWrong ? 1 : 0,
+      show: (terminal) =>
+        [
+          terminal.table(
+            ['Site', 'Days', 'Without events', 'Not rolled up', 'Wrong'],
+            results.map(({ domain, days, notRetained, missingDays, wrong }) => [
+              domain,
+              days.toLocaleString('en'),
+              notRetained === 0 ? 'none' : notRetained.toLocaleString('en'),
+              missingDays.map(spelled).join(', ') || 'none',
+              wrong.map(({ span, day }) => (span === 'month' ? `month of ${day}` : day)).join(', ') || 'none',
+            ]),
+          ),
+          ...(results.some(({ notRetained }) => notRetained > 0) ? ['', notVerified] : []),
+          ...(isWrong ? ['', 'To roll up the wrong days again: footfall rollup rebuild'] : []),
+        ].join('\n'),
+    }
+  },
+}
+
+/** The error and its hint on one line. */
+function sentence(error: Error): string {
+  const { message, hint } = explain(error)
+  return `${message} ${hint}`
+}
+
+const notVerified =
+  'Days without events were not counted again, because retention dropped their events (RETENTION_MONTHS).'
+
+/** No event has the epoch's first day, so this day means that all events are kept. */
+const keptNote = (eventsFrom: string, before: string): string =>
+  eventsFrom === '1970-01-01'
+    ? ''
+    : `${before}Events are kept from ${eventsFrom} on; rollups of earlier days cannot change any more.`
+
+const spelled = ([first, last]: DayRange): string => (first === last ? first : `${first} to ${last}`)
+
+export const rollup = { status, run, retention, rebuild, verify }

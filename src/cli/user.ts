@@ -1,0 +1,137 @@
+import type { Config } from '../config.ts'
+import { inTransaction, type Postgres } from '../stores/postgres.ts'
+import { recordAction, recordOfUser } from '../users/audit-log.ts'
+import { invite } from '../users/invitations.ts'
+import { isRole, membersOf, type Role, roles } from '../users/members.ts'
+import { createLink, type LinkPurpose, lifetimes, linkAddress } from '../users/one-time-links.ts'
+import { turnOffSecondFactor } from '../users/second-factor.ts'
+import { createSetupLink } from '../users/setup.ts'
+import { emailOf, findUser, isEmail, listUsers, type User } from '../users/users.ts'
+import { type Command, CommandError, type Output, positionals, text } from './command.ts'
+import { ownerOf } from './site.ts'
+
+const create: Command = {
+  summary: 'Print a one-time link with which a person joins an account; the first person becomes its owner',
+  usage: '<email> [--account <id>] [--role <role>]',
+  options: { account: { type: 'string' }, role: { type: 'string' } },
+  optionHelp: {
+    account: 'the account to join; may be left out while there is only one',
+    role: 'owner (may change everything) or viewer (may look); the default is owner for the first person, viewer for all others',
+  },
+  examples: ['footfall user create maria@example.com --role owner'],
+  async run(input, { postgres, config }) {
+    const [given] = positionals(input, ['email']) as [string]
+    const email = addressOf(given)
+    const role = roleOf(text(input, 'role'))
+    const accountId = await ownerOf(postgres, input)
+    if (role !== 'viewer') {
+      const token = await createSetupLink(postgres, { email, accountId })
+      if (token) {
+        await recordInvitation(postgres, { accountId, email, role: 'owner' })
+        return link({ config, purpose: 'setup', token, what: `makes ${email} the first owner` })
+      }
+    }
+    if ((await membersOf(postgres, accountId)).some((member) => member.email === email)) {
+      throw new CommandError(`${email} is a member already.`, `For a new password: footfall user reset ${email}`)
+    }
+    const invitation = { accountId, email, role: role ?? 'viewer' }
+    const token = await inTransaction(postgres, async (transaction) => {
+      await recordInvitation(transaction, invitation)
+      return invite(transaction, invitation)
+    })
+    return link({ config, purpose: 'invitation', token, what: `lets ${email} join as ${invitation.role}` })
+  },
+}
+
+const reset: Command = {
+  summary: 'Print a one-time link with which a person sets a new password',
+  usage: '<email> [--second-factor]',
+  options: { 'second-factor': { type: 'boolean' } },
+  optionHelp: {
+    'second-factor': 'also turn the second factor off, for somebody who lost both phone and recovery codes',
+  },
+  examples: ['footfall user reset maria@example.com'],
+  async run(input, { postgres, config }) {
+    const [given] = positionals(input, ['email']) as [string]
+    const user = await userOf(postgres, given)
+    const token = await inTransaction(postgres, async (transaction) => {
+      if (input.options['second-factor']) await loseSecondFactor(transaction, user)
+      await transaction`DELETE FROM one_time_links WHERE purpose = 'reset' AND user_id = ${user.id}`
+      const entry = { actor: 'command line', action: 'user.reset_link_created', subject: user.email } as const
+      await recordOfUser(transaction, user.id, entry)
+      return createLink(transaction, { purpose: 'reset', userId: user.id })
+    })
+    return link({ config, purpose: 'reset', token, what: `sets a new password for ${user.email}` })
+  },
+}
+
+const list: Command = {
+  summary: 'Show everybody who can sign in',
+  usage: '',
+  async run(input, { postgres }) {
+    positionals(input, [])
+    const users = await listUsers(postgres)
+    return {
+      data: users,
+      show: (terminal) =>
+        users.length === 0
+          ? 'Nobody can sign in yet. Next: footfall user create <email>'
+          : terminal.table(
+              ['EMAIL', 'ROLES', 'SECOND FACTOR', 'LAST SIGN-IN'],
+              users.map(({ email, roles, hasSecondFactor, signedInAt }) => [
+                email,
+                roles.join(', ') || 'none',
+                hasSecondFactor ? 'on' : 'off',
+                signedInAt?.toISOString().slice(0, 16).replace('T', ' ') ?? 'never',
+              ]),
+            ),
+    }
+  },
+}
+
+const recordInvitation = (
+  postgres: Postgres,
+  { accountId, email, role }: { accountId: string; email: string; role: Role },
+) =>
+  recordAction(postgres, {
+    accountId,
+    actor: 'command line',
+    action: 'member.invited',
+    subject: email,
+    details: role,
+  })
+
+async function loseSecondFactor(transaction: Postgres, { id, email }: User): Promise<void> {
+  await turnOffSecondFactor(transaction, id)
+  const entry = { actor: 'command line', action: 'user.second_factor_off', subject: email } as const
+  await recordOfUser(transaction, id, entry)
+}
+
+function addressOf(given: string): string {
+  const email = emailOf(given)
+  if (!isEmail(email)) throw new CommandError(`${given} is not an email address.`, 'Write it like maria@example.com.')
+  return email
+}
+
+function roleOf(given: string | undefined): Role | undefined {
+  if (given === undefined || isRole(given)) return given
+  throw new CommandError(`There is no role ${given}.`, `Roles are ${roles.join(' and ')}.`)
+}
+
+async function userOf(postgres: Postgres, given: string): Promise<User> {
+  const user = await findUser(postgres, addressOf(given))
+  if (!user) throw new CommandError(`There is no user ${given}.`, 'See them all with: footfall user list')
+  return user
+}
+
+function link(made: { config: Config; purpose: LinkPurpose; token: string; what: string }): Output {
+  const { config, purpose, token, what } = made
+  const address = linkAddress(config.PUBLIC_URL ?? `http://localhost:${config.PORT}`, purpose, token)
+  return {
+    data: { link: address },
+    show: (terminal) =>
+      `${terminal.bold(address)}\n\nThe link ${what}. It works once, within ${lifetimes[purpose]}. Pass it on yourself: Footfall sends no mail.`,
+  }
+}
+
+export const user = { create, reset, list }

@@ -1,0 +1,58 @@
+import type { Site } from '../../accounts/sites.ts'
+import type { TrafficEvent } from '../../traffic/event.ts'
+import type { LimitedDay } from './value-limits.ts'
+
+/** Who sent a request. Kept in memory only, and only as long as the request; a user agent on its own for up to a minute (bots). */
+export interface Sender {
+  ip: string
+  userAgent: string
+  secChUaMobile: string | undefined
+}
+
+/** One event on its way through the intake: what was sent, and what the steps have found out so far. */
+export interface Hit {
+  readonly sender: Sender
+  readonly sent: Readonly<Record<string, unknown>>
+  /** The client gave the event an id, so the client may send it again. */
+  isRepeatable: boolean
+  domain: string
+  url: URL
+  site: Site
+  /** The referrer's host, or empty. */
+  referrer: string
+  event: TrafficEvent
+  /** Which values the site may still record today; undefined when there is no limit. */
+  limits: LimitedDay | undefined
+}
+
+const nowhere = new URL('http://nowhere.invalid/')
+const noSite = {} as Site
+
+/** A hit with empty fields, which the steps of the intake fill in. */
+export const newHit = (sender: Sender, sent: Hit['sent'], time: number): Hit => ({
+  sender,
+  sent,
+  isRepeatable: false,
+  domain: '',
+  url: nowhere,
+  site: noSite,
+  referrer: '',
+  limits: undefined,
+  event: {
+    siteId: '',
+    day: '',
+    time,
+    visitorId: '',
+    sessionId: '',
+    eventId: '',
+    name: '',
+    hostname: '',
+    pathname: '',
+    title: '',
+    referrer: '',
+    channel: 'Direct',
+    utmSource: '',
+    country: 'ZZ',
+    device: 'Unknown',
+  },
+})

@@ -1,0 +1,230 @@
+// Turns what a client sent into an event, in a list of steps. Each step finds out one thing about the hit or returns the reason to drop
+// it. Every dropped hit is counted by its reason.
+import { type KeyObject, randomUUID } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Site } from '../../accounts/sites.ts'
+import { pageview } from '../../traffic/event.ts'
+import type { Origin, Session, Sessions } from '../sessions/session.ts'
+import type { SpooledEvent } from '../spool/spooled-event.ts'
+import { isBot } from './bots.ts'
+import { dayIn } from './calendar.ts'
+import { classifyChannel } from './channel.ts'
+import type { Countries } from './country.ts'
+import { deviceOf } from './device.ts'
+import { type Hit, newHit, type Sender } from './hit.ts'
+import { cleanTitle, hostnameOf, longestName, longestUrl, readPageUrl } from './page.ts'
+import type { Salts } from './salts.ts'
+import { readReferrer, readTags } from './source.ts'
+import { isSpam } from './spam.ts'
+import type { ValueLimiter } from './value-limits.ts'
+import { visitorIdOf } from './visitor.ts'
+
+/** Why an event is not counted. */
+export const dropReasons = [
+  'not_an_object',
+  'invalid_name',
+  'invalid_url',
+  'invalid_id',
+  'no_page_event',
+  'unknown_site',
+  'hostname_not_allowed',
+  'bot',
+  'spam_referrer',
+  'site_limit',
+] as const
+
+export type DropReason = (typeof dropReasons)[number]
+
+/** The services that the steps use. */
+export interface Sources {
+  siteOfDomain(domain: string): Site | undefined | Promise<Site | undefined>
+  countries: Pick<Countries, 'countryOf'>
+  salts: Pick<Salts, 'of'>
+  sessions: Pick<Sessions, 'join'>
+  values: Pick<ValueLimiter, 'ofEvent'>
+  limits: {
+    /** Seconds until the site may record another event, 0 when it may now. */
+    takeOfSite(siteId: string): number
+  }
+  now(): number
+}
+
+/** The fields of an event that Footfall reads, by long and short name; docs/tracker.md has the table. */
+export const eventFields: ReadonlySet<string> = new Set(
+  ['name', 'url', 'domain', 'referrer', 'title'].flatMap((name) => [name, name.charAt(0)]).concat('id'),
+)
+
+type Verdict = DropReason | undefined
+
+/** Cheap steps come first, so that a hit that is dropped anyway causes no lookup. */
+const steps: readonly ((hit: Hit, sources: Sources) => Verdict | Promise<Verdict>)[] = [
+  readName,
+  readAddress,
+  readId,
+  readTitle,
+  refuseBots,
+  findSite,
+  allowHostname,
+  findReferrer,
+  refuseSpam,
+  chargeSite,
+  locate,
+  identify,
+  limitValues,
+  joinSession,
+]
+
+type Outcome = SpooledEvent | DropReason
+
+/**
+ * Synchronous for nearly every hit. Returns a promise only when a store must be queried; it rejects when that store is down, because a
+ * hit can be sent again but not guessed.
+ */
+export function takeIn(sent: unknown, sender: Sender, sources: Sources): Outcome | Promise<Outcome> {
+  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return 'not_an_object'
+  return goOn(newHit(sender, sent as Hit['sent'], sources.now()), sources, 0)
+}
+
+function goOn(hit: Hit, sources: Sources, from: number): Outcome | Promise<Outcome> {
+  for (let index = from; index < steps.length; index++) {
+    const verdict = steps[index]?.(hit, sources)
+    if (verdict instanceof Promise) return verdict.then((reason) => reason ?? goOn(hit, sources, index + 1))
+    if (verdict) return verdict
+  }
+  return { event: hit.event, isRepeatable: hit.isRepeatable }
+}
+
+/** Runs `go` at once for a known value, and later for a promised one. */
+function when<Value>(value: Value | Promise<Value>, go: (value: Value) => Verdict): Verdict | Promise<Verdict> {
+  return value instanceof Promise ? value.then(go) : go(value)
+}
+
+function readName({ sent, event }: Hit): Verdict {
+  const name = textOf(sent.name ?? sent.n)
+  if (name.trim() === '' || name.length > longestName) return 'invalid_name'
+  // Newer trackers of other products report the time on a page in an event of this name. It is not a custom event.
+  if (name === 'engagement') return 'no_page_event'
+  event.name = name.toWellFormed()
+}
+
+function readAddress(hit: Hit): Verdict {
+  const { sent, event } = hit
+  const url = readPageUrl(textOf(sent.url ?? sent.u))
+  if (!url) return 'invalid_url'
+  hit.url = url
+  event.hostname = hostnameOf(url)
+  event.pathname = url.pathname
+  hit.domain = textOf(sent.domain ?? sent.d)
+    .trim()
+    .toLowerCase()
+}
+
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+function readId(hit: Hit): Verdict {
+  const { id } = hit.sent
+  if (id === undefined || id === null) {
+    hit.event.eventId = randomUUID()
+    return
+  }
+  if (typeof id !== 'string' || !uuid.test(id)) return 'invalid_id'
+  hit.isRepeatable = true
+  hit.event.eventId = id.toLowerCase()
+}
+
+function readTitle({ sent, event }: Hit): undefined {
+  event.title = cleanTitle(textOf(sent.title ?? sent.t))
+}
+
+/**
+ * A few hundred user agents make up nearly all traffic, and matching one costs 10 us under load, a tenth of everything an event costs.
+ * No user agent stays longer than a minute (docs/privacy.md).
+ */
+const bots = new LRUCache<string, boolean>({ max: 1_000, ttl: 60_000, ttlAutopurge: true, memoMethod: isBot })
+
+function refuseBots({ sender }: Hit): Verdict {
+  if (bots.memo(sender.userAgent)) return 'bot'
+}
+
+function findSite(hit: Hit, { siteOfDomain }: Sources): Verdict | Promise<Verdict> {
+  const found = isDomain.test(hit.domain) ? siteOfDomain(hit.domain) : undefined
+  return when(found, (site) => {
+    if (!site) return 'unknown_site'
+    hit.site = site
+    hit.event.siteId = site.id
+    hit.event.day = dayIn(site.timeZone, hit.event.time)
+  })
+}
+
+const isDomain = /^[a-z0-9.-]{1,253}$/
+
+/** Site ids are public, so anybody can send hits with pages and host names of their own (decision D-157). */
+function allowHostname({ site: { hostnames, allowSubdomains }, event: { hostname } }: Hit): Verdict {
+  const isAllowed = hostnames.some(
+    (own) => hostname === own || hostname === `www.${own}` || (allowSubdomains && hostname.endsWith(`.${own}`)),
+  )
+  if (!isAllowed) return 'hostname_not_allowed'
+}
+
+function findReferrer(hit: Hit): undefined {
+  const { sent, url, site } = hit
+  hit.referrer = readReferrer(url, textOf(sent.referrer ?? sent.r).slice(0, longestUrl), site)
+}
+
+function refuseSpam({ referrer }: Hit): Verdict {
+  if (isSpam(referrer)) return 'spam_referrer'
+}
+
+/** Late, so that events that are dropped anyway do not use up the site's limit. */
+function chargeSite({ site }: Hit, { limits }: Sources): Verdict {
+  if (limits.takeOfSite(site.id) > 0) return 'site_limit'
+}
+
+function locate({ sender, event }: Hit, { countries }: Sources): undefined {
+  event.country = countries.countryOf(sender.ip)
+  event.device = deviceOf(sender.userAgent, sender.secChUaMobile)
+}
+
+function identify({ sender, site, event }: Hit, { salts }: Sources): Verdict | Promise<Verdict> {
+  return when(salts.of(site.timeZone, event.day), (salt: KeyObject) => {
+    event.visitorId = visitorIdOf(salt, event, sender)
+    return undefined
+  })
+}
+
+/** Late, so that only counted events use up the limits. A path recorded as `(other)` gets no title: it is many pages (decision D-155). */
+function limitValues(hit: Hit, { values }: Sources): undefined {
+  const { event } = hit
+  hit.limits = values.ofEvent(event.siteId, event.day)
+  if (!hit.limits) return
+  if (event.name !== pageview) event.name = hit.limits.nameOf('event', event.name)
+  event.hostname = hit.limits.nameOf('hostname', event.hostname)
+  const pathname = hit.limits.nameOf('path', event.pathname)
+  if (pathname !== event.pathname) event.title = ''
+  event.pathname = pathname
+}
+
+/** Every hit carries the referrer, channel and UTM source of the session's first hit (decision D-5), so only that hit computes them. */
+function joinSession(hit: Hit, { sessions }: Sources): Verdict | Promise<Verdict> {
+  const { event } = hit
+  const joined = sessions.join(event.siteId, event.visitorId, event.time, () => originOf(hit))
+  return when(joined, (session: Session) => {
+    event.sessionId = session.id
+    event.referrer = session.referrer
+    event.channel = session.channel
+    event.utmSource = session.utmSource
+    return undefined
+  })
+}
+
+/** The channel follows from the real referrer and source; the session then carries their limited values. */
+function originOf({ referrer, url, limits }: Hit): Origin {
+  const { utmSource, ...tags } = readTags(url)
+  return {
+    referrer: limits ? limits.nameOf('referrer', referrer) : referrer,
+    channel: classifyChannel({ referrer, utmSource, ...tags }),
+    utmSource: limits ? limits.nameOf('source', utmSource) : utmSource,
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

@@ -1,0 +1,81 @@
+import type { Site } from '../../accounts/sites.ts'
+
+/** Where a visit came from, according to the URL of its first page and the browser's referrer. */
+export interface Source {
+  /** Lower-case host without `www.` and port; empty without a referrer or when it is the site itself (decision D-19). */
+  referrer: string
+  /** As written (decision D-23). */
+  utmSource: string
+  utmMedium: string
+  utmCampaign: string
+  /** The parameter by which Google and Microsoft mark a paid click. */
+  clickId: 'gclid' | 'msclkid' | ''
+}
+
+const longestTag = 255
+
+export type OwnHosts = Pick<Site, 'hostnames' | 'allowSubdomains'>
+
+export const readSource = (url: URL, referrer: string, own: OwnHosts): Source => ({
+  referrer: readReferrer(url, referrer, own),
+  ...readTags(url),
+})
+
+/** The host of the page itself counts as the site's own, listed or not. */
+export const readReferrer = (url: URL, referrer: string, { hostnames, allowSubdomains }: OwnHosts): string =>
+  referrerHost(referrer, { hostnames: [url.hostname, ...hostnames], allowSubdomains })
+
+export function readTags(url: URL): Omit<Source, 'referrer'> {
+  const tags = url.searchParams
+  return {
+    utmSource: tag(tags, 'utm_source', 'ref', 'source'),
+    utmMedium: tag(tags, 'utm_medium'),
+    utmCampaign: tag(tags, 'utm_campaign'),
+    clickId: clickIdOf(tags),
+  }
+}
+
+/** The first of these parameters that has a value. */
+function tag(tags: URLSearchParams, ...names: readonly string[]): string {
+  for (const name of names) {
+    for (const value of tags.getAll(name)) {
+      const cleaned = cleanTag(value)
+      if (cleaned !== '') return cleaned
+    }
+  }
+  return ''
+}
+
+/** Removes what a filter cannot match: control characters, and all beyond 255 characters. Blanks alone count as no value. */
+function cleanTag(value: string): string {
+  const printable = value.replace(/\p{Cc}/gu, '').slice(0, longestTag)
+  // The cut may have split a surrogate pair.
+  return printable.trim() === '' ? '' : printable.replace(/[\uD800-\uDBFF]$/, '').toWellFormed()
+}
+
+/** Google Ads sends gbraid or wbraid where an app or a browser does not allow gclid (decision D-111). */
+function clickIdOf(tags: URLSearchParams): Source['clickId'] {
+  if (tags.get('gclid') || tags.get('gbraid') || tags.get('wbraid')) return 'gclid'
+  return tags.get('msclkid') ? 'msclkid' : ''
+}
+
+/** Android apps send android-app://com.example.app/, whose host is treated like any other. */
+const referrerSchemes = ['http:', 'https:', 'android-app:']
+
+function referrerHost(referrer: string, { hostnames, allowSubdomains }: OwnHosts): string {
+  const address = URL.parse(referrer)
+  if (!address || !referrerSchemes.includes(address.protocol)) return ''
+  const host = bareHost(address.hostname)
+  if (!/^[a-z0-9._:[\]-]{1,253}$/.test(host)) return ''
+  const isOwn = hostnames.some((hostname) => {
+    const own = bareHost(hostname)
+    return host === own || (allowSubdomains && host.endsWith(`.${own}`))
+  })
+  return isOwn ? '' : host
+}
+
+function bareHost(hostname: string): string {
+  const lower = hostname.toLowerCase()
+  const host = lower.endsWith('.') ? lower.slice(0, -1) : lower
+  return host.startsWith('www.') ? host.slice(4) : host
+}

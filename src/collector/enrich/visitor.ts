@@ -1,0 +1,14 @@
+import { createHmac, type KeyObject } from 'node:crypto'
+import type { TrafficEvent } from '../../traffic/event.ts'
+import type { Sender } from './hit.ts'
+
+/** 64 bits in decimal, valid for one site and day (decision D-3). The address and the user agent are not passed on from here. */
+export function visitorIdOf(
+  salt: KeyObject,
+  { siteId, country, device }: Pick<TrafficEvent, 'siteId' | 'country' | 'device'>,
+  { ip, userAgent }: Pick<Sender, 'ip' | 'userAgent'>,
+): string {
+  const text = `${siteId}\0${ip}\0${country}\0${device}\0${userAgent}`
+  // 2.4 to 3 us of the 100 us that an event costs. A hand-written HMAC of two hashes takes 1.5 to 1.9; a Buffer for the digest takes 1 more.
+  return BigInt(`0x${createHmac('sha256', salt).update(text).digest('hex').slice(0, 16)}`).toString()
+}

@@ -1,0 +1,79 @@
+// Reads request bodies within one memory budget. A body counts from its first byte until its request is answered, because everything
+// made from it (text, parsed events, lines for the spool) lives as long (decision D-153).
+import type { IncomingMessage } from 'node:http'
+import { Unavailable } from '../../stores/breaker.ts'
+import { Refusal } from './refusals.ts'
+import type { WorkQueue } from './work-queue.ts'
+
+export interface Bodies {
+  /** Passes the whole text to `use` when its turn comes. The body counts until the promise of `use` settles. */
+  read<Result>(request: IncomingMessage, use: (text: string) => Promise<Result>): Promise<Result>
+}
+
+const mostBytes = 65_536
+/** A normal body of 64 kB arrives in about fifty pieces. */
+const mostPieces = 1_000
+/** Memory that Node needs per piece, however short: a client may send one byte at a time. */
+const pieceBytes = 256
+
+interface Reading {
+  /** Ends the reading because there is no room, not because of the body. */
+  giveUp(): void
+}
+
+/** `budget`: bytes of all bodies together. When it is used up, the body that has been arriving longest is refused first. */
+export function createBodies(budget: number, queue: WorkQueue): Bodies {
+  let held = 0
+  const coming = new Set<Reading>()
+
+  function makeRoom(own: Reading): void {
+    for (const oldest of coming) {
+      if (held <= budget || oldest === own) break
+      oldest.giveUp()
+    }
+    if (held > budget) own.giveUp()
+  }
+
+  return {
+    read<Result>(request: IncomingMessage, use: (text: string) => Promise<Result>) {
+      const { promise, resolve, reject } = Promise.withResolvers<Result>()
+      let pieces: Buffer[] = []
+      let [bytes, counted] = [0, 0]
+      const release = () => {
+        held -= counted
+        counted = 0
+      }
+      /** Runs once, whichever event comes first: Node reports no end for a refused request that breaks off after its response. */
+      const end = (settle: (own: Buffer[]) => void): void => {
+        if (!coming.delete(reading)) return
+        // The listeners below live as long as the connection; the pieces must not.
+        const own = pieces
+        pieces = []
+        settle(own)
+      }
+      const fail = (error: Error) =>
+        end(() => {
+          release()
+          reject(error)
+        })
+      const reading: Reading = { giveUp: () => fail(new Unavailable('Too much is being read')) }
+      coming.add(reading)
+      request.on('data', (piece: Buffer) => {
+        if (!coming.has(reading)) return
+        pieces.push(piece)
+        bytes += piece.length
+        counted += piece.length + pieceBytes
+        held += piece.length + pieceBytes
+        if (bytes > mostBytes || pieces.length > mostPieces) fail(new Refusal('too_large'))
+        else if (held > budget) makeRoom(reading)
+      })
+      request.on('end', () => end((own) => resolve(queue.run(counted, () => use(textOf(own))).finally(release))))
+      // The request broke off, so nobody reads this refusal.
+      for (const event of ['error', 'close']) request.on(event, () => fail(new Refusal('invalid_body')))
+      return promise
+    },
+  }
+}
+
+const textOf = (pieces: Buffer[]): string =>
+  pieces.length === 1 ? (pieces[0] as Buffer).toString() : Buffer.concat(pieces).toString()

@@ -1,0 +1,91 @@
+// Limits open connections, per address and in total. Above a limit the connection that has waited longest for a complete request is
+// closed: a slow sender or an idle kept-alive connection, but never one whose request is being answered (decision D-152).
+import type { Socket } from 'node:net'
+
+export const closingReasons = ['address', 'full'] as const
+export type ClosingReason = (typeof closingReasons)[number]
+
+export interface Connections {
+  opened(socket: Socket): void
+  /** The whole request has arrived. */
+  complete(socket: Socket): void
+  /** The response is sent, and the wait for the next request begins. */
+  answered(socket: Socket): void
+}
+
+export interface ConnectionOptions {
+  most: number
+  /** 0: no limit per address. */
+  mostPerAddress: number
+  /** The key that an address is counted under; undefined for no limit of its own, because a proxy stands for many clients. */
+  keyOf(address: string): number | undefined
+  onClosed(reason: ClosingReason): void
+}
+
+/** The connections of one address, or all: how many are open, and which wait for a complete request, longest first. */
+interface Group {
+  open: number
+  waiting: Set<Socket>
+}
+
+const newGroup = (): Group => ({ open: 0, waiting: new Set() })
+
+export function createConnections({ most, mostPerAddress, keyOf, onClosed }: ConnectionOptions): Connections {
+  const all = newGroup()
+  const ofAddress = new Map<number, Group>()
+  const ofSocket = new Map<Socket, { key: number | undefined; own: Group | undefined }>()
+
+  function closed(socket: Socket): void {
+    const known = ofSocket.get(socket)
+    if (!known) return
+    ofSocket.delete(socket)
+    for (const group of [all, known.own]) {
+      if (!group) continue
+      group.open--
+      group.waiting.delete(socket)
+    }
+    if (known.own?.open === 0) ofAddress.delete(known.key as number)
+  }
+
+  /** When all others are being answered, the new connection is the only one that waits. */
+  function closeOne({ waiting }: Group, reason: ClosingReason): void {
+    const [longest] = waiting
+    if (!longest) return
+    closed(longest)
+    longest.destroy()
+    onClosed(reason)
+  }
+
+  return {
+    opened(socket) {
+      const key = mostPerAddress === 0 ? undefined : keyOf(socket.remoteAddress ?? '')
+      let own: Group | undefined
+      if (key !== undefined) {
+        own = ofAddress.get(key) ?? newGroup()
+        ofAddress.set(key, own)
+      }
+      ofSocket.set(socket, { key, own })
+      for (const group of [all, own]) {
+        if (!group) continue
+        group.open++
+        group.waiting.add(socket)
+      }
+      socket.once('close', () => closed(socket))
+      if (own && own.open > mostPerAddress) closeOne(own, 'address')
+      if (all.open > most) closeOne(all, 'full')
+    },
+    complete(socket) {
+      all.waiting.delete(socket)
+      ofSocket.get(socket)?.own?.waiting.delete(socket)
+    },
+    answered(socket) {
+      const known = ofSocket.get(socket)
+      if (!known) return
+      for (const group of [all, known.own]) {
+        if (!group) continue
+        group.waiting.delete(socket)
+        group.waiting.add(socket)
+      }
+    },
+  }
+}

@@ -1,0 +1,135 @@
+// POST /api/event, with the field names that other trackers use too. On bare node:http, because every visit of every site passes here.
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ClientAddress } from '../../process/client-address.ts'
+import type { Sender } from '../enrich/hit.ts'
+import { type DropReason, eventFields, type Sources, takeIn } from '../enrich/intake.ts'
+import { GroupTooLarge, type Spool } from '../spool/spool.ts'
+import type { SpooledEvent } from '../spool/spooled-event.ts'
+import type { Bodies } from './bodies.ts'
+import type { Connections } from './connections.ts'
+import type { Limits } from './limits.ts'
+import { Refusal } from './refusals.ts'
+import { sendJson } from './responses.ts'
+
+export interface EventServices extends Sources {
+  bodies: Bodies
+  connections: Pick<Connections, 'complete'>
+  limits: Limits
+  spool: Pick<Spool, 'append'>
+  clientAddress: ClientAddress
+  onAccepted(events: number): void
+  onDropped(reason: DropReason): void
+}
+
+const mostEvents = 50
+/** Per request, because each unknown domain costs a query in PostgreSQL. */
+const mostDomains = 10
+
+interface Outcome {
+  accepted: number
+  dropped: { index: number; reason: DropReason }[]
+  ignored?: { index: number; fields: string[] }[]
+}
+
+export async function postEvent(
+  request: IncomingMessage,
+  response: ServerResponse,
+  services: EventServices,
+): Promise<void> {
+  // Read now, because the address is gone when the client hangs up before its turn.
+  const sender = senderOf(request, services)
+  request.once('end', () => services.connections.complete(request.socket))
+  const isDebug = /[?&]debug=1(&|$)/.test(request.url ?? '')
+  const outcome = await services.bodies.read(request, (text) => takeText(text, sender, services, isDebug))
+  const answer = isDebug ? JSON.stringify(outcome) : `{"accepted":${outcome.accepted}}`
+  sendJson(response, 202, answer)
+}
+
+/** The fields that Footfall ignores, such as `props` and `revenue` of other trackers. */
+function ignoredOf(sent: readonly unknown[]): Pick<Outcome, 'ignored'> {
+  const ignored = sent
+    .map((one, index) => ({ index, fields: Object.keys(Object(one)).filter((field) => !eventFields.has(field)) }))
+    .filter(({ fields }) => fields.length > 0)
+  return ignored.length > 0 ? { ignored } : {}
+}
+
+/** Refuses a sender over the limit before parsing: a list of fifty events costs a hundred times as much as a refusal. */
+async function takeText(text: string, sender: Sender, services: EventServices, isDebug: boolean): Promise<Outcome> {
+  const waitSeconds = services.limits.takeOfAddress(sender.ip, 0)
+  if (waitSeconds > 0) throw new Refusal('address_limit', waitSeconds)
+  const sent = parse(text)
+  services.limits.takeOfAddress(sender.ip, sent.length)
+  if (!isDebug) return takeAll(sent, sender, services)
+  return { ...(await takeAll(sent, sender, services)), ...ignoredOf(sent) }
+}
+
+async function takeAll(sent: readonly unknown[], sender: Sender, services: EventServices): Promise<Outcome> {
+  const taken: SpooledEvent[] = []
+  const dropped: Outcome['dropped'] = []
+  for (const [index, one] of sent.entries()) {
+    const taking = takeIn(one, sender, services)
+    const result = taking instanceof Promise ? await taking : taking
+    if (typeof result === 'string') dropped.push({ index, reason: result })
+    else taken.push(result)
+  }
+  return store(taken, dropped, services)
+}
+
+/** A separate function, so that a request waiting for the disk holds neither the body nor its events: they were most of the memory. */
+function store(
+  taken: SpooledEvent[],
+  dropped: Outcome['dropped'],
+  services: EventServices,
+): Promise<Outcome> | Outcome {
+  const { spool, onAccepted, onDropped } = services
+  const accepted = taken.length
+  const finish = (): Outcome => {
+    onAccepted(accepted)
+    for (const { reason } of dropped) onDropped(reason)
+    if (accepted === 0 && dropped.some(({ reason }) => reason === 'site_limit')) throw new Refusal('site_limit')
+    return { accepted, dropped }
+  }
+  return accepted > 0 ? spool.append(taken).then(finish, refuseTooLarge) : finish()
+}
+
+function refuseTooLarge(error: unknown): never {
+  throw error instanceof GroupTooLarge ? new Refusal('too_large') : error
+}
+
+function senderOf({ socket, headers }: IncomingMessage, { clientAddress }: EventServices): Sender {
+  const forwardedFor = headers['x-forwarded-for']
+  return {
+    ip: clientAddress(socket.remoteAddress ?? '', Array.isArray(forwardedFor) ? forwardedFor.join() : forwardedFor),
+    userAgent: headers['user-agent'] ?? '',
+    secChUaMobile: headers['sec-ch-ua-mobile'] as string | undefined,
+  }
+}
+
+/** Ignores the content type: browsers send beacons as text to avoid a preflight. */
+function parse(body: string): unknown[] {
+  let sent: unknown
+  try {
+    sent = JSON.parse(body)
+  } catch {
+    throw new Refusal('invalid_body')
+  }
+  const list = Array.isArray(sent) ? sent : [sent]
+  if (typeof sent !== 'object' || sent === null || list.length === 0 || list.length > mostEvents) {
+    throw new Refusal('invalid_body')
+  }
+  const events = list.flatMap(forEachDomain)
+  if (new Set(events.map(domainIn)).size > mostDomains) throw new Refusal('invalid_body')
+  return events
+}
+
+/** A script may name several sites, separated by commas; the event counts for each. */
+function forEachDomain(sent: unknown): unknown[] {
+  const named = domainIn(sent)
+  if (typeof named !== 'string' || !named.includes(',')) return [sent]
+  return named.split(',', mostDomains + 1).map((one) => ({ ...(sent as object), domain: one }))
+}
+
+function domainIn(sent: unknown): unknown {
+  const { domain, d } = Object(sent) as { domain?: unknown; d?: unknown }
+  return domain ?? d
+}

@@ -1,0 +1,56 @@
+// The running sessions, in the memory of this process.
+import { randomBytes } from 'node:crypto'
+import { continues, type Origin, type Session, type Sessions } from './session.ts'
+
+/** About 250 bytes each. Above this number the sessions that were silent longest are dropped; if they go on, they split (decision D-92). */
+const mostSessions = 500_000
+const sweepMs = 60_000
+
+export interface MemorySessions extends Sessions {
+  join(siteId: string, visitorId: string, time: number, origin: () => Origin): Session
+  /** Adds a session that another source knows, unless a later state of it is already here. */
+  remember(siteId: string, visitorId: string, session: Session): void
+  size(): number
+}
+
+export function openMemorySessions(most = mostSessions): MemorySessions {
+  // Ordered by last hit: the first entry was silent longest. lru-cache would replace four lines, but it allocates 14 MB for 500,000
+  // sessions at the start, takes 56 bytes per entry where a Map takes 29, and is no faster (0.8 to 1.2 us among 200,000).
+  const running = new Map<string, Session>()
+
+  function put(key: string, session: Session): void {
+    running.delete(key)
+    running.set(key, session)
+    if (running.size > most) running.delete(running.keys().next().value as string)
+  }
+
+  function sweep(): void {
+    const now = Date.now()
+    for (const [key, session] of running) {
+      if (continues(session, now)) break
+      running.delete(key)
+    }
+  }
+
+  const timer = setInterval(sweep, sweepMs).unref()
+  return {
+    join(siteId, visitorId, time, origin) {
+      const key = siteId + visitorId
+      const known = running.get(key)
+      const session = known && continues(known, time) ? known : beginSession(time, origin())
+      if (time > session.lastAt) session.lastAt = time
+      put(key, session)
+      return session
+    },
+    remember(siteId, visitorId, session) {
+      const known = running.get(siteId + visitorId)
+      if (!known || known.lastAt <= session.lastAt) put(siteId + visitorId, session)
+    },
+    size: () => running.size,
+    close: () => clearInterval(timer),
+  }
+}
+
+function beginSession(time: number, { referrer, channel, utmSource }: Origin): Session {
+  return { id: randomBytes(8).readBigUInt64BE().toString(), lastAt: time, referrer, channel, utmSource }
+}

@@ -1,0 +1,27 @@
+// What a session is (decisions D-4 and D-5). Midnight needs no rule here: a new day gives a visitor a new id.
+import type { Channel } from '../../traffic/channel.ts'
+
+/** A gap of exactly this length does not end a session. */
+export const sessionGapMs = 1_800_000
+
+/** Where a session came from. Its first hit decides for the whole session. */
+export interface Origin {
+  referrer: string
+  channel: Channel
+  utmSource: string
+}
+
+export interface Session extends Origin {
+  /** 64 bits in decimal. */
+  id: string
+  lastAt: number
+}
+
+/** Whether a hit at `time` still belongs to the session. */
+export const continues = ({ lastAt }: Pick<Session, 'lastAt'>, time: number): boolean => time - lastAt <= sessionGapMs
+
+export interface Sessions {
+  /** Returns the session of a visitor's hit: the running one, or a new one. Only a new session calls `origin`. */
+  join(siteId: string, visitorId: string, time: number, origin: () => Origin): Session | Promise<Session>
+  close(): void
+}

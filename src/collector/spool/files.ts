@@ -1,0 +1,101 @@
+// The spool on disk: numbered SQLite files in one folder. Only the newest file is written to; older files are shipped and removed.
+// After a failed write a file is never written to again: after a failed fsync nobody knows which parts of it are on disk.
+import { closeSync, ftruncateSync, openSync, readdirSync, rmSync, statSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+
+const nameForm = /^spool-(\d{6,})\.sqlite$/
+const busyMs = 5_000
+
+/** The numbers of the existing spool files, oldest first. */
+export const spoolFiles = (folder: string): number[] =>
+  readdirSync(folder)
+    .flatMap((name) => (nameForm.test(name) ? [Number(nameForm.exec(name)?.[1])] : []))
+    .sort((one, other) => one - other)
+
+export const spoolFilePath = (folder: string, number: number): string =>
+  join(folder, `spool-${String(number).padStart(6, '0')}.sqlite`)
+
+/** A SQLite file whose commits are on disk when they return (FULL). */
+export function openDurableFile(path: string, tables: string): DatabaseSync {
+  const file = new DatabaseSync(path, { timeout: busyMs })
+  file.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    ${tables}`)
+  return file
+}
+
+/**
+ * A row of `groups` holds all requests that were stored together, their events as JSON lines (spooled-event.ts). `batch` is the batch
+ * being shipped to ClickHouse, written before the first attempt.
+ */
+export const openSpoolFile = (folder: string, number: number): DatabaseSync =>
+  openDurableFile(
+    spoolFilePath(folder, number),
+    `CREATE TABLE IF NOT EXISTS groups (number INTEGER PRIMARY KEY, events INTEGER NOT NULL, lines TEXT NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS batch (id TEXT NOT NULL, last_group INTEGER NOT NULL) STRICT;`,
+  )
+
+export function removeSpoolFile(folder: string, number: number): void {
+  const path = spoolFilePath(folder, number)
+  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true })
+}
+
+export function spoolBytes(folder: string): number {
+  return readdirSync(folder)
+    .filter((name) => name.startsWith('spool-'))
+    .reduce((sum, name) => sum + (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0), 0)
+}
+
+/**
+ * Disk space reserved for the shipper: on a full disk it must still be able to write what it ships and has shipped, or the disk would
+ * stay full for ever.
+ */
+const reserveBytes = 2 * 1024 * 1024
+const reserveName = 'reserve'
+
+/** Throws when the disk has no room for the reserve. */
+export function keepReserve(folder: string): void {
+  const path = join(folder, reserveName)
+  if (statSync(path, { throwIfNoEntry: false })?.size === reserveBytes) return
+  const reserve = openSync(path, 'w')
+  try {
+    // Written in full, because a sparse file takes no space.
+    const block = Buffer.alloc(64 * 1024, 1)
+    for (let at = 0; at < reserveBytes; at += block.length) {
+      if (writeSync(reserve, block) < block.length) throw new Error('The disk of the spool is full')
+    }
+  } catch (error) {
+    ftruncateSync(reserve)
+    throw error
+  } finally {
+    closeSync(reserve)
+  }
+}
+
+const useReserve = (folder: string): void => rmSync(join(folder, reserveName), { force: true })
+
+const sqliteFull = 13
+
+/** Runs `work` in one transaction. On a full disk it frees the reserve and runs `inNeed` instead. */
+export function writeWithReserve(file: DatabaseSync, folder: string, work: () => void, inNeed = work): void {
+  try {
+    inTransaction(file, work)
+  } catch (error) {
+    if ((error as { errcode?: number }).errcode !== sqliteFull) throw error
+    useReserve(folder)
+    inTransaction(file, inNeed)
+  }
+}
+
+function inTransaction(file: DatabaseSync, work: () => void): void {
+  file.exec('BEGIN IMMEDIATE')
+  try {
+    work()
+    file.exec('COMMIT')
+  } catch (error) {
+    if (file.isTransaction) file.exec('ROLLBACK')
+    throw error
+  }
+}

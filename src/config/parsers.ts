@@ -1,0 +1,124 @@
+// Each turns the text of a setting into its value, or throws an Error that says what is expected. None repeats the text: it may be a secret.
+import { isIP } from 'node:net'
+import type { KeySecrets } from '../accounts/keys.ts'
+
+export function url(...protocols: string[]) {
+  return (text: string): string => {
+    if (!protocols.includes(URL.parse(text)?.protocol ?? '')) {
+      throw new Error(
+        `must be an address that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+      )
+    }
+    return text
+  }
+}
+
+/** Whether nobody on the network can read along: by https, or because it stays on this machine. */
+const isPrivate = ({ protocol, hostname }: URL): boolean =>
+  protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
+
+/** Cookies of a plain http address could be read on the network, so only this machine may use one. */
+export function publicUrl(text: string): string {
+  const address = URL.parse(text)
+  if (!address || !isPrivate(address)) {
+    throw new Error('must be an address that begins with https://, or http://localhost')
+  }
+  if (text.replace(/\/$/, '') !== address.origin) throw new Error('must have no path: https://stats.example.com')
+  return address.origin
+}
+
+/** As browsers send them: scheme, host and port, without a slash at the end. */
+export function origins(text: string): string[] {
+  const parts = text.split(',').map((part) => part.trim())
+  if (parts.some((part) => URL.parse(part)?.origin !== part)) {
+    throw new Error('must be origins such as https://assistant.example, separated by commas')
+  }
+  return parts
+}
+
+/** Exactly as the issuer writes it in its tokens, so it is not normalised. */
+export function issuer(text: string): string {
+  const address = URL.parse(text)
+  if (!address || !isPrivate(address)) {
+    throw new Error('must be an address that begins with https://, or http://localhost')
+  }
+  if (address.search || address.hash || address.username) throw new Error('must have no query, fragment or user')
+  return text
+}
+
+export function domain(text: string): string {
+  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(text)) throw new Error('must be a domain such as example.com')
+  return text.toLowerCase()
+}
+
+export function accountId(text: string): string {
+  if (!/^acct_[a-z2-7]{16}$/.test(text)) throw new Error('must be the id of an account; see footfall account list')
+  return text
+}
+
+export function port(text: string): number {
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535) throw new Error('must be a port number, 0 to 65535')
+  return Number(text)
+}
+
+export function bytes(text: string): number {
+  if (!/^\d{7,15}$/.test(text)) throw new Error('must be a number of bytes, at least 1000000')
+  return Number(text)
+}
+
+export function count(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new Error('must be a whole number; 0 means no limit')
+  return Number(text)
+}
+
+export function networks(text: string): string[] {
+  return text.split(',').map((part) => {
+    const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(part.trim()) ?? []
+    const family = isIP(address)
+    if (family === 0 || Number(bits ?? 0) > (family === 6 ? 128 : 32)) {
+      throw new Error('must be addresses or networks such as 10.0.0.0/8')
+    }
+    return part.trim()
+  })
+}
+
+export function processes(text: string): number {
+  if (!/^[1-9]\d{0,2}$/.test(text)) throw new Error('must be a whole number from 1 to 999')
+  return Number(text)
+}
+
+export function retention(text: string): number {
+  if (!/^[1-9]\d{1,3}$/.test(text) || Number(text) < 25) {
+    throw new Error(
+      'must be a whole number of months, 25 to 9999, because the range 12m is compared with the year before it; leave it unset to keep all events',
+    )
+  }
+  return Number(text)
+}
+
+export function megabytes(text: string): number {
+  if (!/^\d{1,5}$/.test(text)) throw new Error('must be a whole number of megabytes, 0 to 99999')
+  return Number(text)
+}
+
+export function seconds(text: string): number {
+  if (!/^\d{1,3}$/.test(text)) throw new Error('must be a whole number of seconds, 0 to 999')
+  return Number(text)
+}
+
+export function oneOf<Word extends string>(...words: Word[]) {
+  return (text: string): Word => {
+    if (!words.includes(text as Word)) throw new Error(`must be one of ${words.join(', ')}`)
+    return text as Word
+  }
+}
+
+export function keySecrets(text: string): KeySecrets {
+  const secrets = text.split(',').map((part) => {
+    const [, version, secret] = /^(\d+):(.{32,})$/.exec(part.trim()) ?? []
+    if (!version || !secret) throw new Error('must be version:secret pairs with secrets of at least 32 characters')
+    return { version: Number(version), secret: Buffer.from(secret) }
+  })
+  if (new Set(secrets.map(({ version }) => version)).size < secrets.length) throw new Error('names a version twice')
+  return secrets as unknown as KeySecrets
+}

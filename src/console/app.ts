@@ -1,0 +1,278 @@
+// The console over HTTP: cookies, the gate, forms, and the headers of every response.
+
+import { randomBytes } from 'node:crypto'
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { ClientAddress } from '../process/client-address.ts'
+import { compress, compressPieces, encodingOf, encodingOfLong } from '../process/compression.ts'
+import { deadlineFactor } from '../stores/deadline.ts'
+import { createAttempts } from '../users/attempts.ts'
+import { PasswordsBusy } from '../users/passwords.ts'
+import { findSession } from '../users/sessions.ts'
+import { sharedLinkPath } from '../users/shared-links.ts'
+import type { Html } from '../web/html.ts'
+import { truncatedAddress } from './addresses.ts'
+import { assets, widget } from './assets.ts'
+import { browserName } from './browser-name.ts'
+import { contentPolicy } from './content-policy.ts'
+import { createCookies } from './cookies.ts'
+import { foreignForm, formTokenOf } from './forms.ts'
+import { admit } from './gate.ts'
+import { admitLink } from './link-gate.ts'
+import { createLinkLimits } from './link-limits.ts'
+import { refusalPage } from './pages/refusal.ts'
+import { Refusal, refusals } from './refusals.ts'
+import {
+  type ConsoleServices,
+  goTo,
+  isLinkRoute,
+  type LinkRoute,
+  type Reply,
+  type Route,
+  type Theme,
+  type Visit,
+} from './route.ts'
+import { routes } from './routes.ts'
+
+const mostFormBytes = 64 * 1024
+/** Longer than anything takes unless a store hangs: the driver of PostgreSQL waits for it without end. */
+const longestAnswerMs = 12_000 * deadlineFactor
+/** A full queue of passwords is worked off in four seconds. */
+const busySeconds = 5
+
+const headersOfAll = {
+  'Content-Security-Policy': contentPolicy("'none'"),
+  'Referrer-Policy': 'same-origin',
+  'X-Content-Type-Options': 'nosniff',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+} as const
+
+/** The address of a shared link is a secret, and no search engine may list it. */
+const headersOfLinks = { ...headersOfAll, 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' } as const
+
+/** By the route, because an address can be written in several ways; what has no route is judged by its address. */
+const isOfLink = ({ routeOptions, url }: FastifyRequest): boolean =>
+  (routeOptions?.url ?? url).startsWith(sharedLinkPath(''))
+
+const headersOf = (request: FastifyRequest): Record<string, string> =>
+  isOfLink(request) ? headersOfLinks : headersOfAll
+
+export interface ConsoleOptions extends Omit<ConsoleServices, 'attempts' | 'linkLimits'> {
+  clientAddress: ClientAddress
+  isEnding(): boolean
+}
+
+export function buildConsole({ clientAddress, isEnding, ...given }: ConsoleOptions): FastifyInstance {
+  const services: ConsoleServices = {
+    ...given,
+    attempts: createAttempts(given.keySecrets),
+    linkLimits: createLinkLimits(),
+  }
+  const { log } = services
+  const cookies = createCookies(services.publicUrl)
+  const app = Fastify({
+    logger: false,
+    bodyLimit: mostFormBytes,
+    exposeHeadRoutes: true,
+    // As long as a host name may be.
+    routerOptions: { maxParamLength: 253 },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    requestTimeout: 10_000,
+    http: { maxHeaderSize: 8_192, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
+    // A path that cannot be decoded names nothing.
+    frameworkErrors: (_error, _request, reply) => void refuse(reply, new Refusal('not_found')),
+  })
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('application/x-www-form-urlencoded', { parseAs: 'string' }, (_request, body, done) =>
+    done(null, new URLSearchParams(body as string)),
+  )
+
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(headersOf(request))
+    if (isEnding()) reply.header('Connection', 'close')
+  })
+  app.addHook('onSend', async (request, reply, body) => {
+    if (typeof body !== 'string') return body
+    const encoding = encodingOf(request.headers['accept-encoding'], body)
+    if (!encoding) return body
+    reply.header('Content-Encoding', encoding)
+    return compress(body, encoding)
+  })
+  app.setErrorHandler((error, request, reply) => {
+    if (error instanceof Refusal) return refuse(reply, error)
+    if (error instanceof PasswordsBusy) return refuse(reply, new Refusal('busy', busySeconds))
+    const { code, statusCode } = error as { code?: string; statusCode?: number }
+    if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refuse(reply, new Refusal('too_large'))
+    if (statusCode !== undefined && statusCode < 500) return refuse(reply, new Refusal('foreign_form'))
+    log.error({ requestId: request.id, route: request.routeOptions.url, err: error }, 'a page of the console failed')
+    return refuse(reply, new Refusal('failed'))
+  })
+  app.setNotFoundHandler(() => {
+    throw new Refusal('not_found')
+  })
+
+  app.get('/livez', async () => ({ status: 'alive' }))
+  app.get('/readyz', async (_request, reply) => {
+    if (isEnding()) reply.code(503)
+    return { status: isEnding() ? 'ending' : 'ready' }
+  })
+  for (const { path, type, body } of assets) {
+    app.get(path, async (_request, reply) =>
+      reply
+        .headers({
+          'Content-Type': type,
+          'Cache-Control': 'public, max-age=31536000, immutable',
+          Vary: 'Accept-Encoding',
+        })
+        .send(body),
+    )
+  }
+  app.get(widget.path, async (_request, reply) =>
+    reply
+      .headers({ 'Content-Type': widget.type, 'Cache-Control': 'public, max-age=3600', Vary: 'Accept-Encoding' })
+      .send(widget.body),
+  )
+  for (const route of routes) {
+    app.route({
+      method: route.method,
+      url: route.path,
+      handler: (request, reply) =>
+        isLinkRoute(route) ? answerLink(route, request, reply) : answer(route, request, reply),
+    })
+  }
+  return app
+
+  async function answer(
+    route: Exclude<Route, LinkRoute>,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): Promise<FastifyReply> {
+    const { visit, newCookies } = await inTime(visitOf(request))
+    if (route.method === 'POST') refuseForeign(request, visit)
+    if (route.access !== 'everyone' && !visit.session) {
+      // Only a page can be asked for again after signing in; a form would be lost.
+      const next = route.method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : ''
+      return send(reply, goTo(`/login${next}`), [])
+    }
+    return send(reply, await inTime(admit(route, visit)), newCookies)
+  }
+
+  async function answerLink(route: LinkRoute, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const asked = {
+      services,
+      cookies,
+      params: request.params as Record<string, string>,
+      url: request.url,
+      form: formOf(request),
+      theme: themeOf(request),
+      clientAddress: addressOf(request),
+    }
+    return send(reply, await inTime(admitLink(route, asked, request.headers)), [])
+  }
+
+  /** A shared link reads no cookie: whoever embeds it chooses the theme in the address. */
+  function themeOf(request: FastifyRequest): Theme | undefined {
+    const theme = isOfLink(request)
+      ? new URL(request.url, services.publicUrl).searchParams.get('theme')
+      : cookies.read(request.headers, 'theme')
+    return theme === 'light' || theme === 'dark' ? theme : undefined
+  }
+
+  function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
+    return sendRefusal(reply, refusal, themeOf(reply.request))
+  }
+
+  function addressOf({ raw, headers }: FastifyRequest): string {
+    return clientAddress(raw.socket.remoteAddress ?? '', headers['x-forwarded-for'] as string | undefined)
+  }
+
+  async function visitOf(request: FastifyRequest): Promise<{ visit: Visit; newCookies: string[] }> {
+    const { headers } = request
+    const url = new URL(request.url, services.publicUrl)
+    const cookie = cookies.read(headers, 'session')
+    const session = cookie ? await findSession(services.postgres, cookie) : undefined
+    const form = cookies.read(headers, 'form')
+    const secret = (session && cookie) ?? form ?? randomBytes(32).toString('base64url')
+    const address = addressOf(request)
+    const visit: Visit = {
+      services,
+      cookies,
+      params: request.params as Record<string, string>,
+      query: url.searchParams,
+      form: formOf(request),
+      url: request.url,
+      path: url.pathname,
+      formToken: formTokenOf(secret),
+      theme: themeOf(request),
+      address: truncatedAddress(address),
+      clientAddress: address,
+      browser: browserName(headers['user-agent'] ?? ''),
+      session,
+      cookie: session && cookie,
+      browserCookie: cookies.read(headers, 'browser'),
+      codeCookie: cookies.read(headers, 'code'),
+      flowCookie: cookies.read(headers, 'flow'),
+    }
+    return { visit, newCookies: session || form ? [] : [cookies.set('form', secret)] }
+  }
+
+  /** Somebody who is not signed in has the form cookie that came with the page. Without it, no page of ours was open. */
+  function refuseForeign(request: FastifyRequest, { form, formToken, session }: Visit): void {
+    const isKnown = session !== undefined || cookies.read(request.headers, 'form') !== undefined
+    const expected = isKnown ? formToken : undefined
+    const reason = foreignForm(request.headers, services.publicUrl, { token: form.get('token'), expected })
+    if (reason) throw new Refusal('foreign_form')
+  }
+}
+
+async function inTime<Value>(work: Promise<Value>): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Refusal('late')), longestAnswerMs)
+  })
+  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
+const formOf = ({ body }: FastifyRequest): URLSearchParams =>
+  body instanceof URLSearchParams ? body : new URLSearchParams()
+
+function send(
+  reply: FastifyReply,
+  { status, body, pieces, file, json, location, cookies = [], headers = {} }: Reply,
+  newCookies: string[],
+): FastifyReply {
+  reply.code(status).headers({ 'Cache-Control': 'no-store', Vary: 'Accept-Encoding, Cookie', ...headers })
+  const all = [...newCookies, ...cookies]
+  if (all.length > 0) reply.header('Set-Cookie', all)
+  if (location !== undefined) return reply.header('Location', location).send()
+  if (json !== undefined) return reply.send(json)
+  if (file) {
+    reply.header('Content-Disposition', `attachment; filename="${file.name}"`)
+    return reply.type(file.type).send(file.text)
+  }
+  reply.type('text/html; charset=utf-8')
+  return pieces ? sendPieces(reply, pieces) : reply.send(body?.text ?? '')
+}
+
+function sendPieces(reply: FastifyReply, pieces: NonNullable<Reply['pieces']>): FastifyReply {
+  const leaving = new AbortController()
+  reply.raw.on('close', () => leaving.abort(new Error('The browser went away')))
+  const encoding = encodingOfLong(reply.request.headers['accept-encoding'])
+  if (encoding) reply.header('Content-Encoding', encoding)
+  return reply.send(compressPieces(textsOf(pieces(leaving.signal)), encoding))
+}
+
+async function* textsOf(pieces: AsyncIterable<Html>): AsyncGenerator<string> {
+  for await (const { text } of pieces) yield text
+}
+
+/** The same bytes for everyone: a refusal must not tell what exists. */
+function sendRefusal(
+  reply: FastifyReply,
+  { refusal, retryAfterSeconds }: Refusal,
+  theme: Theme | undefined,
+): FastifyReply {
+  reply.headers({ ...headersOf(reply.request), 'Cache-Control': 'no-store' })
+  if (retryAfterSeconds !== undefined) reply.header('Retry-After', retryAfterSeconds)
+  return reply.code(refusals[refusal].status).type('text/html; charset=utf-8').send(refusalPage(refusal, theme).text)
+}

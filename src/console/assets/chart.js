@@ -1,0 +1,91 @@
+// Reads the numbers of the chart from its table: a crosshair with a tooltip under the pointer or the arrow keys, and choosing days by
+// dragging, or with Shift and the arrow keys and then Enter.
+const plot = document.querySelector('.plot')
+const rows = [...document.querySelectorAll('#chart-numbers tbody tr')]
+
+if (plot && rows.length > 0) {
+  const { most, top, height, range } = plot.dataset
+  const add = (name) =>
+    plot.appendChild(Object.assign(document.createElement('div'), { className: name, hidden: true }))
+  const [chosen, line, dot, tip] = ['chosen', 'crosshair', 'dot', 'tip'].map(add)
+  tip.setAttribute('role', 'status')
+  plot.tabIndex = 0
+  plot.setAttribute('role', 'group')
+  plot.setAttribute(
+    'aria-label',
+    `Chart. Arrow keys read its numbers${range ? '; Shift and arrow keys choose days, Enter shows them' : ''}.`,
+  )
+  let at
+  let from
+
+  const share = (index) => (rows.length === 1 ? 0.5 : index / (rows.length - 1))
+  const nearest = ({ clientX }) => {
+    const { left, width } = plot.getBoundingClientRect()
+    return Math.max(0, Math.min(rows.length - 1, Math.round(((clientX - left) / width) * (rows.length - 1))))
+  }
+
+  function show(index) {
+    at = index
+    const { value, previous } = rows[index].dataset
+    const [name, now, , before] = [...rows[index].cells].map((cell) => cell.textContent)
+    const x = `${100 * share(index)}%`
+    line.style.left = x
+    dot.style.left = x
+    dot.style.top = `${Number(top) + height * (1 - value / most)}px`
+    const was = previous === undefined ? [] : [`${Number(previous).toLocaleString('en')} on ${before}`]
+    const unit = document.querySelector('.metric[aria-current] .name')?.textContent.toLowerCase() ?? ''
+    tip.replaceChildren(
+      ...[name, `${now} ${unit}`, ...was].map((text) =>
+        Object.assign(document.createElement('p'), { textContent: text }),
+      ),
+    )
+    for (const part of [line, dot, tip]) part.hidden = false
+    const wide = plot.clientWidth
+    const left = share(index) * wide
+    tip.style.left = `${Math.max(0, Math.min(wide - tip.offsetWidth, left > wide / 2 ? left - tip.offsetWidth - 14 : left + 14))}px`
+    chosen.hidden = from === undefined || from === at
+    if (!chosen.hidden) {
+      const [first, last] = [Math.min(from, at), Math.max(from, at)]
+      chosen.style.left = `${100 * share(first)}%`
+      chosen.style.width = `${100 * (share(last) - share(first))}%`
+    }
+  }
+
+  function hide() {
+    from = undefined
+    for (const part of [line, dot, tip, chosen]) part.hidden = true
+  }
+
+  function go() {
+    if (!range || from === undefined || from === at) return
+    const address = new URL(range, location.href)
+    address.searchParams.set('range', 'custom')
+    address.searchParams.set('start', rows[Math.min(from, at)].dataset.first)
+    address.searchParams.set('end', rows[Math.max(from, at)].dataset.last)
+    location.href = address
+  }
+
+  plot.addEventListener('pointermove', (event) => show(nearest(event)))
+  plot.addEventListener('pointerleave', () => from === undefined && hide())
+  plot.addEventListener('pointerdown', (event) => {
+    if (!range || event.button !== 0 || event.pointerType === 'touch') return
+    from = nearest(event)
+    plot.setPointerCapture(event.pointerId)
+    event.preventDefault()
+  })
+  plot.addEventListener('pointerup', () => {
+    go()
+    from = undefined
+  })
+  plot.addEventListener('blur', hide)
+  plot.addEventListener('keydown', (event) => {
+    const step = { ArrowLeft: -1, ArrowRight: 1, Home: -rows.length, End: rows.length }[event.key]
+    if (event.key === 'Enter') return go()
+    if (event.key === 'Escape') return hide()
+    if (step === undefined) return
+    event.preventDefault()
+    if (!event.shiftKey) from = undefined
+    else if (range) from ??= at ?? rows.length - 1
+    show(at === undefined ? (step > 0 ? 0 : rows.length - 1) : Math.max(0, Math.min(rows.length - 1, at + step)))
+  })
+}

@@ -1,0 +1,70 @@
+// Comfort for the pages of sites and their settings. Every page works without it.
+
+// The zone of the browser is a better first guess than UTC.
+for (const field of document.querySelectorAll('input[data-browser-zone]')) {
+  field.value = Intl.DateTimeFormat().resolvedOptions().timeZone || field.value
+}
+
+// Asks whether the first event has arrived, until it has.
+const pollMs = 3000
+for (const place of document.querySelectorAll('[data-poll]')) {
+  const ask = async () => {
+    if (place.querySelector('[data-done]')) return
+    if (!document.hidden) {
+      const response = await fetch(place.dataset.poll).catch(() => undefined)
+      // Somebody who has signed out gets the sign-in page.
+      if (response && (!response.ok || response.redirected)) return
+      if (response) place.innerHTML = await response.text()
+    }
+    setTimeout(ask, pollMs)
+  }
+  setTimeout(ask, pollMs)
+}
+
+// Shows the entries of a list that contain what is typed, in any case and without accents.
+const plain = (text) =>
+  text
+    .normalize('NFD')
+    .replace(/\p{Mn}/gu, '')
+    .toLowerCase()
+for (const field of document.querySelectorAll('input[data-filter]')) {
+  const list = document.getElementById(field.dataset.filter)
+  const entries = Array.from(list.querySelectorAll('li'), (entry) => [entry, plain(entry.textContent)])
+  const filter = () => {
+    const asked = plain(field.value.trim())
+    let found = 0
+    for (const [entry, text] of entries) {
+      entry.hidden = !text.includes(asked)
+      if (!entry.hidden) found++
+    }
+    list.querySelector('.no-match').hidden = found > 0
+  }
+  field.addEventListener('input', filter)
+  // Enter must not save a list that nobody has looked at.
+  field.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter') event.preventDefault()
+  })
+}
+
+// Shows what the numbers become, as countries are ticked.
+const waitMs = 250
+for (const form of document.querySelectorAll('form[data-preview]')) {
+  let timer
+  let running
+  const preview = async () => {
+    running?.abort()
+    running = new AbortController()
+    const { signal } = running
+    const body = new URLSearchParams(new FormData(form))
+    const response = await fetch(form.dataset.preview, { method: 'POST', body, signal }).catch(() => undefined)
+    if (!response?.ok || response.redirected) return
+    const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+    const part = page.getElementById('preview')
+    if (part && !signal.aborted) document.getElementById('preview').replaceChildren(...part.childNodes)
+  }
+  form.addEventListener('change', (event) => {
+    if (event.target.name !== 'country') return
+    clearTimeout(timer)
+    timer = setTimeout(preview, waitMs)
+  })
+}

@@ -1,0 +1,111 @@
+// Everything that a dashboard asks. All queries begin at once and wait for their turn in the fair queue like any others; each answer is a
+// value or a fault, so that one panel can fail without the page.
+
+import { type Periods, periodsOf } from '../../calendar/periods.ts'
+import type { Hour } from '../../stats/recent-events.ts'
+import type { Overview } from '../../stats/reports/overview.ts'
+import type { ReportName } from '../../stats/reports.ts'
+import { instantOf, type StatsParameters, type StatsResult } from '../../stats/service.ts'
+import { Unavailable } from '../../stores/breaker.ts'
+import { deadlineFactor } from '../../stores/deadline.ts'
+import { hasEvents } from '../../traffic/first-event.ts'
+import type { ConsoleServices } from '../route.ts'
+import { type DashboardState, type ListReport, longLimit } from './state.ts'
+
+export type Answer<Value> = { value: Value; result?: StatsResult } | { fault: string }
+
+export type Row = Readonly<Record<string, string | number>>
+
+export interface Day {
+  date: string
+  visitors: number
+  pageviews: number
+}
+
+export interface Moment {
+  now: number
+  local: Temporal.ZonedDateTime
+  periods: Periods
+}
+
+/** One instant for the whole page. Throws the API's refusal if the range is too long. */
+export function momentOf({ site, parameters }: DashboardState, clock: number): Moment {
+  const now = instantOf(site, clock)
+  const local = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(site.timeZone)
+  return { now, local, periods: periodsOf(parameters.range, local) }
+}
+
+export interface DashboardAnswers {
+  overview: Promise<Answer<Overview>>
+  currentVisitors: Promise<Answer<number>>
+  days: Promise<Answer<Day[]>> | undefined
+  previousDays: Promise<Answer<Day[]>> | undefined
+  hours: Promise<Answer<Hour[]>> | undefined
+  previousHours: Promise<Answer<Hour[]>> | undefined
+  lists: ReadonlyMap<ListReport, Promise<Answer<Row[]>>>
+}
+
+/** Longer than any query may take, with the wait for its turn. */
+const longestMs = 10_000 * deadlineFactor
+
+export type Ask = ReturnType<typeof asking>
+
+/** The reads of one page. */
+export function asking(
+  { stats, clickhouse, log }: ConsoleServices,
+  queueKey: string,
+  { site, locked, parameters: { filters } }: DashboardState,
+  moment: Moment,
+  signal: AbortSignal,
+) {
+  const until = AbortSignal.any([signal, AbortSignal.timeout(longestMs)])
+  const live = { site, filters, queueKey, now: moment.now }
+
+  const settled = async <Value>(work: Promise<{ value: Value; result?: StatsResult }>): Promise<Answer<Value>> => {
+    try {
+      return await work
+    } catch (error) {
+      // The log already says that ClickHouse is down, once.
+      if (!signal.aborted && !(error instanceof Unavailable))
+        log.error({ site: site.domain, err: error }, 'a panel of the dashboard failed')
+      return { fault: 'These numbers cannot be read at the moment. Reload the page in a few seconds.' }
+    }
+  }
+  const read = <Value>(report: ReportName, parameters: StatsParameters): Promise<Answer<Value>> =>
+    settled(
+      stats.read({ report, parameters, ...live }, until).then((result) => ({ value: result.data as Value, result })),
+    )
+  const plain = <Value>(work: Promise<Value>): Promise<Answer<Value>> => settled(work.then((value) => ({ value })))
+  return {
+    read,
+    hours: (period: keyof Periods) => plain(stats.readHours({ ...live, period }, until)),
+    currentVisitors: () => plain(stats.readCurrentVisitors({ ...live, filters: locked }, until)),
+    hasEvents: () => plain(site.coverage.versions.length > 0 ? Promise.resolve(true) : hasEvents(clickhouse, site.id)),
+  }
+}
+
+export function askAll(state: DashboardState, ask: Ask, { periods }: Moment): DashboardAnswers {
+  const { parameters, compares } = state
+  const isHourly = parameters.range.name === '24h'
+  const { firstDay, lastDay } = periods.previous
+  const hasPrevious = compares && !isHourly && Temporal.PlainDate.compare(firstDay, lastDay) <= 0
+  return {
+    overview: ask.read<Overview>('overview', parameters),
+    currentVisitors: ask.currentVisitors(),
+    days: isHourly ? undefined : ask.read('timeseries', parameters),
+    hours: isHourly ? ask.hours('current') : undefined,
+    previousDays: hasPrevious
+      ? ask.read('timeseries', { ...parameters, range: { name: 'custom', firstDay, lastDay } })
+      : undefined,
+    previousHours: isHourly && compares ? ask.hours('previous') : undefined,
+    lists: new Map(
+      shownLists(state).map((report) => [report, ask.read(report, { ...parameters, limit: limitOf(state, report) })]),
+    ),
+  }
+}
+
+export const shownLists = ({ sources }: DashboardState): ListReport[] => ['pages', sources, 'geo', 'devices', 'events']
+
+/** The map shows as many countries as the API answers at once. */
+export const limitOf = ({ parameters, countries, more }: DashboardState, report: ListReport): number =>
+  more === report || (report === 'geo' && countries === 'map') ? longLimit : parameters.limit

@@ -1,0 +1,62 @@
+// Numbers and dates as pages write them.
+const whole = new Intl.NumberFormat('en')
+const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
+const mostWhole = 999_999
+
+/** All digits. */
+export const inFull = (count: number): string => whole.format(count)
+
+/** All digits up to a million, then `1.23M`; the full number is shown on hover. */
+export const countText = (count: number): string => (count > mostWhole ? short : whole).format(count)
+
+/** On the axis of a chart, where there is little room. */
+export const axisText = (count: number): string => (count >= 10_000 ? short : whole).format(count)
+
+/** `1m 47s` */
+export function durationText(seconds: number): string {
+  if (seconds < 60) return `${seconds}s`
+  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${seconds % 60}s`
+  return `${inFull(Math.floor(seconds / 3600))}h ${Math.floor((seconds % 3600) / 60)}m`
+}
+
+export const counted = (count: number, one: string, many = `${one}s`): string =>
+  `${inFull(count)} ${count === 1 ? one : many}`
+
+const months = [
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+]
+const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+
+const monthOf = ({ month }: Temporal.PlainDate): string => months[month - 1] as string
+
+/** `6 Nov` */
+export const dayAndMonth = (day: Temporal.PlainDate): string => `${day.day} ${monthOf(day).slice(0, 3)}`
+
+/** `6 Nov`; with the year if it is not this one: `6 Nov 2025`. */
+export const shortDay = (day: Temporal.PlainDate, thisYear: number): string =>
+  `${dayAndMonth(day)}${day.year === thisYear ? '' : ` ${day.year}`}`
+
+/** `Fri 6 November` */
+export const longDay = (day: Temporal.PlainDate, thisYear: number): string =>
+  `${weekdays[day.dayOfWeek - 1]} ${day.day} ${monthOf(day)}${day.year === thisYear ? '' : ` ${day.year}`}`
+
+/** `November 2026` */
+export const monthName = (day: Temporal.PlainDate): string => `${monthOf(day)} ${day.year}`
+
+/** `Nov 2026` */
+export const shortMonth = (day: Temporal.PlainDate): string => `${monthOf(day).slice(0, 3)} ${day.year}`
+
+/** `15:04` */
+export const clockTime = (time: Temporal.ZonedDateTime): string =>
+  `${String(time.hour).padStart(2, '0')}:${String(time.minute).padStart(2, '0')}`

@@ -1,0 +1,75 @@
+// The axes of the chart: round numbers at the side, and dates below that never touch each other.
+import { clockTime, dayAndMonth, shortMonth } from './formats.ts'
+
+/** From 0 to a round number that is not below the largest, in at most five equal steps of whole numbers. */
+export function countTicks(largest: number): number[] {
+  const least = Math.max(1, largest) / 5
+  const power = 10 ** Math.floor(Math.log10(least))
+  const step = Math.max(
+    1,
+    [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((one) => one >= least && isWhole(one)) ?? 1,
+  )
+  const ticks = [0]
+  while ((ticks.at(-1) as number) < Math.max(1, largest)) ticks.push((ticks.at(-1) as number) + step)
+  return ticks
+}
+
+const isWhole = (number: number): boolean => number < 1 || Number.isInteger(number)
+
+/** A label below the chart. Narrow screens show fewer. */
+export interface TimeTick {
+  index: number
+  text: string
+  onlyWide: boolean
+}
+
+type Candidate = Omit<TimeTick, 'onlyWide'>
+
+/** The width of the plot on a page of 360 px, and on the narrowest page that is wide (dashboard.css). */
+const narrowPx = 274
+const widePx = 595
+/** Wider than any digit or letter of the labels. */
+const characterPx = 7
+
+/** Every label, or every second one and so on, until none touches the next. */
+function thinned(candidates: readonly Candidate[], points: number): TimeTick[] {
+  const wide = everyNth(candidates, points, widePx)
+  const narrow = everyNth(wide, points, narrowPx)
+  return wide.map((tick) => ({ ...tick, onlyWide: !narrow.includes(tick) }))
+}
+
+function everyNth(candidates: readonly Candidate[], points: number, width: number): Candidate[] {
+  const longest = Math.max(0, ...candidates.map(({ text }) => text.length))
+  // Half of one label, and all of the next: the last one may end at its point (chart.ts).
+  const least = (1.5 * longest * characterPx * (points - 1)) / width
+  for (let step = 1; ; step++) {
+    const kept = candidates.filter((_, nth) => nth % step === 0)
+    if (kept.every(({ index }, nth) => nth === 0 || index - (kept[nth - 1] as Candidate).index >= least)) return kept
+  }
+}
+
+/** Each day by its date; from three months on, the beginnings of months. */
+export function dayTicks(days: readonly Temporal.PlainDate[]): TimeTick[] {
+  const isLong = days.length > 92
+  const candidates = days.flatMap((day, index) => {
+    if (isLong && day.day !== 1) return []
+    return [{ index, text: isLong ? shortMonth(day) : dayAndMonth(day) }]
+  })
+  return thinned(candidates, days.length)
+}
+
+/** Months by their names, or years by their numbers. */
+export function monthTicks(months: readonly Temporal.PlainDate[]): TimeTick[] {
+  const isLong = months.length > 24
+  const candidates = months.flatMap((month, index) => {
+    if (isLong && month.month !== 1) return []
+    return [{ index, text: isLong ? String(month.year) : shortMonth(month) }]
+  })
+  return thinned(candidates, months.length)
+}
+
+export const hourTicks = (hours: readonly Temporal.ZonedDateTime[]): TimeTick[] =>
+  thinned(
+    hours.map((hour, index) => ({ index, text: clockTime(hour) })),
+    hours.length,
+  )

@@ -1,0 +1,206 @@
+// The dashboard of a site, in the console and behind a shared link. The head is sent at once, then the numbers, then each panel in the same
+// response as soon as it is there.
+import { ApiError } from '../../errors.ts'
+import { csvOf, csvType, type ListRow } from '../../stats/csv.ts'
+import type { Overview } from '../../stats/reports/overview.ts'
+import { countryNames } from '../../traffic/country.ts'
+import { type Html, type HtmlValue, html } from '../../web/html.ts'
+import { chartScript, dashboardScript, dashboardStyles } from '../assets.ts'
+import { fault, layout, layoutEnd, layoutHead, layoutTop, sitePath } from '../layout.ts'
+import { Refusal } from '../refusals.ts'
+import { type ConsoleServices, type Reply, show, showPieces, type Visit } from '../route.ts'
+import {
+  type Answer,
+  type Ask,
+  askAll,
+  asking,
+  type DashboardAnswers,
+  type Day,
+  type Moment,
+  momentOf,
+  shownLists,
+} from './answers.ts'
+import { chart } from './chart.ts'
+import { filterBar } from './filters.ts'
+import { counted } from './formats.ts'
+import { glossary, numbers } from './numbers.ts'
+import { longList, panel } from './panels.ts'
+import { type Series, seriesOfDays, seriesOfHours } from './series.ts'
+import { shortcutHelp } from './shortcuts.ts'
+import {
+  addressOf,
+  type DashboardPlace,
+  type DashboardState,
+  isListReport,
+  type ListReport,
+  longLimit,
+  readState,
+  usualState,
+} from './state.ts'
+
+/** Somebody who looks at a dashboard. */
+export interface Viewing {
+  services: ConsoleServices
+  place: DashboardPlace
+  /** Path and query as they were sent. */
+  url: string
+  /** Whose turn it is in the fair queue. */
+  queueKey: string
+  /** Who is signed in. Undefined behind a shared link. */
+  visit?: Visit
+  /** Next to the name of the site. */
+  links?: HtmlValue
+  /** Next to the names of the excluded countries. */
+  changeExclusions?: HtmlValue
+}
+
+export const showDashboard = (viewing: Viewing): Reply =>
+  withState(viewing, (state, moment) =>
+    showPieces((signal) => pieces(viewing, state, moment, askingOf(viewing, state, moment, signal))),
+  )
+
+const askingOf = ({ services, queueKey }: Viewing, state: DashboardState, moment: Moment, signal: AbortSignal): Ask =>
+  asking(services, queueKey, state, moment, signal)
+
+/** A wrong address still shows the page, with what is wrong and how to go on. */
+function withState<Answered>(
+  viewing: Viewing,
+  work: (state: DashboardState, moment: Moment) => Answered,
+): Answered | Reply {
+  try {
+    const state = readState(viewing.place, viewing.url)
+    return work(state, momentOf(state, viewing.services.now()))
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return show(wrongAddress(viewing, error.message), error.status)
+  }
+}
+
+function wrongAddress(viewing: Viewing, message: string): Html {
+  const { place, services } = viewing
+  const state = usualState(place)
+  const body = html`<h1 class="unseen">${place.site.domain}</h1>
+${filterBar(state, momentOf(state, services.now()))}
+${fault(message)}
+<a class="button" href="${addressOf(state)}">Show the last 30 days</a>`
+  return layout({ ...frameOf(viewing), body })
+}
+
+const frameOf = ({ place: { site, isShared, theme }, visit }: Viewing) => ({
+  title: site.domain,
+  visit,
+  ...(isShared && { theme }),
+  site,
+  isShared,
+  // A browser that has shown a half of the bar would move it when the rest arrives.
+  head: html`<link rel="expect" href="#bar" blocking="render">
+<link rel="stylesheet" href="${dashboardStyles.path}">
+<script type="module" src="${dashboardScript.path}"></script>
+<script type="module" src="${chartScript.path}"></script>
+`,
+})
+
+async function* pieces(viewing: Viewing, state: DashboardState, moment: Moment, ask: Ask): AsyncGenerator<Html> {
+  const frame = frameOf(viewing)
+  const { publicUrl } = viewing.services
+  if (state.more) {
+    const [overview, list] = [
+      ask.read<Overview>('overview', state.parameters),
+      ask.read<ListRow[]>(state.more, { ...state.parameters, limit: longLimit }),
+    ]
+    yield layoutHead(frame)
+    yield html`${layoutTop({ ...frame, beside: viewing.links })}${filterBar(state, moment)}`
+    yield longList(state.more, await list, { state, totals: totalsOf(await overview), publicUrl })
+    yield html`${note(viewing, moment)}${shortcutHelp}${layoutEnd}`
+    return
+  }
+  const answers = askAll(state, ask, moment)
+  yield layoutHead(frame)
+  const [overview, visitors] = [await answers.overview, await answers.currentVisitors]
+  yield html`${layoutTop({ ...frame, beside: html`${nowText(visitors)}${viewing.links}` })}
+<h1 class="unseen">${state.site.domain}</h1>
+${filterBar(state, moment)}
+${await emptyState(state, overview, ask)}
+${remarks(overview)}
+<section class="card" aria-label="Numbers and chart">${numbers(state, overview)}`
+  yield html`${chart(state, await series(state, answers, moment), moment, publicUrl)}</section>
+<div class="panels">`
+  for (const report of shownLists(state)) {
+    const answer = (await answers.lists.get(report)) as Answer<ListRow[]>
+    yield panel(report, answer, { state, totals: totalsOf(overview), publicUrl })
+  }
+  yield html`</div>${note(viewing, moment)}${glossary}${shortcutHelp}${layoutEnd}`
+}
+
+const totalsOf = (overview: Answer<Overview>) => ('value' in overview ? overview.value.current : undefined)
+
+async function series(state: DashboardState, answers: DashboardAnswers, moment: Moment): Promise<Answer<Series>> {
+  const [days, hours] = [await answers.days, await answers.hours]
+  const [previousDays, previousHours] = [await answers.previousDays, await answers.previousHours]
+  const found = <Value>(answer: Answer<Value> | undefined) => (answer && 'value' in answer ? answer.value : undefined)
+  if (hours)
+    return 'fault' in hours ? hours : { value: seriesOfHours(state.metric, hours.value, found(previousHours), moment) }
+  const all = days as Answer<Day[]>
+  return 'fault' in all ? all : { value: seriesOfDays(state, all.value, found(previousDays), moment) }
+}
+
+const nowText = (visitors: Answer<number>): Html | false =>
+  'value' in visitors &&
+  html`<span class="now" title="${counted(visitors.value, 'visitor')} in the last five minutes"><i></i>${visitors.value} now</span>`
+
+/** Remarks of the query service, such as numbers that are repeated while the database is down. */
+function remarks(overview: Answer<Overview>): Html | false {
+  if (!('result' in overview) || !overview.result) return false
+  const { staleMs, warnings } = overview.result
+  const all = [
+    ...(staleMs === undefined
+      ? []
+      : [
+          `The statistics cannot be read now. These are the last known numbers, ${Math.round(staleMs / 1000)} seconds old.`,
+        ]),
+    ...warnings.map((text) => `${text[0]?.toUpperCase()}${text.slice(1)}.`),
+  ]
+  return all.length > 0 && html`<p class="warning" role="status">${all.join(' ')}</p>`
+}
+
+async function emptyState(state: DashboardState, overview: Answer<Overview>, ask: Ask): Promise<Html | false> {
+  if (!('value' in overview)) return false
+  const { current, previous } = overview.value
+  if (current.visitors + previous.visitors > 0) return false
+  // Behind a shared link nobody can add the snippet, nor may anybody learn of visitors that a locked filter hides.
+  const hasEvents = state.isShared ? { value: true } : await ask.hasEvents()
+  if ('fault' in hasEvents) return false
+  if (hasEvents.value) {
+    const isFiltered = Object.keys(state.parameters.filters).some((name) => !(name in state.locked))
+    return html`<p class="notice">No visitors in this range${isFiltered && ' with these filters'}. <a href="${addressOf(usualState(state))}">Show the last 30 days${isFiltered && ' without them'}</a></p>`
+  }
+  return html`<section class="card padded first-steps"><h2>No visitors yet</h2>
+<p>Add one line to the pages of ${state.site.domain}. The numbers of the first visitor are here within seconds.</p>
+<a class="button first" href="${sitePath(state.site, '/settings')}">Get the snippet</a></section>`
+}
+
+const sentence = new Intl.ListFormat('en-GB')
+
+function note({ place: { site }, changeExclusions }: Viewing, { local }: Moment): Html {
+  const names = site.excludedCountries.map((code) => countryNames[code])
+  return html`<p class="note">${names.length > 0 && html`Without ${sentence.format(names)}${changeExclusions}. `}Days are counted in ${site.timeZone}. The five numbers and all lists are what the API answers, as of ${local.toPlainTime().toString({ smallestUnit: 'second' })}.</p>
+<div class="tools"><button class="quiet" type="button" data-copy-link hidden>Copy link</button><button class="quiet" type="button" data-help hidden>Shortcuts</button></div>`
+}
+
+export async function showCsv(viewing: Viewing, report: string): Promise<Reply> {
+  if (!isListReport(report)) throw new Refusal('not_found')
+  return withState(viewing, async (state, moment): Promise<Reply> => {
+    const ask = askingOf(viewing, state, moment, new AbortController().signal)
+    const answer = await ask.read<ListRow[]>(report, state.parameters)
+    if ('fault' in answer) throw new Refusal('failed')
+    return {
+      status: 200,
+      file: { name: fileName(state, report, moment), type: csvType, text: csvOf(report, answer.value) },
+    }
+  })
+}
+
+/** `example.com-pages-2026-10-17-2026-11-15.csv` */
+function fileName({ site }: DashboardState, report: ListReport, { periods: { current } }: Moment): string {
+  return `${site.domain}-${report}-${current.firstDay}-${current.lastDay}.csv`
+}

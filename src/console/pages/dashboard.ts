@@ -1,0 +1,38 @@
+// The dashboard of a site for the members of its account.
+
+import { type Html, html } from '../../web/html.ts'
+import { placeOfSite } from '../dashboard/state.ts'
+import { showCsv, showDashboard, type Viewing } from '../dashboard/view.ts'
+import { sitePath } from '../layout.ts'
+import type { Route, SiteVisit } from '../route.ts'
+
+export const dashboardRoutes: readonly Route[] = [
+  {
+    method: 'GET',
+    path: '/sites/:domain',
+    access: 'site-member',
+    handle: (visit) => showDashboard(viewingOf(visit)),
+  },
+  {
+    method: 'GET',
+    path: '/sites/:domain/csv/:report',
+    access: 'site-member',
+    handle: (visit) => showCsv(viewingOf(visit), visit.params.report ?? ''),
+  },
+]
+
+const viewingOf = (visit: SiteVisit): Viewing => ({
+  services: visit.services,
+  place: placeOfSite(visit.site),
+  url: visit.url,
+  queueKey: `user ${visit.session.user.id}`,
+  visit,
+  links: links(visit),
+  changeExclusions:
+    visit.account.role === 'owner' && html` · <a href="${sitePath(visit.site, '/settings/exclusions')}">change</a>`,
+})
+
+const links = ({ site }: SiteVisit): Html =>
+  html`<a class="quiet" href="${sitePath(site, '/settings')}" aria-label="Settings of ${site.domain}" title="Settings">${sliders}</a>`
+
+const sliders = html`<svg width="20" height="20" viewBox="0 0 20 20" aria-hidden="true"><path d="M2 6h8m5 0h3M2 14h3m5 0h8"/><circle cx="12.5" cy="6" r="2.5"/><circle cx="7.5" cy="14" r="2.5"/></svg>`

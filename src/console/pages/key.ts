@@ -1,0 +1,161 @@
+// One key: everything about it and, for owners, what can be done with it.
+import type { KeyListing } from '../../accounts/keys.ts'
+import { changeKeyExpiry, removeKey, replaceKey, switchKey } from '../../users/key-changes.ts'
+import { type Html, type HtmlValue, html } from '../../web/html.ts'
+import { chosenExpiry, expiryChoice, expiryOfKey } from '../expiry-choice.ts'
+import { fault, notice } from '../layout.ts'
+import { nonceField, nonceOf } from '../nonces.ts'
+import { Refusal } from '../refusals.ts'
+import { goTo, type Reply, show } from '../route.ts'
+import { dayText, minuteText, timeElement } from '../times.ts'
+import { expiresSoon, expiryText } from './key-expiry.ts'
+import { hasAccess, lastUse, lineage, scopeText, stateMark } from './key-list.ts'
+import { type KeyPlace, keysAt, namedKey, sitesAt } from './key-place.ts'
+import { type KeyUsage, sparkline, usageOf, windowText } from './key-usage.ts'
+import { shownOnce } from './new-key.ts'
+
+const done: Readonly<Record<string, string>> = {
+  disabled: 'The key is disabled. Requests with it are refused at once.',
+  enabled: 'The key is enabled and works again.',
+  expiry: 'The expiry is changed.',
+}
+
+/** How long the old key works after a rotation. */
+const overlaps = [
+  ['now', 'Now', 0],
+  ['1h', 'In 1 hour', 1],
+  ['24h', 'In 24 hours', 24],
+  ['7d', 'In 7 days', 7 * 24],
+] as const
+
+export async function keyPage(place: KeyPlace, wrong?: string): Promise<Reply> {
+  const keys = await keysAt(place)
+  const key = namedKey(place, keys)
+  const usage = (await usageOf(place, [key])).get(key.id) as KeyUsage
+  const said = done[place.visit.query.get('done') ?? '']
+  const body = html`
+<p class="back"><a href="${place.path()}"><span aria-hidden="true">← </span>All keys</a></p>
+<h2 class="key-name">${key.name}</h2>
+${said && notice(said)}${wrong && fault(wrong)}
+${about(place, key, keys, usage)}
+${place.isOwner && actions(place, key)}`
+  return show(place.page(key.name, body), wrong ? 422 : 200)
+}
+
+function about(place: KeyPlace, key: KeyListing, keys: readonly KeyListing[], usage: KeyUsage): Html {
+  const now = place.visit.services.now()
+  const facts: [string, HtmlValue][] = [
+    ['Key', html`<span class="mono">${key.prefix}…</span>${lineage(key, keys)}`],
+    ['Reads', scopeText(place, key)],
+    [
+      'State',
+      html`${stateMark(key, now)}<span class="sub${expiresSoon(key, now) && ' soon'}">${expiryText(key, now)}</span>`,
+    ],
+    [
+      'Created',
+      html`${timeElement(key.createdAt, dayText(key.createdAt))}<span class="sub">by ${key.createdBy}</span>`,
+    ],
+    ['Last used', lastUse(key, now)],
+    ['Last 24 hours', sparkline(usage.byHour, 32)],
+    ['This hour', windowText(place, key, usage)],
+  ]
+  return html`<dl class="card key-facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
+}
+
+function actions(place: KeyPlace, key: KeyListing): Html {
+  const { form, services } = place.visit
+  const now = services.now()
+  const standard = key.expiresAt ? '90' : 'never'
+  const post = (action: string) => html`method="post" action="${place.path(`/${key.id}/${action}`)}"`
+  const overlap = form.get('overlap') ?? '24h'
+  return html`<div class="actions">
+<form class="card form" ${post('rotate')} data-once>${place.hiddenFields}${nonceField()}
+  <h3>Rotate</h3>
+  <p>Makes a new key that reads the same. The old one works a little longer, so that you can replace it everywhere.</p>
+  <fieldset class="choice"><legend>The old key ends</legend><div class="options">${overlaps.map(
+    ([value, name]) =>
+      html`<label><input type="radio" name="overlap" value="${value}"${value === overlap && html` checked`}>${name}</label>`,
+  )}</div></fieldset>
+  ${expiryChoice(form, now, expiryOfKey, { legend: 'The new key expires', standard })}
+  <div><button class="button first">Rotate key</button></div>
+</form>
+<form class="card form" ${post('expiry')}>${place.hiddenFields}
+  <h3>Expiry</h3>
+  <p>A later date also makes an expired key work again.</p>
+  ${expiryChoice(form, now, expiryOfKey, { legend: 'It expires', standard })}
+  <div><button class="button">Change expiry</button></div>
+</form>
+<form class="card form" ${post('state')}>${place.hiddenFields}<input type="hidden" name="disabled" value="${key.disabled ? 'no' : 'yes'}">
+  <h3>${key.disabled ? 'Enable' : 'Disable'}</h3>
+  <p>${
+    key.disabled
+      ? 'The key works again at once, until it expires.'
+      : html`Requests with this key are refused at once with <code>key_disabled</code>. You can enable it again.`
+  }</p>
+  <div><button class="button">${key.disabled ? 'Enable key' : 'Disable key'}</button></div>
+</form>
+<form class="card form" ${post('delete')}>${place.hiddenFields}
+  <h3>Delete</h3>
+  <p>For good. Requests with this key are refused with <code>invalid_key</code>.</p>
+  <label class="confirm"><input type="checkbox" name="confirm" value="yes" required>Yes, delete ${key.name}</label>
+  <div><button class="button danger">Delete key</button></div>
+</form>
+</div>`
+}
+
+export async function switchNamedKey(place: KeyPlace): Promise<Reply> {
+  const key = namedKey(place, await keysAt(place))
+  const wanted = place.visit.form.get('disabled')
+  if (wanted !== 'yes' && wanted !== 'no') throw new Refusal('foreign_form')
+  const { postgres, directory } = place.visit.services
+  await switchKey(postgres, place.actor, key, wanted === 'yes')
+  directory.forget(key.id)
+  return goTo(place.path(`/${key.id}`, wanted === 'yes' ? 'disabled' : 'enabled'))
+}
+
+export async function changeNamedExpiry(place: KeyPlace): Promise<Reply> {
+  const key = namedKey(place, await keysAt(place))
+  const { postgres, directory, now } = place.visit.services
+  const expiry = chosenExpiry(place.visit.form, now(), expiryOfKey)
+  if ('wrong' in expiry) return keyPage(place, expiry.wrong)
+  await changeKeyExpiry(postgres, place.actor, key, expiry.expiresAt)
+  directory.forget(key.id)
+  return goTo(place.path(`/${key.id}`, 'expiry'))
+}
+
+export async function rotateNamedKey(place: KeyPlace): Promise<Reply> {
+  const old = namedKey(place, await keysAt(place))
+  const { form, services } = place.visit
+  const [, , hours] = overlaps.find(([value]) => value === form.get('overlap')) ?? []
+  const expiry = chosenExpiry(form, services.now(), expiryOfKey)
+  if (!hasAccess(place))
+    return keyPage(place, 'The plan of the account has no API access, so a new key would not work.')
+  if (hours === undefined) return keyPage(place, 'Choose when the old key ends.')
+  if ('wrong' in expiry) return keyPage(place, expiry.wrong)
+  const nonce = nonceOf(form)
+  const oldExpiresAt = new Date(services.now() + hours * 3_600_000)
+  return shownOnce(place, async () => {
+    const key = await replaceKey(services.postgres, services.keySecrets, place.actor, old, {
+      oldExpiresAt,
+      expiresAt: expiry.expiresAt ?? undefined,
+      nonce,
+    })
+    if (!key) throw new Refusal('not_found')
+    services.directory.forget(old.id)
+    const sites = await sitesAt(place)
+    const site = sites.find(({ domain }) => domain === old.domain) ?? sites[0]
+    const ends = old.expiresAt && old.expiresAt < oldExpiresAt ? old.expiresAt : oldExpiresAt
+    const isOver = ends.getTime() <= services.now()
+    const lead = html`<b>${old.name}</b> has a new key. The old one, ${old.prefix}…, ${isOver ? 'has ended' : html`works until ${minuteText(ends)}`}.`
+    return { key, site, lead }
+  })
+}
+
+export async function deleteNamedKey(place: KeyPlace): Promise<Reply> {
+  const key = namedKey(place, await keysAt(place))
+  if (place.visit.form.get('confirm') !== 'yes') return keyPage(place, 'Confirm that the key is to be deleted.')
+  const { postgres, directory } = place.visit.services
+  await removeKey(postgres, place.actor, key)
+  directory.forget(key.id)
+  return goTo(place.path('', 'deleted'))
+}

@@ -1,0 +1,177 @@
+import { inTransaction } from '../../stores/postgres.ts'
+import { recordAction } from '../../users/audit-log.ts'
+import { type Invitation, invitationsTo, invite, revokeInvitation } from '../../users/invitations.ts'
+import { changeRole, isRole, type Member, type MemberChange, membersOf, removeMember } from '../../users/members.ts'
+import { linkAddress } from '../../users/one-time-links.ts'
+import { emailOf, isEmail } from '../../users/users.ts'
+import { type Html, type HtmlValue, html } from '../../web/html.ts'
+import { accountField, accountHead, accountPath } from '../account-head.ts'
+import { actorOf } from '../actor.ts'
+import { tokenField } from '../forms.ts'
+import { fault, layout, notice } from '../layout.ts'
+import { Refusal } from '../refusals.ts'
+import { type AccountVisit, goTo, type Reply, type Route, show } from '../route.ts'
+import { relativeText, timeElement } from '../times.ts'
+
+export const membersRoutes: readonly Route[] = [
+  { method: 'GET', path: '/account/members', access: 'member', handle: (visit) => membersPage(visit) },
+  { method: 'POST', path: '/account/members/invite', access: 'owner', handle: inviteMember },
+  { method: 'POST', path: '/account/members/role', access: 'owner', handle: changeMember },
+  { method: 'POST', path: '/account/members/remove', access: 'owner', handle: dismissMember },
+  { method: 'POST', path: '/account/invitations/revoke', access: 'owner', handle: revoke },
+]
+
+/** What a form has just done, by the text in the address. */
+const done: Readonly<Record<string, string>> = {
+  role: 'The role is changed. It applies at once.',
+  removed: 'The member is removed and signed out everywhere.',
+  revoked: 'The invitation is revoked. Its link no longer works.',
+}
+
+const lastOwner = 'An account needs an owner. Make somebody else an owner first.'
+
+async function inviteMember(visit: AccountVisit): Promise<Reply> {
+  const { services, form, account } = visit
+  const { accountId } = account
+  const email = emailOf(form.get('email') ?? '')
+  const role = form.get('role') ?? ''
+  if (!isEmail(email))
+    return membersPage(visit, { wrong: 'This is not an email address. Write it like maria@example.com.' })
+  if (!isRole(role)) return membersPage(visit, { wrong: 'Choose a role: viewer or owner.' })
+  if ((await membersOf(services.postgres, accountId)).some((member) => member.email === email)) {
+    return membersPage(visit, { wrong: `${email} is a member already. You can change the role in the list.` })
+  }
+  const token = await inTransaction(services.postgres, async (transaction) => {
+    const entry = { ...actorOf(visit), accountId, action: 'member.invited', subject: email, details: role } as const
+    await recordAction(transaction, entry)
+    return invite(transaction, { accountId, email, role })
+  })
+  return membersPage(visit, { link: { email, address: linkAddress(services.publicUrl, 'invitation', token) } })
+}
+
+async function changeMember(visit: AccountVisit): Promise<Reply> {
+  const { services, form, account } = visit
+  const role = form.get('role') ?? ''
+  if (!isRole(role)) return membersPage(visit, { wrong: 'Choose a role: viewer or owner.' })
+  const change = await inTransaction(services.postgres, async (transaction) => {
+    const member = await changeRole(transaction, account.accountId, memberId(visit), role)
+    if (typeof member === 'string' || member.role === role) return member
+    await recordAction(transaction, {
+      ...actorOf(visit),
+      accountId: account.accountId,
+      action: 'member.role_changed',
+      subject: member.email,
+      details: `${member.role} → ${role}`,
+    })
+    return member
+  })
+  return afterChange(visit, change, 'role')
+}
+
+async function dismissMember(visit: AccountVisit): Promise<Reply> {
+  const { services, account } = visit
+  const change = await inTransaction(services.postgres, async (transaction) => {
+    const member = await removeMember(transaction, account.accountId, memberId(visit))
+    if (typeof member === 'string') return member
+    await recordAction(transaction, {
+      ...actorOf(visit),
+      accountId: account.accountId,
+      action: 'member.removed',
+      subject: member.email,
+      details: member.role,
+    })
+    return member
+  })
+  return afterChange(visit, change, 'removed')
+}
+
+function afterChange(visit: AccountVisit, change: MemberChange, what: keyof typeof done): Reply | Promise<Reply> {
+  if (change === 'unknown') throw new Refusal('not_found')
+  if (change === 'last owner') return membersPage(visit, { wrong: lastOwner })
+  // Who has removed themselves is signed out; the next page says so.
+  return goTo(accountPath(visit, '/account/members', { done: what }))
+}
+
+/** PostgreSQL refuses a text with a zero byte. */
+const memberId = ({ form }: AccountVisit): string => (form.get('member') ?? '').replaceAll('\0', '')
+
+async function revoke(visit: AccountVisit): Promise<Reply> {
+  const { services, form, account } = visit
+  const { accountId } = account
+  const id = (form.get('invitation') ?? '').replaceAll('\0', '')
+  await inTransaction(services.postgres, async (transaction) => {
+    const email = await revokeInvitation(transaction, accountId, id)
+    if (email === undefined) throw new Refusal('not_found')
+    const entry = { ...actorOf(visit), accountId, action: 'member.invitation_revoked', subject: email } as const
+    await recordAction(transaction, entry)
+  })
+  return goTo(accountPath(visit, '/account/members', { done: 'revoked' }))
+}
+
+interface Outcome {
+  wrong?: string
+  /** Shown once: only its hash is stored. */
+  link?: { email: string; address: string }
+}
+
+async function membersPage(visit: AccountVisit, { wrong, link }: Outcome = {}): Promise<Reply> {
+  const { services, account, query } = visit
+  const isOwner = account.role === 'owner'
+  const [members, invitations] = await Promise.all([
+    membersOf(services.postgres, account.accountId),
+    isOwner ? invitationsTo(services.postgres, account.accountId) : [],
+  ])
+  const said = done[query.get('done') ?? '']
+  const body = html`${accountHead(visit, '/account/members')}
+${said && notice(said)}${wrong && fault(wrong)}${link && newLink(link)}
+<section aria-labelledby="members"><h2 id="members">${members.length === 1 ? '1 member' : `${members.length} members`}</h2>
+<div class="card"><table class="people">
+<thead><tr><th scope="col">Email</th><th scope="col">Role</th><th scope="col" class="hide">Second factor</th><th scope="col">Last sign-in</th>${isOwner && html`<th scope="col"><span class="unseen">Change</span></th>`}</tr></thead>
+<tbody>${members.map((member) => memberRow(visit, member))}</tbody></table></div></section>
+${
+  invitations.length > 0 &&
+  html`<section aria-labelledby="invitations"><h2 id="invitations">Invitations</h2>
+<div class="card"><table class="people">
+<thead><tr><th scope="col">Email</th><th scope="col">Role</th><th scope="col">Expires</th><th scope="col"><span class="unseen">Change</span></th></tr></thead>
+<tbody>${invitations.map((invitation) => invitationRow(visit, invitation))}</tbody></table></div></section>`
+}
+${isOwner ? inviteForm(visit, wrong !== undefined) : html`<p class="note">Owners of the account can invite others and change roles.</p>`}`
+  return show(layout({ title: 'Members', visit, body }), wrong ? 422 : 200)
+}
+
+function memberRow(visit: AccountVisit, { userId, email, role, hasSecondFactor, signedInAt }: Member): Html {
+  const isMe = userId === visit.session.user.id
+  const hidden = html`${tokenField(visit.formToken)}${accountField(visit)}<input type="hidden" name="member" value="${userId}">`
+  const actions = html`<details class="people-menu"><summary class="button small">Change<span class="unseen"> ${email}</span></summary><div>
+  <form method="post" action="/account/members/role">${hidden}
+    <button class="button" name="role" value="${role === 'owner' ? 'viewer' : 'owner'}">${role === 'owner' ? 'Make viewer' : 'Make owner'}</button></form>
+  <form method="post" action="/account/members/remove">${hidden}
+    <button class="button danger">${isMe ? 'Leave this account' : 'Remove from account'}</button></form>
+</div></details>`
+  return html`<tr><th scope="row">${email}${isMe && html` <span class="people-me">you</span>`}</th><td>${role}</td>
+<td class="hide">${hasSecondFactor ? 'on' : 'off'}</td><td data-label="Last sign-in:">${lastSignIn(visit, signedInAt)}</td>${
+    visit.account.role === 'owner' && html`<td class="right">${actions}</td>`
+  }</tr>`
+}
+
+const lastSignIn = ({ services }: AccountVisit, at: Date | null): HtmlValue =>
+  at ? timeElement(at, relativeText(at, services.now())) : 'never'
+
+const invitationRow = (visit: AccountVisit, { id, email, role, expiresAt }: Invitation): Html => html`
+<tr><th scope="row">${email}</th><td>${role}</td><td data-label="Expires">${timeElement(expiresAt, relativeText(expiresAt, visit.services.now()))}</td>
+<td class="right"><form method="post" action="/account/invitations/revoke">${tokenField(visit.formToken)}${accountField(visit)}
+<input type="hidden" name="invitation" value="${id}"><button class="button small danger">Revoke<span class="unseen"> the invitation of ${email}</span></button></form></td></tr>`
+
+const inviteForm = (visit: AccountVisit, isAgain: boolean): Html => html`
+<section aria-labelledby="invite"><h2 id="invite">Invite somebody</h2>
+<form class="card form people-form" method="post" action="/account/members/invite">
+  ${tokenField(visit.formToken)}${accountField(visit)}
+  <label>Email <input name="email" type="email" required maxlength="254" autocomplete="off" value="${isAgain && (visit.form.get('email') ?? '')}"></label>
+  <label>Role <select name="role"><option value="viewer">Viewer: sees everything, changes nothing</option><option value="owner"${visit.form.get('role') === 'owner' && html` selected`}>Owner: changes everything</option></select></label>
+  <div><button class="button first">Create invitation</button>
+  <span class="hint">You get a link to pass on. It works once, for seven days. Footfall sends no mail.</span></div>
+</form></section>`
+
+const newLink = ({ email, address }: { email: string; address: string }): Html => html`
+<section class="people-link" role="status"><p><b>Pass this link on to ${email}.</b> It is shown only now and works once.</p>
+<p class="row"><code id="link" tabindex="0">${address}</code><button class="button scripted" type="button" data-copy="link">Copy link</button></p></section>`

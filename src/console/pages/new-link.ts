@@ -1,0 +1,127 @@
+// Creates a shared link and shows its address once, as new-key.ts does with keys: only a hash of it is stored.
+import { ApiError } from '../../errors.ts'
+import { readParameters } from '../../stats/parameters.ts'
+import type { Filters } from '../../traffic/conditions.ts'
+import { leastPasswordLength, mostPasswordLength } from '../../users/passwords.ts'
+import { addSharedLink, sharedLinkAddress } from '../../users/shared-links.ts'
+import { type Html, html } from '../../web/html.ts'
+import { actorOf } from '../actor.ts'
+import { widget } from '../assets.ts'
+import { countryField, deviceField, hostnameField, utmSourceField } from '../dashboard/filters.ts'
+import { chosenExpiry, expiryChoice, expiryOfLink } from '../expiry-choice.ts'
+import { tokenField } from '../forms.ts'
+import { fault, layout, settingsHead, sitePath } from '../layout.ts'
+import { longestName, wrongName } from '../names.ts'
+import { nonceField, nonceOf } from '../nonces.ts'
+import type { SiteVisit } from '../route.ts'
+
+interface Created {
+  status: number
+  /** Above the list. */
+  top?: Html
+  /** The form again, with what is wrong. */
+  page?: Html
+}
+
+export async function createNewLink(visit: SiteVisit): Promise<Created> {
+  const { services, site, form } = visit
+  const name = (form.get('name') ?? '').trim()
+  const expiry = chosenExpiry(form, services.now(), expiryOfLink)
+  const password = form.get('password') ?? ''
+  const isEmbeddable = form.has('embeddable')
+  const locked = lockedIn(form)
+  const wrong = wrongName('link', name) ?? wrongPassword(password, isEmbeddable)
+  if (wrong !== undefined) return { status: 422, page: newLinkPage(visit, wrong) }
+  if ('wrong' in expiry) return { status: 422, page: newLinkPage(visit, expiry.wrong) }
+  if ('wrong' in locked) return { status: 422, page: newLinkPage(visit, locked.wrong) }
+  const token = await addSharedLink(services.postgres, actorOf(visit), site, {
+    name,
+    expiresAt: expiry.expiresAt,
+    passwordHash: password === '' ? null : await services.passwords.hash(password),
+    isEmbeddable,
+    locked: locked.filters,
+    nonce: nonceOf(form),
+  })
+  if (token === undefined) return { status: 409, top: alreadyCreated }
+  const address = sharedLinkAddress(services.publicUrl, token)
+  return {
+    status: 200,
+    top: wholeLink(name, address, isEmbeddable && snippets(services.publicUrl, address, html` data-secret`)),
+  }
+}
+
+function wrongPassword(password: string, isEmbeddable: boolean): string | undefined {
+  if (password === '') return undefined
+  if (isEmbeddable) {
+    return 'A link with a password cannot be embedded: nobody should type a password into a frame of another site. Choose one of the two.'
+  }
+  if (password.length < leastPasswordLength)
+    return `The password is too short. Use at least ${leastPasswordLength} characters.`
+  if (password.length > mostPasswordLength)
+    return `The password is too long. Use at most ${mostPasswordLength} characters.`
+  return undefined
+}
+
+const filterNames = ['country', 'device', 'hostname', 'utm_source']
+
+/** By the rules of the API. */
+function lockedIn(form: URLSearchParams): { filters: Filters } | { wrong: string } {
+  const given = [...form].filter(([name, value]) => filterNames.includes(name) && value !== '')
+  try {
+    return { filters: readParameters(new Map(given.map(([name, value]) => [name, [value]]))).filters }
+  } catch (error) {
+    if (error instanceof ApiError) return { wrong: error.message }
+    throw error
+  }
+}
+
+export function newLinkPage(visit: SiteVisit, wrong?: string): Html {
+  const { site, form, services, formToken } = visit
+  const path = sitePath(site, '/settings/links')
+  const given = (name: string) => form.get(name) ?? undefined
+  return layout({
+    title: `Create a link · ${site.domain}`,
+    visit,
+    site,
+    body: html`${settingsHead(site, '/settings/links')}
+<h2>Create a link</h2>
+${wrong && fault(wrong)}
+<form class="card form key-form" method="post" action="${path}" data-once>
+  ${tokenField(formToken)}${nonceField()}
+  <label>Name <input name="name" required maxlength="${longestName}" autocomplete="off" autofocus placeholder="For the agency" value="${given('name')}"><span class="hint">For whom the link is. Only people of the account see it.</span></label>
+  ${expiryChoice(form, services.now(), expiryOfLink, { legend: 'Expires', standard: '30' })}
+  <fieldset class="choice locked-filters">
+    <legend>Shows only</legend>
+    <p class="hint">Whoever has the link cannot lift these filters.</p>
+    ${countryField(given('country'))}${deviceField(given('device'))}${hostnameField(given('hostname'))}${utmSourceField(given('utm_source'))}
+  </fieldset>
+  <label>Password <input name="password" type="password" autocomplete="new-password" minlength="${leastPasswordLength}" maxlength="${mostPasswordLength}"><span class="hint">Optional, at least ${leastPasswordLength} characters. Pass it on separately from the link.</span></label>
+  <label class="check"><input type="checkbox" name="embeddable" value="yes"${form.has('embeddable') && html` checked`}>Other sites may embed it</label>
+  <div class="row"><button class="button first">Create link</button><a class="button" href="${path}">Cancel</a></div>
+</form>`,
+  })
+}
+
+const alreadyCreated = html`<section class="card padded" role="alert">
+  <p><b>This link was already created and is shown only once.</b> If you have not copied it, revoke it and create another one.</p>
+</section>`
+
+/** The script removes the address when the page is left. */
+const wholeLink = (
+  name: string,
+  address: string,
+  embedding: Html | false,
+): Html => html`<section class="new-key" aria-label="The new link">
+  <p role="status"><b>${name}</b> is ready. Copy the link now: it is shown only once.</p>
+  <div class="whole"><code id="whole-link" data-secret>${address}</code><button class="button scripted" type="button" data-copy="whole-link">Copy</button></div>
+  ${embedding}
+</section>`
+
+/** What shows the link on a page of another site. */
+export const snippets = (publicUrl: string, address: string, secret?: Html): Html => html`
+  <p class="snippet-title" id="frame-title">The dashboard in a frame</p>
+  <pre id="frame" class="snippet"${secret} tabindex="0" aria-labelledby="frame-title">${`<iframe src="${address}?theme=light" title="Visitors" width="100%" height="1400" loading="lazy"></iframe>`}</pre>
+  <button class="button scripted" type="button" data-copy="frame" aria-label="Copy the frame">Copy</button>
+  <p class="snippet-title" id="widget-title">The visitors of the last 30 days</p>
+  <pre id="widget" class="snippet"${secret} tabindex="0" aria-labelledby="widget-title">${`<script defer src="${publicUrl}${widget.path}" data-link="${address}"></script>`}</pre>
+  <button class="button scripted" type="button" data-copy="widget" aria-label="Copy the widget">Copy</button>`

@@ -1,0 +1,146 @@
+import { inTransaction } from '../../stores/postgres.ts'
+import { recordOfUser } from '../../users/audit-log.ts'
+import { hasIdentity } from '../../users/identities.ts'
+import { recoveryCodesLeft } from '../../users/second-factor.ts'
+import { endSessionOf, endSessionsOf, type SessionListing, sessionsOf } from '../../users/sessions.ts'
+import { findUserById, setPassword } from '../../users/users.ts'
+import { type Html, html } from '../../web/html.ts'
+import { accountField, accountHead, accountPath } from '../account-head.ts'
+import { actorOf } from '../actor.ts'
+import { tokenField } from '../forms.ts'
+import { fault, layout, notice } from '../layout.ts'
+import { Refusal } from '../refusals.ts'
+import { goTo, type Reply, type Route, show, type UserVisit } from '../route.ts'
+import { judgeWithinLimits, newPasswordFields, newPasswordOf } from '../signing-in.ts'
+import { relativeText, timeElement } from '../times.ts'
+
+export const securityRoutes: readonly Route[] = [
+  { method: 'GET', path: '/account/security', access: 'user', handle: (visit) => securityPage(visit) },
+  { method: 'POST', path: '/account/password', access: 'user', handle: changePassword },
+  { method: 'POST', path: '/account/sessions/end', access: 'user', handle: endOne },
+  { method: 'POST', path: '/account/sessions/end-all', access: 'user', handle: signOutEverywhere },
+]
+
+/** What a form has just done, by the text in the address. */
+const done: Readonly<Record<string, string>> = {
+  password: 'Your password is changed. Your other sessions are signed out.',
+  session: 'That session is signed out.',
+  'second-factor-off': 'The second factor is off.',
+  connected: 'Single sign-on is connected. You can sign in with it from now on.',
+  disconnected: 'Single sign-on is disconnected.',
+}
+
+async function changePassword(visit: UserVisit): Promise<Reply> {
+  const { services, form, session } = visit
+  const { id, email } = session.user
+  const chosen = newPasswordOf(form)
+  if ('wrong' in chosen) return securityPage(visit, chosen.wrong)
+  if (!(await isOwnPassword(visit))) return securityPage(visit, 'Your current password is not right.')
+  const passwordHash = await services.passwords.hash(chosen.password)
+  await inTransaction(services.postgres, async (transaction) => {
+    await setPassword(transaction, id, passwordHash)
+    await endSessionsOf(transaction, id, session.id)
+    await recordOfUser(transaction, id, { ...actorOf(visit), action: 'user.password_changed', subject: email })
+  })
+  return goTo(accountPath(visit, '/account/security', { done: 'password' }))
+}
+
+/** Whether the field `password` holds the password of the user. Somebody at an open screen must not take the account over. */
+export async function isOwnPassword(visit: UserVisit): Promise<boolean> {
+  const { services, form, session } = visit
+  const verdict = await judgeWithinLimits(visit, 'password', session.user.email, async () => {
+    const user = await findUserById(services.postgres, session.user.id)
+    return (await services.passwords.verify(form.get('password') ?? '', user?.passwordHash)) || undefined
+  })
+  return verdict === true
+}
+
+async function endOne(visit: UserVisit): Promise<Reply> {
+  const { services, form, session } = visit
+  const { id, email } = session.user
+  const ended = (form.get('session') ?? '').replaceAll('\0', '')
+  await inTransaction(services.postgres, async (transaction) => {
+    if (!(await endSessionOf(transaction, id, ended))) throw new Refusal('not_found')
+    await recordOfUser(transaction, id, { ...actorOf(visit), action: 'user.session_ended', subject: email })
+  })
+  return goTo(accountPath(visit, '/account/security', { done: 'session' }))
+}
+
+async function signOutEverywhere(visit: UserVisit): Promise<Reply> {
+  const { id, email } = visit.session.user
+  await inTransaction(visit.services.postgres, async (transaction) => {
+    await endSessionsOf(transaction, id)
+    await recordOfUser(transaction, id, { ...actorOf(visit), action: 'user.signed_out_everywhere', subject: email })
+  })
+  return goTo('/login?done=everywhere', [visit.cookies.remove('session')])
+}
+
+async function securityPage(visit: UserVisit, wrong?: string): Promise<Reply> {
+  const { services, query, session } = visit
+  const provider = services.singleSignOn?.provider
+  const [sessions, codesLeft, isConnected] = await Promise.all([
+    sessionsOf(services.postgres, session.user.id),
+    recoveryCodesLeft(services.postgres, session.user.id),
+    provider && hasIdentity(services.postgres, session.user.id, provider.issuer),
+  ])
+  const said = done[query.get('done') ?? '']
+  const body = html`${accountHead(visit, '/account/security')}
+${said && notice(said)}${wrong && fault(wrong)}
+<section aria-labelledby="password"><h2 id="password">Password</h2>${session.user.hasPassword ? passwordForm(visit) : noPassword}</section>
+${
+  session.user.hasPassword &&
+  html`<section aria-labelledby="second-factor"><h2 id="second-factor">Second factor</h2>
+<div class="card padded row people-row">${secondFactor(visit, codesLeft)}</div></section>`
+}
+${
+  provider &&
+  html`<section aria-labelledby="single-sign-on"><h2 id="single-sign-on">Single sign-on</h2>
+<div class="card padded row people-row">${singleSignOn(visit, provider.name, isConnected === true)}</div></section>`
+}
+<section aria-labelledby="sessions"><h2 id="sessions">Where you are signed in</h2>
+<div class="card"><table class="people">
+<thead><tr><th scope="col">Browser</th><th scope="col" class="hide">Address</th><th scope="col">Last seen</th><th scope="col"><span class="unseen">Sign out</span></th></tr></thead>
+<tbody>${sessions.map((one) => sessionRow(visit, one))}</tbody></table></div>
+<form class="people-after" method="post" action="/account/sessions/end-all">${tokenField(visit.formToken)}${accountField(visit)}
+<button class="button">Sign out everywhere</button></form></section>`
+  return show(layout({ title: 'Your sign-in', visit, body }), wrong ? 422 : 200)
+}
+
+const passwordForm = (visit: UserVisit): Html => html`
+<form class="card form people-form" method="post" action="/account/password">
+  ${tokenField(visit.formToken)}${accountField(visit)}
+  <input type="hidden" name="email" autocomplete="username" value="${visit.session.user.email}">
+  <label>Current password <input name="password" type="password" autocomplete="current-password" required></label>
+  ${newPasswordFields()}
+  <div><button class="button">Change password</button><span class="hint">Signs out your other sessions.</span></div>
+</form>`
+
+const noPassword = html`<p class="card padded">You have none: you sign in with single sign-on. Whoever runs this Footfall can make a link to set one: <code>footfall user reset</code></p>`
+
+function singleSignOn(visit: UserVisit, name: string, isConnected: boolean): Html {
+  const path = accountPath(visit, '/account/single-sign-on')
+  return isConnected
+    ? html`<p><b>Connected.</b> ${name} signs you in, without a password and a code.</p>
+<span class="spring"></span><a class="button" href="${path}">Disconnect</a>`
+    : html`<p><b>Not connected.</b> Sign in with ${name} instead of your password.</p>
+<span class="spring"></span><a class="button first" href="${path}">Connect</a>`
+}
+
+function secondFactor(visit: UserVisit, codesLeft: number): Html {
+  const [path, isOn] = [accountPath(visit, '/account/second-factor'), visit.session.user.hasSecondFactor]
+  if (!isOn) {
+    return html`<p><b>Off.</b> A code from an app on your phone, in addition to the password. A stolen password alone is then worth nothing.</p>
+<span class="spring"></span><a class="button first" href="${path}">Turn on</a>`
+  }
+  const left = codesLeft === 1 ? '1 recovery code is left' : `${codesLeft} recovery codes are left`
+  return html`<p><b>On.</b> Signing in asks for a code of your app. ${left}${codesLeft < 3 && '; for new ones turn it off and on again'}.</p>
+<span class="spring"></span><a class="button" href="${path}">Turn off</a>`
+}
+
+const sessionRow = (visit: UserVisit, { id, browser, address, seenAt }: SessionListing): Html => html`
+<tr><th scope="row">${browser}${id === visit.session.id && html` <span class="people-me">this one</span>`}</th><td class="hide">${address}</td>
+<td data-label="Last seen">${timeElement(seenAt, relativeText(seenAt, visit.services.now()))}</td><td class="right">${
+  id !== visit.session.id &&
+  html`<form method="post" action="/account/sessions/end">${tokenField(visit.formToken)}${accountField(visit)}
+<input type="hidden" name="session" value="${id}"><button class="button small">Sign out<span class="unseen"> ${browser}, ${address}</span></button></form>`
+}</td></tr>`

@@ -1,0 +1,100 @@
+// Connects single sign-on with the user who is signed in, and disconnects it.
+import { inTransaction } from '../../stores/postgres.ts'
+import { recordOfUser } from '../../users/audit-log.ts'
+import { hasIdentity, removeIdentity } from '../../users/identities.ts'
+import { useCode } from '../../users/second-factor.ts'
+import { type Html, html } from '../../web/html.ts'
+import { accountField, accountPath } from '../account-head.ts'
+import { actorOf } from '../actor.ts'
+import { tokenField } from '../forms.ts'
+import { fault, layout } from '../layout.ts'
+import { goTo, type Reply, type Route, show, type UserVisit } from '../route.ts'
+import { beginFlow, providerOf } from '../sign-on-flow.ts'
+import { judgeWithinLimits } from '../signing-in.ts'
+import { codeField, passwordField } from './second-factor.ts'
+import { isOwnPassword } from './security.ts'
+
+export const signOnConnectionRoutes: readonly Route[] = [
+  { method: 'GET', path: '/account/single-sign-on', access: 'user', handle: (visit) => connectionPage(visit) },
+  { method: 'POST', path: '/account/single-sign-on', access: 'user', handle: change },
+]
+
+const isConnected = (visit: UserVisit): Promise<boolean> =>
+  hasIdentity(visit.services.postgres, visit.session.user.id, providerOf(visit).issuer)
+
+/** A form that was sent twice must not connect and disconnect. */
+async function change(visit: UserVisit): Promise<Reply> {
+  const wanted = visit.form.get('to')
+  if (wanted !== ((await isConnected(visit)) ? 'disconnect' : 'connect')) {
+    return goTo(accountPath(visit, '/account/security'))
+  }
+  if (!(await isOwnPassword(visit))) return connectionPage(visit, 'Your password is not right.')
+  return wanted === 'connect' ? connect(visit) : disconnect(visit)
+}
+
+/**
+ * The provider is responsible for everything about signing in there, so whoever can connect could turn the second factor off: a code is
+ * needed, too. The page has a link to the provider, because our policy lets no form lead to another host.
+ */
+async function connect(visit: UserVisit): Promise<Reply> {
+  const { services, form, session } = visit
+  const { id, email, hasSecondFactor } = session.user
+  const { name } = providerOf(visit)
+  if (hasSecondFactor) {
+    const verdict = await judgeWithinLimits(visit, 'code', email, () =>
+      useCode(services.postgres, services.keySecrets, {
+        userId: id,
+        code: form.get('code') ?? '',
+        now: services.now(),
+      }),
+    )
+    if (!verdict) return connectionPage(visit, 'This code is not right, or was used already. Wait for the next one.')
+  }
+  const { address, cookie } = await beginFlow(visit, { next: '/account/security', userId: id })
+  const body = html`<h1>Continue at ${name}</h1>
+<p class="lead">Sign in there with the account that shall sign you in here.</p>
+<p class="row"><a class="button first" href="${address}">Continue at ${name}</a><a class="button" href="${accountPath(visit, '/account/security')}">Cancel</a></p>`
+  return { ...show(layout({ title: 'Single sign-on', visit, narrow: true, body })), cookies: [cookie] }
+}
+
+async function disconnect(visit: UserVisit): Promise<Reply> {
+  const { id, email } = visit.session.user
+  await inTransaction(visit.services.postgres, async (transaction) => {
+    if (!(await removeIdentity(transaction, id, providerOf(visit).issuer))) return
+    await recordOfUser(transaction, id, { ...actorOf(visit), action: 'user.sign_on_disconnected', subject: email })
+  })
+  return goTo(accountPath(visit, '/account/security', { done: 'disconnected' }))
+}
+
+async function connectionPage(visit: UserVisit, wrong?: string): Promise<Reply> {
+  const { name } = providerOf(visit)
+  const body = html`${(await isConnected(visit)) ? disconnectForm(visit, name, wrong) : connectForm(visit, name, wrong)}`
+  return show(layout({ title: 'Single sign-on', visit, narrow: true, body }), wrong ? 422 : 200)
+}
+
+const connectForm = (visit: UserVisit, name: string, wrong: string | undefined): Html => html`
+<h1>Connect single sign-on</h1>
+<p class="lead">Afterwards you can also sign in with ${name}. Footfall then asks for neither password nor code.</p>
+${wrong && fault(wrong)}
+<form class="card form" method="post">
+  ${tokenField(visit.formToken)}${accountField(visit)}<input type="hidden" name="to" value="connect">
+  ${passwordField}
+  ${visit.session.user.hasSecondFactor && codeField('Six digits of your authenticator app, or a recovery code.')}
+  <div class="row"><button class="button first">Connect</button><a class="button" href="${accountPath(visit, '/account/security')}">Cancel</a></div>
+</form>`
+
+function disconnectForm(visit: UserVisit, name: string, wrong: string | undefined): Html {
+  if (!visit.session.user.hasPassword) {
+    return html`<h1>Disconnect single sign-on</h1>
+<p class="lead">You have no password, so ${name} is your only way in. Ask whoever runs this Footfall for a link to set one, and disconnect then: <code>footfall user reset</code></p>
+<p><a class="button" href="${accountPath(visit, '/account/security')}">Back</a></p>`
+  }
+  return html`<h1>Disconnect single sign-on</h1>
+<p class="lead">Afterwards ${name} no longer signs you in here, and you need your password.</p>
+${wrong && fault(wrong)}
+<form class="card form" method="post">
+  ${tokenField(visit.formToken)}${accountField(visit)}<input type="hidden" name="to" value="disconnect">
+  ${passwordField}
+  <div class="row"><button class="button danger">Disconnect</button><a class="button" href="${accountPath(visit, '/account/security')}">Cancel</a></div>
+</form>`
+}

@@ -1,0 +1,160 @@
+// A page or an action of the console. The table in routes.ts lists them all; the gate in app.ts admits a request before its handler runs.
+import type { Logger } from 'pino'
+import type { Directory } from '../accounts/directory.ts'
+import type { KeySecrets } from '../accounts/keys.ts'
+import type { RequestWindows } from '../accounts/request-windows.ts'
+import type { Site } from '../accounts/sites.ts'
+import type { StatsService } from '../stats/service.ts'
+import type { ClickHouse } from '../stores/clickhouse.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import type { Attempts } from '../users/attempts.ts'
+import type { Membership } from '../users/members.ts'
+import type { Passwords } from '../users/passwords.ts'
+import type { Session } from '../users/sessions.ts'
+import type { SharedLink } from '../users/shared-links.ts'
+import type { Html } from '../web/html.ts'
+import type { Cookies } from './cookies.ts'
+import type { LinkLimits } from './link-limits.ts'
+import type { Provider } from './provider.ts'
+
+export interface ConsoleServices {
+  postgres: Postgres
+  clickhouse: ClickHouse
+  directory: Directory
+  stats: StatsService
+  /** The running windows of keys. Undefined: only API processes know them. */
+  limiter: RequestWindows | undefined
+  passwords: Passwords
+  attempts: Attempts
+  linkLimits: LinkLimits
+  keySecrets: KeySecrets
+  /** Undefined: people sign in with passwords only. */
+  singleSignOn: SingleSignOn | undefined
+  /** Every link is made from it. */
+  publicUrl: string
+  /** UTC milliseconds. */
+  now(): number
+  log: Logger
+}
+
+export interface SingleSignOn {
+  provider: Provider
+  /** Whoever has a verified email of the domain becomes a viewer of the account. */
+  joining: { domain: string; accountId: string } | undefined
+}
+
+export type Theme = 'light' | 'dark'
+
+/** A request that the gate has admitted. */
+export interface Visit {
+  services: ConsoleServices
+  cookies: Cookies
+  /** The named parts of the path. */
+  params: Readonly<Record<string, string>>
+  query: URLSearchParams
+  /** Path and query as they were sent. */
+  url: string
+  /** The fields of a POST; empty for a GET. */
+  form: URLSearchParams
+  path: string
+  /** For `tokenField` of every form on the page. */
+  formToken: string
+  /** Undefined: as the system says. */
+  theme: Theme | undefined
+  /** Truncated: the last byte of an IPv4 address and all but the first 48 bits of an IPv6 address are 0. */
+  address: string
+  /** The whole address, for limits only. It is never stored. */
+  clientAddress: string
+  browser: string
+  session: Session | undefined
+  /** The value of the session cookie. */
+  cookie: string | undefined
+  /** The cookie of a browser in which somebody has signed in before. */
+  browserCookie: string | undefined
+  /** The cookie of somebody whose password was right and who is asked for a code. */
+  codeCookie: string | undefined
+  /** The cookie of somebody who is on the way to the provider of single sign-on. */
+  flowCookie: string | undefined
+}
+
+export interface UserVisit extends Visit {
+  session: Session
+  cookie: string
+  /** The accounts of the user. */
+  memberships: readonly Membership[]
+}
+
+export interface AccountVisit extends UserVisit {
+  /** The account that the request is about, as the user sees it. */
+  account: Membership
+}
+
+export interface SiteVisit extends AccountVisit {
+  site: Site
+}
+
+/** A request with a shared link. It knows nothing about who is signed in in the same browser. */
+export interface LinkVisit
+  extends Pick<Visit, 'services' | 'cookies' | 'params' | 'url' | 'form' | 'formToken' | 'theme' | 'clientAddress'> {
+  link: SharedLink
+  site: Site
+  /** The address of the link. */
+  path: string
+  /** An address below it, with the theme that was chosen in the address. */
+  addressOf(rest: string): string
+  isUnlocked: boolean
+}
+
+/** What a handler answers: a page, or another address to go to. */
+export interface Reply {
+  status: number
+  body?: Html
+  /** A page that is sent piece by piece. The signal aborts when the browser goes away. */
+  pieces?(signal: AbortSignal): AsyncIterable<Html>
+  /** A file to save. */
+  file?: { name: string; type: string; text: string }
+  /** An answer for a program. */
+  json?: unknown
+  /** A path of the console, or the address of the provider. */
+  location?: string
+  cookies?: readonly string[]
+  /** Instead of those of every page. */
+  headers?: Readonly<Record<string, string>>
+}
+
+export const show = (body: Html, status = 200): Reply => ({ status, body })
+
+export const showPieces = (pieces: (signal: AbortSignal) => AsyncIterable<Html>): Reply => ({ status: 200, pieces })
+
+/** After a POST the browser gets the page with a GET, so that reloading does not send the form again. */
+export const goTo = (location: string, cookies: readonly string[] = []): Reply => ({ status: 303, location, cookies })
+
+interface RouteOf<Access extends string, V> {
+  method: 'GET' | 'POST'
+  /** In Fastify's form: `/sites/:domain/settings`. */
+  path: string
+  access: Access
+  handle(visit: V): Promise<Reply> | Reply
+}
+
+/**
+ * Who may use a route:
+ * - `everyone`: also somebody who is not signed in
+ * - `user`: somebody who is signed in
+ * - `member` and `owner`: of the account that the field or parameter `account` names; the first account of the user if it is missing
+ * - `site-member` and `site-owner`: of the account of the site that `:domain` names
+ * - `link`: whoever has the shared link that `:token` names, and has typed its password if it has one
+ * - `locked-link`: whoever has the link
+ * - `embeddable-link`: pages of other sites, if the link is marked so
+ */
+export type Route =
+  | RouteOf<'everyone', Visit>
+  | RouteOf<'user', UserVisit>
+  | RouteOf<'member' | 'owner', AccountVisit>
+  | RouteOf<'site-member' | 'site-owner', SiteVisit>
+  | LinkRoute
+
+/** `cost`: how many queries it may run, for the limits of shared links. */
+export type LinkRoute = RouteOf<'link' | 'locked-link' | 'embeddable-link', LinkVisit> & { cost: number }
+
+export const isLinkRoute = (route: Route): route is LinkRoute => 'cost' in route

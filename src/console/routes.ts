@@ -1,0 +1,49 @@
+// Every page and action of the console. Tests walk through this table: each route as a viewer, with another account's ids, and so on.
+import { accountRoutes } from './pages/account.ts'
+import { auditLogRoutes } from './pages/audit-log.ts'
+import { dashboardRoutes } from './pages/dashboard.ts'
+import { exclusionsRoutes } from './pages/exclusions.ts'
+import { firstEventRoutes } from './pages/first-event.ts'
+import { invitationRoutes } from './pages/invitation.ts'
+import { keyRoutes } from './pages/keys.ts'
+import { linkRoutes } from './pages/links.ts'
+import { membersRoutes } from './pages/members.ts'
+import { newSiteRoutes } from './pages/new-site.ts'
+import { resetRoutes } from './pages/reset.ts'
+import { secondFactorRoutes } from './pages/second-factor.ts'
+import { securityRoutes } from './pages/security.ts'
+import { setupRoutes } from './pages/setup.ts'
+import { shareRoutes } from './pages/share.ts'
+import { signInRoutes } from './pages/sign-in.ts'
+import { signInLinkRoutes } from './pages/sign-in-link.ts'
+import { signOnConnectionRoutes } from './pages/sign-on-connection.ts'
+import { singleSignOnRoutes } from './pages/single-sign-on.ts'
+import { siteDeletionRoutes } from './pages/site-deletion.ts'
+import { siteSettingsRoutes } from './pages/site-settings.ts'
+import { sitesRoutes } from './pages/sites.ts'
+import type { Route } from './route.ts'
+
+export const routes: readonly Route[] = [
+  ...signInRoutes,
+  ...singleSignOnRoutes,
+  ...signInLinkRoutes,
+  ...setupRoutes,
+  ...invitationRoutes,
+  ...resetRoutes,
+  ...sitesRoutes,
+  ...newSiteRoutes,
+  ...dashboardRoutes,
+  ...siteSettingsRoutes,
+  ...firstEventRoutes,
+  ...exclusionsRoutes,
+  ...siteDeletionRoutes,
+  ...keyRoutes,
+  ...linkRoutes,
+  ...shareRoutes,
+  ...accountRoutes,
+  ...membersRoutes,
+  ...securityRoutes,
+  ...secondFactorRoutes,
+  ...signOnConnectionRoutes,
+  ...auditLogRoutes,
+]

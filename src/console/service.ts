@@ -1,0 +1,144 @@
+// One console: on the port of the API in `footfall serve`, or alone on a port of its own (main.ts).
+import type { Logger } from 'pino'
+import { type Directory, openDirectory } from '../accounts/directory.ts'
+import { type RequestWindows, redisWindows } from '../accounts/request-windows.ts'
+import type { Config } from '../config.ts'
+import { createClientAddress, createTrust } from '../process/client-address.ts'
+import { cannotListen, drain } from '../process/listening.ts'
+import type { PortShare } from '../process/shared-port.ts'
+import { createStatsService, type StatsService } from '../stats/service.ts'
+import { openClickHouse } from '../stores/clickhouse.ts'
+import { watchDependencies } from '../stores/dependency-status.ts'
+import { openPostgres, type Postgres } from '../stores/postgres.ts'
+import { openRedis } from '../stores/redis.ts'
+import { openRequestPostgres } from '../stores/request-postgres.ts'
+import { linkAddress } from '../users/one-time-links.ts'
+import { createPasswords } from '../users/passwords.ts'
+import { createSetupLink } from '../users/setup.ts'
+import { buildConsole } from './app.ts'
+import { createProvider } from './provider.ts'
+import type { SingleSignOn } from './route.ts'
+
+const longestDrainMs = 6_000
+
+/** What the console uses together with the API of the same process: a change takes effect there at once, and they share cache and queue. */
+export interface SharedServices {
+  directory: Directory
+  stats: StatsService
+  /** Undefined: only API processes know the running windows of keys. */
+  limiter: RequestWindows | undefined
+}
+
+export interface OpenConsole extends PortShare {
+  /** Writes the link that makes the first owner to the log if there is none. */
+  announceSetup(): Promise<void>
+  close(): Promise<void>
+}
+
+/** A console without a port: it answers requests that the API's server receives. */
+export function openConsole(config: Config, log: Logger, shared: SharedServices): OpenConsole {
+  const { app, announceSetup, close } = assemble({ config, log, port: config.PORT, isEnding: () => false }, shared)
+  const ready = app.ready()
+  return {
+    // The API answers its own paths and everything that is not a path.
+    answers: (path) => path.startsWith('/') && !/^\/(api|mcp|livez|readyz)(\/|$)/.test(path),
+    handle: (request, response) => void ready.then(() => app.routing(request, response)),
+    announceSetup,
+    async close() {
+      await app.close()
+      await close()
+    },
+  }
+}
+
+export interface RunningConsole {
+  stop(drainSeconds: number): Promise<void>
+}
+
+/** A console on a port of its own. */
+export async function startConsole(config: Config, log: Logger): Promise<RunningConsole> {
+  const watch = watchDependencies(log, () => {})
+  const postgres = openRequestPostgres(config.DATABASE_URL)
+  const clickhouse = openClickHouse(config.CLICKHOUSE_URL, watch('ClickHouse'))
+  const directory = openDirectory(postgres, { secrets: config.KEY_SECRETS, onChange: watch('PostgreSQL') })
+  const stats = createStatsService({ clickhouse, now: Date.now, cacheBytes: config.RESPONSE_CACHE_MB * 1024 * 1024 })
+  const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, watch('Redis'))
+  let isEnding = false
+  const options = { config, log, port: config.CONSOLE_PORT, isEnding: () => isEnding }
+  const { app, announceSetup, close } = assemble(options, { directory, stats, limiter: redis && redisWindows(redis) })
+  const closeAll = async () => {
+    await close()
+    await directory.close()
+    await Promise.all([postgres.close(), clickhouse.close(), redis?.close()])
+  }
+  const place = { host: config.CONSOLE_HOST, port: config.CONSOLE_PORT }
+  const listening = app.listen(place).catch(cannotListen({ ...place, settings: ['CONSOLE_HOST', 'CONSOLE_PORT'] }))
+  const address = await listening.catch(async (error) => {
+    await closeAll()
+    throw error
+  })
+  log.info(`Console listening at ${address}`)
+  void announceSetup()
+  return {
+    async stop(drainSeconds) {
+      isEnding = true
+      await drain(app.server, { seconds: drainSeconds, longestMs: longestDrainMs, close: () => app.close() })
+      await closeAll()
+    },
+  }
+}
+
+interface ConsoleProcess {
+  config: Config
+  log: Logger
+  port: number
+  isEnding(): boolean
+}
+
+function assemble({ config, log, port, isEnding }: ConsoleProcess, { directory, stats, limiter }: SharedServices) {
+  // Not the API's connections: those give up after 200 ms, and a page may wait longer.
+  const postgres = openPostgres(config.DATABASE_URL)
+  const clickhouse = openClickHouse(config.CLICKHOUSE_URL)
+  const publicUrl = config.PUBLIC_URL ?? `http://localhost:${port}`
+  const app = buildConsole({
+    postgres,
+    clickhouse,
+    directory,
+    stats,
+    limiter,
+    passwords: createPasswords(),
+    keySecrets: config.KEY_SECRETS,
+    singleSignOn: singleSignOnOf(config, { publicUrl, log }),
+    publicUrl,
+    now: Date.now,
+    log,
+    clientAddress: createClientAddress(createTrust(config.TRUSTED_PROXIES)),
+    isEnding,
+  })
+  return {
+    app,
+    announceSetup: () => announceSetup(postgres, publicUrl, log),
+    close: () => Promise.all([postgres.end({ timeout: 0 }), clickhouse.close()]).then(() => {}),
+  }
+}
+
+function singleSignOnOf(config: Config, around: { publicUrl: string; log: Logger }): SingleSignOn | undefined {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = config
+  if (!issuer || !clientId || !clientSecret) return undefined
+  const { OIDC_DOMAIN: domain, OIDC_ACCOUNT: accountId } = config
+  return {
+    provider: createProvider({ issuer, clientId, clientSecret }, around),
+    joining: domain && accountId ? { domain, accountId } : undefined,
+  }
+}
+
+async function announceSetup(postgres: Postgres, publicUrl: string, log: Logger): Promise<void> {
+  try {
+    const token = await createSetupLink(postgres)
+    if (token)
+      log.info(`Nobody owns this installation yet. Open within 24 hours: ${linkAddress(publicUrl, 'setup', token)}`)
+  } catch (error) {
+    // The rest works without it; `footfall user create` makes the link, too.
+    log.warn({ err: error }, 'no link to set up the first owner could be made')
+  }
+}

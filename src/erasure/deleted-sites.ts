@@ -1,0 +1,83 @@
+// The sites to erase, one row per deleted site. The DELETE itself writes the row (migrations/postgres/0001_baseline.sql).
+import type { Postgres } from '../stores/postgres.ts'
+
+/** Erased rows wait this long, so that parts are rewritten once for many sites. */
+export const rewriteEvery = '7 days'
+/** The last byte of a site is gone within this time: one more day for the rewriting and for outages. */
+const goneWithin = '8 days'
+
+export interface DeletedSite {
+  id: string
+  /** Null if the site was deleted before domains were recorded. */
+  domain: string | null
+  deletedAt: Date
+  /** Since then no statement finds its rows. */
+  erasedAt: Date | null
+  /** Since then no part holds its rows. */
+  rewrittenAt: Date | null
+  /** Since then its files are gone. */
+  purgedAt: Date | null
+  goneBy: Date
+}
+
+/** All, or those that belonged to some accounts. Latest first. */
+export const listDeletedSites = (postgres: Postgres, accountIds?: readonly string[]): Promise<DeletedSite[]> =>
+  postgres<DeletedSite[]>`
+    SELECT id, domain, deleted_at AS "deletedAt", erased_at AS "erasedAt", rewritten_at AS "rewrittenAt", purged_at AS "purgedAt",
+      coalesce(waiting_since, deleted_at) + ${goneWithin}::text::interval AS "goneBy"
+    FROM deleted_sites
+    WHERE ${isGone(postgres)} AND (${accountIds === undefined} OR account_id = ANY(${[...(accountIds ?? [])]}))
+    ORDER BY deleted_at DESC, id`
+
+/**
+ * Returns the ids whose site was deleted and not restored, and erases those sites once more. Call it after writing rows for these ids:
+ * their sites may have been deleted in the meantime. It ignores ids that never had a site.
+ */
+export async function eraseAgain(postgres: Postgres, ids: readonly string[]): Promise<string[]> {
+  const rows = await postgres<{ id: string }[]>`
+    UPDATE deleted_sites
+    SET waiting_since = CASE WHEN rewritten_at IS NULL THEN waiting_since ELSE now() END,
+        reopened_at = clock_timestamp(), erased_at = NULL, rewritten_at = NULL, purged_at = NULL
+    WHERE id IN (SELECT jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb)) AND ${isGone(postgres)}
+    RETURNING id`
+  return rows.map(({ id }) => id)
+}
+
+/** A job as it was when its work began. If more rows arrive during the work, the work does not complete the job. */
+export interface Erasure {
+  id: string
+  reopened: string | null
+}
+
+export const sitesToErase = (postgres: Postgres): Promise<Erasure[]> => postgres<Erasure[]>`
+  SELECT id, reopened_at::text AS reopened FROM deleted_sites WHERE erased_at IS NULL AND ${isGone(postgres)}`
+
+/** Returns nothing until one site has waited this long, then all of them. */
+export const sitesToRewrite = (postgres: Postgres, wait: string): Promise<Erasure[]> => postgres<Erasure[]>`
+  WITH waiting AS (
+    SELECT id, reopened_at::text AS reopened, coalesce(waiting_since, deleted_at) AS since FROM deleted_sites
+    WHERE erased_at IS NOT NULL AND rewritten_at IS NULL AND ${isGone(postgres)}
+  )
+  SELECT id, reopened FROM waiting
+  WHERE (SELECT min(since) FROM waiting) <= now() - ${wait}::text::interval`
+
+export const sitesToPurge = (postgres: Postgres): Promise<(Erasure & { rewrittenAt: Date })[]> => postgres<
+  (Erasure & { rewrittenAt: Date })[]
+>`
+  SELECT id, reopened_at::text AS reopened, rewritten_at AS "rewrittenAt" FROM deleted_sites
+  WHERE rewritten_at IS NOT NULL AND purged_at IS NULL AND ${isGone(postgres)}`
+
+export async function markErasure(
+  postgres: Postgres,
+  done: 'erased_at' | 'rewritten_at' | 'purged_at',
+  erasures: readonly Erasure[],
+  at?: Date,
+): Promise<void> {
+  const known = erasures.map(({ id, reopened }) => ({ id, reopened }))
+  await postgres`
+    UPDATE deleted_sites SET ${postgres(done)} = ${at ?? postgres`now()`}
+    FROM jsonb_to_recordset(${JSON.stringify(known)}::text::jsonb) AS known (id text, reopened text)
+    WHERE deleted_sites.id = known.id AND reopened_at::text IS NOT DISTINCT FROM known.reopened`
+}
+
+const isGone = (postgres: Postgres) => postgres`NOT EXISTS (SELECT FROM sites WHERE sites.id = deleted_sites.id)`

@@ -1,0 +1,56 @@
+// Erases the data of deleted sites (decision D-145). Each step is recorded before the next begins, and each may run twice.
+
+import { within } from '../stores/deadline.ts'
+import type { Stores } from '../stores/stores.ts'
+import { dropLeftClones } from '../traffic/snapshot.ts'
+import {
+  eraseAgain,
+  listDeletedSites,
+  markErasure,
+  rewriteEvery,
+  sitesToErase,
+  sitesToPurge,
+  sitesToRewrite,
+} from './deleted-sites.ts'
+import { eraseSites, hasFilesOf, rewriteWithout, sitesWithRows } from './rows.ts'
+
+/** Runs the steps that are due. Throws when they must be tried again. */
+export async function eraseDeletedSites(stores: Stores, wait = rewriteEvery): Promise<void> {
+  await eraseRows(stores)
+  const { postgres, clickhouse } = stores
+  if ((await sitesToRewrite(postgres, wait)).length > 0) {
+    // While PostgreSQL is down, a writer can write rows of a deleted site without reporting them. This finds such rows.
+    const deleted = (await listDeletedSites(postgres)).map(({ id }) => id)
+    await eraseAgain(postgres, await sitesWithRows(clickhouse, deleted))
+    await eraseRows(stores)
+    const due = await sitesToRewrite(postgres, wait)
+    const at = await rewriteWithout(clickhouse, idsOf(due))
+    await markErasure(postgres, 'rewritten_at', due, at)
+  }
+  const rewritten = await sitesToPurge(postgres)
+  const latest = rewritten.map(({ rewrittenAt }) => rewrittenAt).sort((a, b) => b.getTime() - a.getTime())[0]
+  // In this order, because a clone has hard links to the same files.
+  const areClonesGone = await dropLeftClones(stores)
+  if (!latest || !areClonesGone || (await hasFilesOf(clickhouse, latest))) return
+  await markErasure(postgres, 'purged_at', rewritten)
+}
+
+/** The first step: afterwards no statement finds a row of a deleted site. */
+export async function eraseRows({ postgres, clickhouse }: Stores): Promise<void> {
+  const open = await sitesToErase(postgres)
+  if (open.length === 0) return
+  await eraseSites(clickhouse, idsOf(open))
+  await markErasure(postgres, 'erased_at', open)
+}
+
+/**
+ * The first step right after a deletion. The deletion is recorded, so nobody needs to wait for a ClickHouse that hangs: the process that
+ * rolls up tries again. Returns whether the rows are erased.
+ */
+export const tryToEraseRows = (stores: Stores, longestMs: number): Promise<boolean> =>
+  within(longestMs, 'ClickHouse', eraseRows(stores)).then(
+    () => true,
+    () => false,
+  )
+
+const idsOf = (erasures: readonly { id: string }[]): string[] => erasures.map(({ id }) => id)

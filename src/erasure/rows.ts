@@ -1,0 +1,64 @@
+// Erasing a site takes three steps, because ClickHouse's DELETE only masks rows: (1) no statement finds the rows any more; (2) the
+// parts with these rows are rewritten without them; (3) ClickHouse removes the files of the old parts, which it keeps for some minutes
+// (decision D-145).
+import type { ClickHouse } from '../stores/clickhouse.ts'
+import { instant, type Sql, sql, text, texts } from '../stores/clickhouse-sql.ts'
+
+/** Every table with recorded data; rollups can be computed from it. A table added here is backed up and restored. */
+export const siteTables = ['events', 'titles'] as const
+
+/** Every table with any data of a site. */
+const allTables: readonly Sql[] = [sql`events`, sql`titles`, sql`short_rollups`, sql`long_rollups`, sql`today_rollups`]
+
+/** Erases many sites at once, because a deletion goes through every part of a table. */
+export async function eraseSites(clickhouse: ClickHouse, siteIds: readonly string[]): Promise<void> {
+  for (const table of allTables) await clickhouse.run(sql`DELETE FROM ${table} WHERE site_id IN ${texts(siteIds)}`)
+}
+
+/** The sites whose rows a statement still finds. */
+export async function sitesWithRows(clickhouse: ClickHouse, siteIds: readonly string[]): Promise<string[]> {
+  const found = new Set<string>()
+  for (const table of allTables) {
+    const rows = await clickhouse.rowsPatiently<{ site_id: string }>(
+      sql`SELECT DISTINCT site_id FROM ${table} WHERE site_id IN ${texts(siteIds)}`,
+    )
+    for (const { site_id } of rows) found.add(site_id)
+  }
+  return [...found]
+}
+
+/**
+ * Rewrites the parts with masked rows of these sites, one partition at a time. For the other parts ClickHouse makes hard links.
+ * Returns when this was done, by ClickHouse's clock.
+ */
+export async function rewriteWithout(clickhouse: ClickHouse, siteIds: readonly string[]): Promise<Date> {
+  for (const table of allTables) {
+    for (const partition of await partitionsWith(clickhouse, table, siteIds)) {
+      await clickhouse.run(sql`ALTER TABLE ${table} APPLY DELETED MASK IN PARTITION ID ${text(partition)}`, {
+        mutations_sync: '1',
+      })
+    }
+    const left = await partitionsWith(clickhouse, table, siteIds)
+    if (left.length > 0) throw new Error(`Partitions ${left.join(', ')} still hold rows of deleted sites`)
+  }
+  const [row] = await clickhouse.rowsPatiently<{ now: number }>(sql`SELECT toUnixTimestamp64Milli(now64(3)) AS now`)
+  return new Date(row?.now ?? 0)
+}
+
+/** Includes masked rows. */
+async function partitionsWith(clickhouse: ClickHouse, table: Sql, siteIds: readonly string[]): Promise<string[]> {
+  const rows = await clickhouse.rowsPatiently<{ partition: string }>(
+    sql`SELECT DISTINCT _partition_id AS partition FROM ${table} WHERE site_id IN ${texts(siteIds)} ORDER BY partition`,
+    { apply_deleted_mask: 0 },
+  )
+  return rows.map(({ partition }) => partition)
+}
+
+/** Whether ClickHouse still has files of parts that were replaced at or before this time, by its own clock. */
+export async function hasFilesOf(clickhouse: ClickHouse, replaced: Date): Promise<boolean> {
+  // Selecting `_state` makes system.parts list the parts whose files are being removed right now.
+  const rows = await clickhouse.rowsPatiently(sql`
+    SELECT name, _state FROM system.parts
+    WHERE database = currentDatabase() AND NOT active AND remove_time <= ${instant(replaced.getTime())} LIMIT 1`)
+  return rows.length > 0
+}

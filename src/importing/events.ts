@@ -1,0 +1,74 @@
+// Turns the hits of a file into events by the rules of live traffic (decisions D-1 to D-5). The same file gives the same events every
+// time: all ids follow from the import's salt, its id and the line in the file (decision D-120).
+import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
+import type { Site } from '../accounts/sites.ts'
+import { dayIn } from '../collector/enrich/calendar.ts'
+import { classifyChannel } from '../collector/enrich/channel.ts'
+import { hostnameOf } from '../collector/enrich/page.ts'
+import { type OwnHosts, readSource } from '../collector/enrich/source.ts'
+import { visitorIdOf } from '../collector/enrich/visitor.ts'
+import { continues, type Session } from '../collector/sessions/session.ts'
+import type { TrafficEvent } from '../traffic/event.ts'
+import { uuidOf } from '../traffic/uuid.ts'
+import type { ImportedHit } from './hit.ts'
+
+export interface ImportIdentity {
+  id: string
+  salt: Buffer
+  timeZone: string
+}
+
+/** Expects the hits in the order of their times. */
+export function eventsOf(
+  { id, salt, timeZone }: ImportIdentity,
+  site: Pick<Site, 'id'> & OwnHosts,
+): (hit: ImportedHit) => TrafficEvent {
+  let today = ''
+  let dayKey: KeyObject
+  let running = new Map<string, Session>()
+
+  return (hit) => {
+    const { time, url, country, device } = hit
+    const day = dayIn(timeZone, time)
+    if (day !== today) {
+      today = day
+      // Nothing links two days, neither an id nor a session.
+      dayKey = createSecretKey(createHmac('sha256', salt).update(day).digest())
+      running = new Map()
+    }
+    const sender = { ip: hit.visitor, userAgent: hit.userAgent }
+    const visitorId = visitorIdOf(dayKey, { siteId: site.id, country, device }, sender)
+    const known = running.get(visitorId)
+    const session = known && continues(known, time) ? known : begin(hit, visitorId)
+    session.lastAt = time
+    running.set(visitorId, session)
+    return {
+      siteId: site.id,
+      day,
+      time,
+      visitorId,
+      sessionId: session.id,
+      eventId: uuidOf(`${id} event ${hit.line}`),
+      name: hit.name,
+      hostname: hostnameOf(url),
+      pathname: url.pathname,
+      title: hit.title,
+      referrer: session.referrer,
+      channel: session.channel,
+      utmSource: session.utmSource,
+      country,
+      device,
+    }
+  }
+
+  function begin({ url, referrer, time }: ImportedHit, visitorId: string): Session {
+    const source = readSource(url, referrer, site)
+    return {
+      id: createHmac('sha256', dayKey).update(`${visitorId} ${time}`).digest().readBigUInt64BE().toString(),
+      lastAt: time,
+      referrer: source.referrer,
+      channel: classifyChannel(source),
+      utmSource: source.utmSource,
+    }
+  }
+}

@@ -1,0 +1,106 @@
+// Checks one record of a file and reads it as a hit. docs/import.md lists the fields.
+
+import type { Countries } from '../collector/enrich/country.ts'
+import { deviceOf } from '../collector/enrich/device.ts'
+import { cleanTitle, longestName, longestUrl, readPageUrl } from '../collector/enrich/page.ts'
+import { type CountryCode, isCountryCode } from '../traffic/country.ts'
+import { type Device, devices } from '../traffic/device.ts'
+import { pageview } from '../traffic/event.ts'
+import type { FileRecord } from './records.ts'
+
+export interface ImportedHit {
+  line: number
+  time: number
+  name: string
+  /** Includes the UTM tags that the record has in fields of their own. */
+  url: URL
+  title: string
+  referrer: string
+  country: CountryCode
+  device: Device
+  /** Any text that tells visitors apart; never stored. */
+  visitor: string
+  userAgent: string
+}
+
+const fieldNames = [
+  'time',
+  'name',
+  'url',
+  'title',
+  'referrer',
+  'visitor',
+  'ip',
+  'user_agent',
+  'country',
+  'device',
+  'utm_source',
+  'utm_medium',
+  'utm_campaign',
+] as const
+
+type FieldName = (typeof fieldNames)[number]
+
+export const knownFields: ReadonlySet<string> = new Set(fieldNames)
+/** The events table starts at the epoch; this is later in every zone. */
+const earliest = Date.UTC(1970, 0, 3)
+
+/** Throws an Error that names the fault of the record. */
+export function readHit(
+  { line, fields }: FileRecord,
+  countries: Pick<Countries, 'countryOf'>,
+  now: number,
+): ImportedHit {
+  for (const name of fields.keys()) if (!knownFields.has(name)) throw new Error(`has an unknown field, ${name}`)
+  const field = (name: FieldName): string => fields.get(name) ?? ''
+  const name = field('name') || pageview
+  if (name.length > longestName) throw new Error(`has a name of more than ${longestName} characters`)
+  if (field('visitor') === '' && field('ip') === '') throw new Error('has neither a visitor nor an ip')
+  return {
+    line,
+    time: timeOf(field('time'), now),
+    name,
+    url: urlOf(field),
+    title: cleanTitle(field('title')),
+    referrer: field('referrer').slice(0, longestUrl),
+    country: countryOf(field('country'), field('ip'), countries),
+    device: deviceNamed(field('device')) ?? deviceOf(field('user_agent')),
+    visitor: field('visitor') || field('ip'),
+    userAgent: field('user_agent'),
+  }
+}
+
+function timeOf(text: string, now: number): number {
+  let time: number
+  try {
+    time = Temporal.Instant.from(text).epochMilliseconds
+  } catch {
+    throw new Error('has no time with an offset, such as 2026-11-15T12:00:00Z')
+  }
+  if (time > now) throw new Error('is in the future')
+  if (time < earliest) throw new Error('is before 1970-01-03')
+  return time
+}
+
+function urlOf(field: (name: FieldName) => string): URL {
+  const url = readPageUrl(field('url'))
+  if (!url) throw new Error('has no url that begins with https:// or http://')
+  for (const tag of ['utm_source', 'utm_medium', 'utm_campaign'] as const) {
+    if (field(tag) !== '') url.searchParams.set(tag, field(tag))
+  }
+  return url
+}
+
+function countryOf(named: string, ip: string, countries: Pick<Countries, 'countryOf'>): CountryCode {
+  if (named === '') return countries.countryOf(ip)
+  const code = named.toUpperCase()
+  if (!isCountryCode(code)) throw new Error('has a country that is not a code of ISO 3166-1')
+  return code
+}
+
+function deviceNamed(named: string): Device | undefined {
+  if (named === '') return undefined
+  const device = devices.find((one) => one.toLowerCase() === named.toLowerCase())
+  if (!device) throw new Error(`has a device that is none of ${devices.join(', ')}`)
+  return device
+}

@@ -1,0 +1,235 @@
+// Imports a file of traffic exactly once, however often the import is started (decision D-120). The file is read twice: the first pass
+// checks everything, the second writes.
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { statSync } from 'node:fs'
+import type { Site } from '../accounts/sites.ts'
+import { isBot } from '../collector/enrich/bots.ts'
+import type { Countries } from '../collector/enrich/country.ts'
+import { deleteOldSalts } from '../collector/enrich/salts.ts'
+import { retainedFrom } from '../rollups/coverage.ts'
+import { invalidateDays } from '../rollups/invalidation.ts'
+import type { ClickHouse } from '../stores/clickhouse.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import type { TrafficEvent } from '../traffic/event.ts'
+import { type Batch, missingEvents, recordBatch } from '../traffic/recording.ts'
+import { uuidOf } from '../traffic/uuid.ts'
+import { eventsOf, type ImportIdentity } from './events.ts'
+import { type ImportedHit, knownFields, readHit } from './hit.ts'
+import { LineFault, readLines } from './lines.ts'
+import { type FileRecord, readCsv, readJsonLines } from './records.ts'
+
+export interface ImportFile {
+  path: string
+  format: 'csv' | 'jsonl'
+}
+
+export interface ImportContext {
+  postgres: Postgres
+  clickhouse: ClickHouse
+  countries: Pick<Countries, 'countryOf'>
+  site: Site
+  now: number
+  /** Called with bytes of the file, in each of the two passes. */
+  onProgress(reading: 'checking' | 'importing', done: number, total: number): void
+}
+
+export interface ImportOutcome {
+  id: string
+  events: number
+  /** Bots are not counted, as in live traffic. */
+  bots: number
+  /** Left out because events of their days are no longer kept (decision D-80). */
+  tooOld: number
+  days: number
+  /** This run imported the `whole` file, the `rest` after an import that stopped, or nothing because all of it `was` there. */
+  imported: 'whole' | 'rest' | 'was'
+}
+
+/** What is wrong with a file, by line. Reading stops after the first few faults. */
+export class FileFaults extends Error {
+  readonly faults: readonly string[]
+
+  constructor(faults: readonly string[]) {
+    super(`The file cannot be imported:\n  ${faults.join('\n  ')}`)
+    this.faults = faults
+  }
+}
+
+const givenUp =
+  'Its import started more than 30 days ago and never finished, so it was given up. The events imported so far stay; the rest can only be imported into another site.'
+
+const mostFaults = 10
+/** ClickHouse writes this many rows as one block. */
+const batchEvents = 10_000
+
+export async function importFile(file: ImportFile, context: ImportContext): Promise<ImportOutcome> {
+  const { size } = statSync(file.path)
+  const reading = (pass: 'checking' | 'importing') => {
+    let done = 0
+    return (bytes: number) => {
+      done += bytes
+      context.onProgress(pass, Math.min(done, size), size)
+    }
+  }
+  const checked = await checkFile(file, context, reading('checking'))
+  await deleteOldSalts(context.postgres, context.now) // also where no collector runs
+  const job = await openJob(context, checked.content)
+  const outcome = { id: job.id, events: checked.events, bots: checked.bots, tooOld: 0, days: 0 }
+  if (job.isFinished) return { ...outcome, imported: 'was' }
+  if (job.salt === null) throw new FileFaults([givenUp])
+
+  const lock = await context.postgres.reserve()
+  try {
+    const [{ taken }] = await lock<[{ taken: boolean }]>`SELECT pg_try_advisory_lock(hashtext(${job.id})) AS taken`
+    if (!taken) throw new FileFaults(['Another command is importing it right now.'])
+    const { days, tooOld } = await writeFile(file, context, { ...job, salt: job.salt }, reading('importing'))
+    await context.postgres`UPDATE imports SET salt = NULL, finished_at = now() WHERE id = ${job.id}`
+    return {
+      ...outcome,
+      events: checked.events - tooOld,
+      tooOld,
+      days,
+      imported: job.batchesDone > 0 ? 'rest' : 'whole',
+    }
+  } finally {
+    // A broken connection has already lost the lock.
+    await lock`SELECT pg_advisory_unlock(hashtext(${job.id}))`.catch(() => {})
+    lock.release()
+  }
+}
+
+async function checkFile(file: ImportFile, context: ImportContext, onBytes: (bytes: number) => void) {
+  const content = createHash('sha256')
+  const faults: string[] = []
+  let [events, bots] = [0, 0]
+  let previous = { line: 0, time: 0 }
+  const read = readHits(file, context, (chunk) => {
+    content.update(chunk)
+    onBytes(chunk.length)
+  })
+  for await (const hit of read) {
+    if (hit instanceof LineFault) faults.push(hit.message)
+    else if (hit.time < previous.time) faults.push(`Line ${hit.line}: is earlier than line ${previous.line}`)
+    else previous = hit
+    if (faults.length >= mostFaults) break
+    if (hit instanceof LineFault) continue
+    if (isProgram(hit)) bots++
+    else events++
+  }
+  if (faults.length > 0) throw new FileFaults(faults)
+  if (events === 0) throw new FileFaults(['It contains no event.'])
+  return { content: content.digest(), events, bots }
+}
+
+/** A file without user agents has no bots. */
+const isProgram = ({ userAgent }: ImportedHit): boolean => userAgent !== '' && isBot(userAgent)
+
+async function* readHits(
+  { path, format }: ImportFile,
+  { countries, now }: ImportContext,
+  onChunk: (chunk: Buffer) => void,
+): AsyncGenerator<ImportedHit | LineFault> {
+  const lines = readLines(path, onChunk)
+  try {
+    for await (const record of format === 'csv' ? readCsv(lines, knownFields) : readJsonLines(lines)) {
+      yield record instanceof LineFault ? record : hitOf(record)
+    }
+  } catch (error) {
+    if (!(error instanceof LineFault)) throw error
+    yield error
+  }
+
+  function hitOf(record: FileRecord): ImportedHit | LineFault {
+    try {
+      return readHit(record, countries, now)
+    } catch (error) {
+      return new LineFault(`Line ${record.line}: ${(error as Error).message}`)
+    }
+  }
+}
+
+interface Job {
+  id: string
+  /** Null when the import is finished or was given up. */
+  salt: Buffer | null
+  isFinished: boolean
+  timeZone: string
+  batchesDone: number
+}
+
+interface JobRow {
+  id: string
+  salt: Buffer | null
+  is_finished: boolean
+  time_zone: string
+  batches_done: number
+}
+
+/** Finds the import of this content into this site, or creates it. */
+async function openJob({ postgres, site }: ImportContext, content: Buffer): Promise<Job> {
+  await postgres`
+    INSERT INTO imports (id, site_id, content, time_zone, salt)
+    VALUES (${randomUUID()}, ${site.id}, ${content}, ${site.timeZone}, ${randomBytes(32)})
+    ON CONFLICT (site_id, content) DO NOTHING`
+  const [row] = await postgres<[JobRow]>`
+    SELECT id, salt, finished_at IS NOT NULL AS is_finished, time_zone, batches_done
+    FROM imports WHERE site_id = ${site.id} AND content = ${content}`
+  const { id, salt, is_finished: isFinished, time_zone: timeZone, batches_done: batchesDone } = row
+  return { id, salt, isFinished, timeZone, batchesDone }
+}
+
+/** Returns how many days have events, and how many events were left out. */
+async function writeFile(
+  file: ImportFile,
+  context: ImportContext,
+  job: ImportIdentity & { batchesDone: number },
+  onBytes: (bytes: number) => void,
+): Promise<{ days: number; tooOld: number }> {
+  const eventOf = eventsOf(job, context.site)
+  const days = new Set<string>()
+  let batch: TrafficEvent[] = []
+  let [number, tooOld] = [0, 0]
+
+  async function flush(): Promise<void> {
+    if (batch.length === 0) return
+    const id = uuidOf(`${job.id} batch ${number}`)
+    // The import may have been killed after it sent this batch and before it recorded that.
+    const isDoubtful = number === job.batchesDone
+    const isRetained = number < job.batchesDone || (await writeBatch(context, { id, events: batch }, isDoubtful))
+    if (isRetained) for (const { day } of batch) days.add(day)
+    else tooOld += batch.length
+    number++
+    batch = []
+    if (number > job.batchesDone) {
+      await context.postgres`UPDATE imports SET batches_done = ${number} WHERE id = ${job.id}`
+    }
+  }
+
+  for await (const hit of readHits(file, context, ({ length }) => onBytes(length))) {
+    if (hit instanceof LineFault) throw new FileFaults(['It changed during the import.'])
+    if (isProgram(hit)) continue
+    const event = eventOf(hit)
+    // One month per batch, so that ClickHouse takes it whole or not at all.
+    if (batch.length === batchEvents || batch[0]?.day.slice(0, 7) !== event.day.slice(0, 7)) await flush()
+    batch.push(event)
+  }
+  await flush()
+  return { days: days.size, tooOld }
+}
+
+/** False if events of its month are not kept. Checked again after the days are invalidated: only then is the answer certain. */
+async function writeBatch(
+  { clickhouse, postgres, site }: ImportContext,
+  batch: Batch,
+  isDoubtful: boolean,
+): Promise<boolean> {
+  const isRetained = async () => (batch.events[0]?.day ?? '') >= (await retainedFrom(postgres))
+  if (!(await isRetained())) return false
+  await recordBatch(clickhouse, batch, isDoubtful ? await missingEvents(clickhouse, batch.events) : batch.events)
+  const days = new Set(batch.events.map(({ day }) => day))
+  await invalidateDays(
+    postgres,
+    Array.from(days, (day) => ({ siteId: site.id, day })),
+  )
+  return isRetained()
+}

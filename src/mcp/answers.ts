@@ -1,0 +1,105 @@
+// What answers of several tools have in common. Each names its site, dates, zone and units, so that nobody has to guess them.
+import Type from 'typebox'
+import { meanings } from '../stats/meanings.ts'
+import type { Metrics } from '../stats/reports/overview.ts'
+import type { StatsParameters } from '../stats/service.ts'
+import type { SourceAnswer, SourceSite } from '../stats/source.ts'
+import { dayIn } from './inputs.ts'
+import { visitorText } from './visitor-text.ts'
+
+const metricNames = Object.keys(meanings) as (keyof Metrics)[]
+
+export const metricUnits = {
+  visitors: 'count',
+  pageviews: 'count',
+  sessions: 'count',
+  bounce_rate: 'percent',
+  avg_duration: 'seconds',
+} as const satisfies Record<keyof Metrics, string>
+
+export const units = Type.Record(Type.String(), Type.String(), { description: 'The unit of each number.' })
+
+const period = Type.Object({
+  start: Type.String({ description: 'First day.' }),
+  end: Type.String({ description: 'Last day, inclusive.' }),
+  time_zone: Type.String(),
+  includes_today: Type.Boolean({ description: 'Whether the last day is today, whose numbers still grow.' }),
+  exact: Type.String({ description: 'ISO 8601 interval.' }),
+})
+
+/** Which traffic an answer is about. */
+export const subject = {
+  site: Type.Object({ site_id: Type.String(), domain: Type.String() }),
+  period,
+  filters: Type.Record(Type.String(), Type.String()),
+  warnings: Type.Array(Type.String()),
+}
+
+export const previousPeriod = period
+
+const eachMetric = <Schema extends Type.TSchema>(schema: Schema) =>
+  Type.Object(Object.fromEntries(metricNames.map((name) => [name, schema])))
+
+export const metrics = eachMetric(Type.Integer())
+export const changes = eachMetric(Type.Union([Type.Number(), Type.Null()]))
+
+export function describe(site: SourceSite, parameters: StatsParameters, answer: SourceAnswer, now: number) {
+  const named = namePeriod(answer.period, site.timeZone, now)
+  const { country, device, hostname, utmSource } = parameters.filters
+  const filters = { country, device, hostname, utm_source: utmSource && visitorText(utmSource) }
+  const isEmpty = new Set(answer.period.split('/')).size === 1
+  return {
+    site: { site_id: site.id, domain: site.domain },
+    period: named,
+    filters: Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)),
+    warnings: [...answer.warnings, ...(isEmpty ? ['this range has not begun yet, so it has no numbers'] : [])],
+  }
+}
+
+type Subject = ReturnType<typeof describe>
+type NamedPeriod = ReturnType<typeof namePeriod>
+
+/** The days of an ISO 8601 interval, as people name them: both inclusive. */
+export function namePeriod(exact: string, timeZone: string, now: number) {
+  const [start, end] = exact.split('/').map((text) => Temporal.Instant.from(text).toZonedDateTimeISO(timeZone)) as [
+    Temporal.ZonedDateTime,
+    Temporal.ZonedDateTime,
+  ]
+  const isEmpty = start.epochNanoseconds === end.epochNanoseconds
+  const lastDay = (isEmpty ? end : end.subtract({ nanoseconds: 1 })).toPlainDate()
+  return {
+    start: start.toPlainDate().toString(),
+    end: lastDay.toString(),
+    time_zone: timeZone,
+    includes_today: lastDay.equals(dayIn(timeZone, now)),
+    exact,
+  }
+}
+
+/** `example.com, 2026-11-09 to 2026-11-15 (Europe/Berlin), country DE` */
+export function subjectText({ site, period, filters, warnings }: Subject): string {
+  const words = Object.entries(filters).map(([name, value]) => `, ${name} ${JSON.stringify(value)}`)
+  const notes = warnings.map((warning) => `\nNote: ${warning}.`)
+  return `${site.domain}, ${periodText(period)}${words.join('')}${notes.join('')}`
+}
+
+export const periodText = ({ start, end, time_zone, includes_today }: NamedPeriod): string =>
+  `${start === end ? start : `${start} to ${end}`} (${time_zone}${includes_today ? ', today so far' : ''})`
+
+/** One line per metric, with the number that it is compared with. */
+export const metricLines = (current: Metrics, other: Metrics, change: Changes, than: string): string =>
+  metricNames
+    .map((name) => {
+      const percent = change[name]
+      const compared = percent === null ? '' : `, ${percent > 0 ? '+' : ''}${percent} %`
+      return `${name}: ${withUnit(name, current[name])} (${than} ${withUnit(name, other[name])}${compared})`
+    })
+    .join('\n')
+
+export type Changes = Readonly<Record<keyof Metrics, number | null>>
+
+const grouped = new Intl.NumberFormat('en')
+const suffixes = { count: '', percent: ' %', seconds: ' s' }
+
+const withUnit = (name: keyof Metrics, value: number): string =>
+  `${grouped.format(value)}${suffixes[metricUnits[name]]}`

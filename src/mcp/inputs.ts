@@ -1,0 +1,103 @@
+// What tools take: the parameters of the API under the same names, with ranges of the calendar and sites by their domain.
+import Type, { type Static, type TSchema } from 'typebox'
+import { Errors } from 'typebox/value'
+import { ApiError, errors } from '../errors.ts'
+import { readParameters } from '../stats/parameters.ts'
+import type { StatsParameters } from '../stats/service.ts'
+import type { SourceSite } from '../stats/source.ts'
+import { calendarDays, type RangeWord, rangeWords } from './ranges.ts'
+import type { Call } from './tool.ts'
+
+export const oneOf = <const Word extends string>(words: readonly Word[], description: string) =>
+  Type.Unsafe<Word>(Type.String({ enum: [...words], description }))
+
+const date = (description: string) => Type.Optional(Type.String({ maxLength: 10, description }))
+
+/** Which traffic: of which site, in which range, with which filters. */
+export const query = {
+  site: Type.Optional(
+    Type.String({
+      maxLength: 255,
+      description: 'Domain or site_id of the site, as the tool sites lists them. May be left out if there is only one.',
+    }),
+  ),
+  range: Type.Optional(
+    oneOf(
+      rangeWords,
+      "Days in the site's time zone. Weeks begin on Monday; last_week is the whole week before this one. 7d, 30d and 90d are that many days and 12m is twelve months, including today; 24h are the last 24 hours. custom needs start and end. The default is 30d.",
+    ),
+  ),
+  start: date('First day of a custom range, such as 2026-01-31.'),
+  end: date('Last day of a custom range, inclusive.'),
+  country: Type.Optional(
+    Type.String({ maxLength: 2, description: 'Only visitors of this country: two letters of ISO 3166-1, such as DE.' }),
+  ),
+  device: Type.Optional(oneOf(['desktop', 'mobile', 'tablet'], 'Only visitors with this type of device.')),
+  hostname: Type.Optional(Type.String({ maxLength: 253, description: 'Only traffic of this host name.' })),
+  utm_source: Type.Optional(Type.String({ maxLength: 255, description: 'Only sessions with this UTM source.' })),
+}
+
+/** Every tool takes exactly what it names. */
+export const input = <const Properties extends Record<string, TSchema>>(properties: Properties) =>
+  Type.Object(properties, { additionalProperties: false })
+
+export type Query = Static<ReturnType<typeof input<typeof query>>>
+
+/** Refuses an input that does not have its shape; the message says what to send instead. */
+export function checkInput(schema: TSchema, value: unknown): void {
+  const faults = Errors(schema, value).filter(({ keyword }) => keyword !== 'boolean')
+  if (faults.length === 0) return
+  const messages = faults.slice(0, 3).map((fault) => {
+    const name = fault.instancePath.slice(1).replaceAll('/', '.') || 'The input'
+    if (fault.keyword === 'enum') return `${name} must be one of ${fault.params.allowedValues.join(', ')}.`
+    if (fault.keyword === 'required') return `${fault.params.requiredProperties.join(', ')} is missing.`
+    if (fault.keyword !== 'additionalProperties') return `${name} ${fault.message}.`
+    const unknown = fault.params.additionalProperties.slice(0, 5).map((one) => one.slice(0, 32))
+    return `There is no ${unknown.join(', ')} here. ${errors.unsupported_filter.message}`
+  })
+  throw new ApiError('invalid_parameter', messages.join(' '))
+}
+
+const mostNamed = 20
+
+/** The site that an input names. A site of somebody else and one that does not exist are the same. */
+export async function findSite(reference: string | undefined, { source, signal }: Call): Promise<SourceSite> {
+  const sites = await source.sites(signal)
+  const [first, ...more] = sites
+  if (!first) throw new ApiError('forbidden', 'There is no site yet. Somebody has to add one first.')
+  if (reference === undefined) {
+    if (more.length === 0) return first
+    throw new ApiError('site_required', `Name the site: ${listed(sites)}.`)
+  }
+  const wanted = reference.toLowerCase()
+  const site = sites.find(({ id, domain }) => id === wanted || domain === wanted)
+  if (!site) throw new ApiError('forbidden', `No such site can be read. These can: ${listed(sites)}.`)
+  return site
+}
+
+function listed(sites: readonly SourceSite[]): string {
+  const names = sites.slice(0, mostNamed).map(({ domain }) => domain)
+  const rest = sites.length - names.length
+  return rest > 0 ? `${names.join(', ')} and ${rest} more, which the tool sites lists` : names.join(', ')
+}
+
+/** By the rules of the API, with its messages. */
+export function readQuery(asked: Query & { limit?: number }, { timeZone }: SourceSite, now: number): StatsParameters {
+  const { site, range, start, end, ...rest } = asked
+  const parameters = Object.entries({ ...rest, ...rangeParameters(asked, dayIn(timeZone, now)) })
+  return readParameters(
+    new Map(parameters.flatMap(([name, value]) => (value === undefined ? [] : [[name, [String(value)]]]))),
+  )
+}
+
+function rangeParameters({ range, start, end }: Query, today: Temporal.PlainDate) {
+  const hasDates = start !== undefined || end !== undefined
+  const word: RangeWord = range ?? (hasDates ? 'custom' : '30d')
+  if (hasDates && word !== 'custom')
+    throw new ApiError('invalid_date', `start and end need the range custom, not ${word}.`)
+  const days = calendarDays(word, today)
+  return days ? { range: 'custom', start: days.firstDay, end: days.lastDay } : { range: word, start, end }
+}
+
+export const dayIn = (timeZone: string, now: number): Temporal.PlainDate =>
+  Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timeZone).toPlainDate()

@@ -1,0 +1,59 @@
+// Token buckets: a number of events per second, and a burst after a quiet time. In memory, for a bounded number of keys (decision D-150).
+import { LRUCache } from 'lru-cache'
+
+export interface Buckets<Key> {
+  /**
+   * Takes the tokens and returns 0, or takes none and returns the seconds to wait. A bucket with at least one token gives all that are
+   * asked for and goes negative, so that a list longer than the burst is not refused for ever. With 0 tokens it only checks.
+   */
+  take(key: Key, tokens: number): number
+}
+
+export interface BucketOptions {
+  /** 0 disables the limit. */
+  perSecond: number
+  /** A full bucket holds the tokens of this many seconds. */
+  burstSeconds: number
+  /** Milliseconds of a monotonic clock. */
+  now?(): number
+}
+
+interface Bucket {
+  tokens: number
+  at: number
+}
+
+/** At most 20 MB, whatever is sent. */
+export const mostBuckets = 100_000
+
+/**
+ * A key that was not used while 100,000 others were is forgotten and starts with a full bucket. Only an attacker with 100,000 addresses
+ * can use that; against so many, a limit per address means nothing anyway, and the limit of the site holds.
+ */
+export function createBuckets<Key extends string | number>({
+  perSecond,
+  burstSeconds,
+  now = monotonic,
+}: BucketOptions): Buckets<Key> {
+  if (perSecond === 0) return { take: () => 0 }
+  const full = perSecond * burstSeconds
+  const buckets = new LRUCache<Key, Bucket>({
+    // Not `max`, which reserves the memory of all buckets at once: 1.6 MB and 10 ms for each limit, however few its keys.
+    maxSize: mostBuckets,
+    sizeCalculation: () => 1,
+    memoMethod: () => ({ tokens: full, at: now() }),
+  })
+  return {
+    take(key, tokens) {
+      const at = now()
+      const bucket = buckets.memo(key)
+      bucket.tokens = Math.min(full, bucket.tokens + ((at - bucket.at) / 1000) * perSecond)
+      bucket.at = at
+      if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / perSecond)
+      bucket.tokens -= tokens
+      return 0
+    },
+  }
+}
+
+const monotonic = () => performance.now()

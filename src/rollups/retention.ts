@@ -1,0 +1,134 @@
+// Drops months of events that are older than the retention (decision D-79). Each step is recorded before the next, so that a later
+// round can continue after an interruption: (1) `events_from` moves forward, and nobody writes events for earlier days any more;
+// (2) every earlier day with events is rolled up; (3) when no reader can be using them any more, their partitions are dropped.
+// One wrong clock must not drop everything: nothing happens unless three clocks agree, and the first step takes one month with
+// events at a time. An operator has to confirm more than that (decision D-146).
+
+import { sql, text } from '../stores/clickhouse-sql.ts'
+import { type Clocks, clocksAgree, readClocks } from '../stores/clocks.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import type { Stores } from '../stores/stores.ts'
+import { retainedFrom } from './coverage.ts'
+import { rollUpForGood } from './roll-up.ts'
+import { daysToRollUp, stalestReader } from './runs.ts'
+
+export interface Retention {
+  months: number
+  readClocks?: (stores: Stores) => Promise<Clocks>
+  signal?: AbortSignal
+  onError?: (error: Error, domain: string) => void
+  /** How long after the rollup a reader may still be using the events. */
+  patience?: string
+}
+
+export interface Dropped {
+  /** `YYYYMM`. */
+  months: string[]
+  /** Why nothing more is dropped until an operator acts. The text stays the same while the cause does. */
+  held?: string
+}
+
+/** Runs the steps that are due. */
+export async function dropOldEvents(stores: Stores, retention: Retention): Promise<Dropped> {
+  const plan = await planRetention(stores, retention)
+  if (plan === undefined) return { months: [], held: clocksDiffer }
+  const isTooMuch = plan.months.length > 1
+  if (!isTooMuch) await declareRetention(stores.postgres, plan.eventsFrom)
+  await rollUpBeforeDropping(stores, retention)
+  const months = await dropRolledUp(stores, retention.patience)
+  return isTooMuch ? { months, held: tooMuch } : { months }
+}
+
+export const clocksDiffer =
+  'Old events are not dropped: the clocks of this machine, PostgreSQL and ClickHouse differ by more than a minute. Run: footfall doctor'
+const tooMuch =
+  'Old events are not dropped: more than one month is due at once. Run footfall rollup retention to see them; add --confirm to drop them'
+
+export interface MonthOfEvents {
+  /** `YYYYMM`. */
+  month: string
+  events: number
+  bytes: number
+}
+
+/** The first day whose events stay, by PostgreSQL's clock, and the months that go. Undefined while the clocks differ. */
+export async function planRetention(
+  stores: Stores,
+  { months, readClocks: read = readClocks }: Pick<Retention, 'months' | 'readClocks'>,
+): Promise<{ eventsFrom: string; months: MonthOfEvents[] } | undefined> {
+  const clocks = await read(stores)
+  if (!clocksAgree(clocks)) return undefined
+  const eventsFrom = firstRetainedDay(months, clocks.postgres)
+  const since = await retainedFrom(stores.postgres)
+  const going = await stores.clickhouse.rowsPatiently<MonthOfEvents>(sql`
+    SELECT partition AS month, sum(rows) AS events, sum(bytes_on_disk) AS bytes FROM system.parts
+    WHERE database = currentDatabase() AND table = 'events' AND active AND rows > 0
+      AND partition >= ${text(monthOf(since))} AND partition < ${text(monthOf(eventsFrom))}
+    GROUP BY partition ORDER BY partition`)
+  return { eventsFrom, months: going }
+}
+
+const monthOf = (day: string): string => day.slice(0, 7).replace('-', '')
+
+/** The first day of the month this many months ago, by the earliest date on earth. */
+export const firstRetainedDay = (months: number, now: number): string =>
+  Temporal.Instant.fromEpochMilliseconds(now)
+    .toZonedDateTimeISO('Etc/GMT+12')
+    .toPlainDate()
+    .subtract({ months })
+    .with({ day: 1 })
+    .toString()
+
+/** Never moves the day back: a longer retention does not bring dropped events back. */
+export async function declareRetention(postgres: Postgres, from: string): Promise<void> {
+  await postgres`UPDATE retention SET events_from = ${from}::text::date WHERE events_from < ${from}::text::date`
+}
+
+/** Rolls up small sites, too. Afterwards every day before `events_from` is rolled up or has no events. */
+export async function rollUpBeforeDropping({ postgres, clickhouse }: Stores, { signal, onError }: Partial<Retention>) {
+  const [{ due, eventsFrom, last }] = await postgres<[{ due: boolean; eventsFrom: string; last: string }]>`
+    SELECT rolled_up_before < events_from AS due, events_from::text AS "eventsFrom", (events_from - 1)::text AS last FROM retention`
+  if (!due) return
+  const found = await clickhouse.rowsPatiently<{ site_id: string; first: string }>(sql`
+    SELECT site_id, toStartOfMonth(min(day)) AS first FROM events WHERE day <= toDate(${text(last)}) GROUP BY site_id`)
+  // The other sites were deleted. Their remaining events go with the rest.
+  const sites = await postgres<{ id: string; domain: string }[]>`
+    SELECT id, domain FROM sites WHERE id = ANY(${found.map(({ site_id }) => site_id)})`
+  const domains = new Map(sites.map(({ id, domain }) => [id, domain]))
+  let missingDays = 0
+  for (const { site_id: id, first } of found) {
+    const domain = domains.get(id)
+    if (domain === undefined) continue
+    if (signal?.aborted) return
+    try {
+      await rollUpForGood({ postgres, clickhouse }, id, [first, last])
+      missingDays += (await daysToRollUp(postgres, id, [first, last])).length
+    } catch (error) {
+      missingDays++
+      onError?.(error as Error, domain)
+    }
+  }
+  if (missingDays > 0) return
+  await postgres`
+    UPDATE retention SET rolled_up_before = ${eventsFrom}::text::date, rolled_up_at = now()
+    WHERE rolled_up_before < ${eventsFrom}::text::date`
+}
+
+/** Also drops events that an import wrote for such a month in the meantime, which are not counted (decision D-80). */
+export async function dropRolledUp({ postgres, clickhouse }: Stores, patience = stalestReader): Promise<string[]> {
+  const [row] = await postgres<{ month: string }[]>`
+    SELECT to_char(rolled_up_before, 'YYYYMM') AS month FROM retention
+    WHERE rolled_up_at <= now() - ${patience}::text::interval`
+  if (!row) return []
+  const found = await clickhouse.rowsPatiently<{ partition: string }>(sql`
+    SELECT DISTINCT partition FROM system.parts
+    WHERE database = currentDatabase() AND table = 'events' AND active AND partition < ${text(row.month)}
+    ORDER BY partition`)
+  for (const { partition } of found) {
+    // Without this setting ClickHouse refuses to drop more than 50 GB.
+    await clickhouse.run(sql`ALTER TABLE events DROP PARTITION ID ${text(partition)}`, {
+      max_partition_size_to_drop: '0',
+    })
+  }
+  return found.map(({ partition }) => partition)
+}

@@ -1,0 +1,108 @@
+// Records in PostgreSQL which days of a site are rolled up (migrations/postgres/0001_baseline.sql). At most one run writes the rows of
+// a (version, day), and one statement makes them readable. So a reader sees a day before or after a run, never half of it, and any
+// number of runs may be active (decision D-73). Each function sends one statement, because postgres.js 3.4 ends the process when a
+// connection is lost within begin() or reserve().
+
+import type { DayRange } from '../calendar/days.ts'
+import type { Postgres } from '../stores/postgres.ts'
+
+/** What a run writes: days, or months. */
+export type RunSpan = 'day' | 'month'
+
+/** How long a reader may still read a version that was replaced: 15 minutes without PostgreSQL (decision D-69), plus one request. */
+export const stalestReader = '20 minutes'
+
+/** A run shows that it is alive before each statement, and a statement takes ten minutes at most (roll-up.ts). */
+const givenUpAfter = '15 minutes'
+
+export interface Run {
+  id: string
+  version: number
+}
+
+/** Begins a run for these days or months. Undefined: the site is gone. */
+export async function beginRun(
+  postgres: Postgres,
+  siteId: string,
+  span: RunSpan,
+  ranges: readonly DayRange[],
+): Promise<Run | undefined> {
+  const [run] = await postgres<Run[]>`
+    SELECT run::text AS id, chosen AS version
+    FROM begin_rollup_run(${siteId}, ${span}, ${multirangeOf(ranges)}::text::datemultirange)`
+  return run
+}
+
+/** Call it before each statement of a run. False: the run was given up, and nobody will read its rows. */
+export async function isAlive(postgres: Postgres, { id }: Run): Promise<boolean> {
+  const { count } = await postgres`UPDATE rollup_runs SET alive_at = now() WHERE id = ${id} AND state = 'writing'`
+  return count === 1
+}
+
+/** Makes the rows of the run readable, except for days that got late events in the meantime. False: the run was given up. */
+export async function publishRun(postgres: Postgres, { id }: Run): Promise<boolean> {
+  const [row] = await postgres<[{ published: boolean }]>`SELECT publish_rollup_run(${id}) AS published`
+  return row.published
+}
+
+/** Ends a run without rows: it wrote none, or they are deleted. Its days may be written under its version again. */
+export async function releaseRun(postgres: Postgres, { id }: Pick<Run, 'id'>): Promise<void> {
+  await postgres`SELECT release_run(${id})`
+}
+
+/** The days in this range that are not readable yet. */
+export async function daysToRollUp(postgres: Postgres, siteId: string, [first, last]: DayRange): Promise<DayRange[]> {
+  const [row] = await postgres<[{ ranges: DayRange[] }]>`
+    SELECT day_ranges(
+      datemultirange(daterange(${first}::text::date, ${last}::text::date, '[]'))
+      - coalesce((SELECT range_agg(days) FROM rollup_coverage WHERE site_id = ${siteId}), '{}')) AS ranges`
+  return row.ranges
+}
+
+/** Months that are not readable although all their days are. */
+export async function monthsToRollUp(postgres: Postgres, siteId: string): Promise<DayRange[]> {
+  const rows = await postgres<{ first: string; last: string }[]>`
+    WITH covered AS (
+      SELECT range_agg(days) AS days, coalesce(range_agg(months), '{}') AS months
+      FROM rollup_coverage WHERE site_id = ${siteId}
+    )
+    SELECT month::date::text AS first, (month + interval '1 month' - interval '1 day')::date::text AS last
+    FROM covered, unnest(days) AS range,
+      generate_series(date_trunc('month', lower(range)), upper(range) - 1, interval '1 month') AS month
+    WHERE days @> daterange(month::date, (month + interval '1 month')::date)
+      AND NOT months && datemultirange(daterange(month::date, (month + interval '1 month')::date))
+    ORDER BY month`
+  return rows.map(({ first, last }) => [first, last])
+}
+
+/** Rows to delete. */
+export interface Leftover {
+  id: string
+  siteId: string
+  version: number
+  span: RunSpan
+  ranges: DayRange[]
+}
+
+/** At most `most` leftovers that stopped being readable so long ago that no reader can still be using them. */
+export const claimLeftovers = (postgres: Postgres, most: number, patience = stalestReader): Promise<Leftover[]> =>
+  postgres<Leftover[]>`
+    SELECT id::text, site_id AS "siteId", version, span, day_ranges(writes) AS ranges
+    FROM claim_leftovers(${patience}::text::interval, ${most})`
+
+/** At most `most` leftovers of runs that were given up. Such a run can no longer commit, and no other run writes there. */
+export async function givenUp(postgres: Postgres, most: number): Promise<Leftover[]> {
+  await postgres`
+    UPDATE rollup_runs SET state = 'given up', publishes = '{}'
+    WHERE state IN ('writing', 'sweeping') AND alive_at < now() - ${givenUpAfter}::text::interval`
+  return postgres<Leftover[]>`
+    SELECT id::text, site_id AS "siteId", version, span, day_ranges(writes) AS ranges
+    FROM rollup_runs WHERE state = 'given up' ORDER BY id LIMIT ${most}`
+}
+
+/** Call it after the rows of the leftover are deleted. */
+export async function noteSwept(postgres: Postgres, { id }: Leftover): Promise<void> {
+  await postgres`UPDATE rollup_runs SET state = 'swept' WHERE id = ${id} AND state = 'given up'`
+}
+
+const multirangeOf = (ranges: readonly DayRange[]): string => `{${ranges.map(([a, b]) => `[${a},${b}]`).join(',')}}`

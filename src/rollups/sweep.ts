@@ -1,0 +1,42 @@
+// Deletes rollup rows that no reader can be using any more, for many sites at once: a deletion goes through every part of a table.
+
+import { join, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
+import type { Stores } from '../stores/stores.ts'
+import { onDays } from '../traffic/conditions.ts'
+import { keyStartsWith } from './keys.ts'
+import { claimLeftovers, givenUp, type Leftover, noteSwept, releaseRun } from './runs.ts'
+
+/** Leftovers per statement. */
+const mostSwept = 50
+
+/** Returns the number of deleted leftovers. */
+export async function sweep(stores: Stores, patience?: string): Promise<number> {
+  const { postgres } = stores
+  let swept = 0
+  const sweepAll = async (find: () => Promise<Leftover[]>, end: (one: Leftover) => Promise<void>) => {
+    for (let found = await find(); found.length > 0; found = await find()) {
+      for (const table of [sql`short_rollups`, sql`long_rollups`])
+        await stores.clickhouse.run(sql`DELETE FROM ${table} WHERE ${rowsOf(found)}`)
+      for (const one of found) await end(one)
+      swept += found.length
+    }
+  }
+  await sweepAll(
+    () => givenUp(postgres, mostSwept),
+    (one) => noteSwept(postgres, one),
+  )
+  await sweepAll(
+    () => claimLeftovers(postgres, mostSwept, patience),
+    (one) => releaseRun(postgres, one),
+  )
+  return swept
+}
+
+const rowsOf = (some: readonly Leftover[]): Sql =>
+  join(
+    some.map(
+      ({ siteId, span, version, ranges }) =>
+        sql`(site_id = ${text(siteId)} AND ${keyStartsWith(span, version)} AND ${onDays(ranges)})`,
+    ),
+    sql` OR `,
+  )

@@ -1,0 +1,202 @@
+// Query parameters of the statistics endpoints (docs/contract.md 4.1), checked in the contract's order: unsupported_filter,
+// then invalid_parameter, then invalid_date. No value is coerced or clamped (decisions D-48 to D-56).
+
+import { type Range, type RangeName, rangeNames } from '../calendar/periods.ts'
+import { ApiError } from '../errors.ts'
+import { isCountryCode } from '../traffic/country.ts'
+import { devices } from '../traffic/device.ts'
+import { readCursor } from './cursor.ts'
+import { readHostname } from './hostname.ts'
+import type { QueryString } from './query-string.ts'
+import type { StatsParameters } from './service.ts'
+
+export const parameterNames = [
+  'range',
+  'start',
+  'end',
+  'limit',
+  'country',
+  'device',
+  'hostname',
+  'utm_source',
+  'site_id',
+] as const
+
+export type ParameterName = (typeof parameterNames)[number] | 'cursor'
+
+/** What an endpoint accepts. It checks every parameter, also those without effect (decision D-49). */
+export interface Accepted {
+  names: readonly ParameterName[]
+  limit: { usual: number; most: number }
+}
+
+const reportParameters: Accepted = { names: parameterNames, limit: { usual: 10, most: 100 } }
+
+/** A page of 200 sites costs little more than a page of ten (decision D-191). */
+export const sitesParameters: Accepted = { names: [...parameterNames, 'cursor'], limit: { usual: 200, most: 200 } }
+
+const unsupported = ['browser', 'os', 'channel']
+const mostParameters = 32
+
+export interface ReadParameters extends StatsParameters {
+  /** From the cursor: the domain after which the page begins. */
+  after?: string
+}
+
+export function readParameters(query: QueryString, accepted = reportParameters): ReadParameters {
+  refuseUnsupportedFilters(query)
+  refuseVariants(query, accepted.names)
+  if (query.size > mostParameters) {
+    throw new ApiError('invalid_parameter', `At most ${mostParameters} parameters may be sent.`)
+  }
+  const range = one(query, 'range', readRange) ?? '30d'
+  const limit = one(query, 'limit', (text) => readLimit(text, accepted.limit.most)) ?? accepted.limit.usual
+  const country = one(query, 'country', readCountry)
+  const device = one(query, 'device', readDevice)
+  const hostname = one(query, 'hostname', readHostname)
+  const utmSource = one(query, 'utm_source', readUtmSource)
+  const after = accepted.names.includes('cursor') ? one(query, 'cursor', readCursor) : undefined
+  const start = oneDate(query, 'start')
+  const end = oneDate(query, 'end')
+  return {
+    range: range === 'custom' ? customRange(start, end) : { name: range },
+    limit,
+    ...(after !== undefined && { after }),
+    filters: {
+      ...(country && { country }),
+      ...(device && { device }),
+      ...(hostname && { hostname }),
+      ...(utmSource && { utmSource }),
+    },
+  }
+}
+
+function customRange(start: Temporal.PlainDate | undefined, end: Temporal.PlainDate | undefined): Range {
+  if (!(start && end)) throw new ApiError('invalid_date', 'A custom range needs both start and end.')
+  if (Temporal.PlainDate.compare(start, end) > 0) {
+    throw new ApiError('invalid_date', 'start must not be after end.')
+  }
+  return { name: 'custom', firstDay: start, lastDay: end }
+}
+
+export function refuseUnsupportedFilters(query: QueryString): void {
+  for (const name of query.keys()) if (unsupported.includes(plainName(name))) throw new ApiError('unsupported_filter')
+}
+
+/** `Country` and `range[]` mean one of our parameters. Ignoring them would answer a different query with 200 (decision D-56). */
+function refuseVariants(query: QueryString, names: readonly ParameterName[]): void {
+  for (const name of query.keys()) {
+    const known = names.find((one) => one !== name && one === plainName(name))
+    if (known)
+      throw new ApiError(
+        'invalid_parameter',
+        `${known} must be written as ${known}=…, in lower case and without brackets.`,
+      )
+  }
+}
+
+/** The name in lower case, without trailing brackets and their content. */
+function plainName(name: string): string {
+  const bracket = name.endsWith(']') ? name.indexOf('[') : -1
+  return (bracket === -1 ? name : name.slice(0, bracket)).toLowerCase()
+}
+
+/**
+ * Parameters that had no effect, as sentences for the Stats-Warning header (decision D-30). `unused` are known, but do nothing on this
+ * endpoint.
+ */
+export function warningsOf(
+  query: QueryString,
+  { range }: StatsParameters,
+  unused: readonly ParameterName[],
+  { names } = reportParameters,
+): string[] {
+  const warnings = [...query.keys()]
+    .filter((name) => !(names as readonly string[]).includes(name))
+    .map((name) => `unknown parameter ${encodeURIComponent(name.toWellFormed()).slice(0, 64)} was ignored`)
+  for (const name of ['start', 'end'] as const) {
+    const [value] = unused.includes(name) ? [] : (query.get(name) ?? [])
+    if (value && range.name !== 'custom') warnings.push(`${name} has no effect without range=custom`)
+    else if (value && dateTime.test(value))
+      warnings.push(`the time in ${name} has no effect, only its date as written counts`)
+  }
+  for (const name of unused) if (query.has(name)) warnings.push(`${name} has no effect on this endpoint`)
+  return warnings
+}
+
+/** The single value of a parameter, or undefined if it was not sent. Refuses repeated, empty and undecodable values. */
+function one<Value>(query: QueryString, name: ParameterName, read: (text: string) => Value): Value | undefined {
+  const values = query.get(name)
+  if (!values) return undefined
+  if (values.length > 1) throw new ApiError('invalid_parameter', `${name} may be sent only once.`)
+  const [value] = values
+  if (value === null) {
+    throw new ApiError(
+      'invalid_parameter',
+      `The %-escapes of ${name} are not UTF-8 text: write its value in UTF-8, then percent-encode it.`,
+    )
+  }
+  if (!value) throw new ApiError('invalid_parameter', `${name} needs a value.`)
+  return read(value)
+}
+
+const rangeMessage = `range must be one of ${rangeNames.join(', ')}.`
+
+function readRange(text: string): RangeName {
+  if (!(rangeNames as readonly string[]).includes(text)) throw new ApiError('invalid_parameter', rangeMessage)
+  return text as RangeName
+}
+
+function readLimit(text: string, most: number): number {
+  if (!/^[1-9][0-9]{0,2}$/.test(text) || Number(text) > most) {
+    throw new ApiError('invalid_parameter', `limit must be a whole number from 1 to ${most}.`)
+  }
+  return Number(text)
+}
+
+/** Some letters outside ASCII become ASCII letters in the other case: the upper case of a dotless ı is I. */
+const ascii = /^[A-Za-z]+$/
+
+function readCountry(text: string) {
+  const code = text.toUpperCase()
+  if (code === 'UK')
+    throw new ApiError('invalid_parameter', 'country must be a code of ISO 3166-1; for the UK it is GB.')
+  if (!ascii.test(text) || !isCountryCode(code)) {
+    throw new ApiError('invalid_parameter', 'country must be a two-letter code of ISO 3166-1, such as DE.')
+  }
+  return code
+}
+
+function readDevice(text: string) {
+  const device = devices.find((label) => label !== 'Unknown' && label.toLowerCase() === text.toLowerCase())
+  if (!device || !ascii.test(text)) throw new ApiError('invalid_parameter', 'device must be desktop, mobile or tablet.')
+  return device
+}
+
+function readUtmSource(text: string): string {
+  if ([...text].length > 255) throw new ApiError('invalid_parameter', 'utm_source may have at most 255 characters.')
+  if (/\p{Cc}/u.test(text)) throw new ApiError('invalid_parameter', 'utm_source may not hold control characters.')
+  return text
+}
+
+const plainDate = /^(\d{4}-\d{2}-\d{2}|\d{8})$/
+/** ISO 8601, with or without separators; the groups capture the date. */
+const dateTime =
+  /^(?:(\d{4}-\d\d-\d\d)[Tt](?:[01]\d|2[0-3])(?::[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d{1,9})?)?)?|(\d{8})[Tt](?:[01]\d|2[0-3])(?:[0-5]\d(?:(?:[0-5]\d|60)(?:[.,]\d{1,9})?)?)?)(?:[Zz]|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/
+
+/** A calendar date, or the date part of a date-time as written (decision D-54). */
+function oneDate(query: QueryString, name: 'start' | 'end'): Temporal.PlainDate | undefined {
+  const values = query.get(name)
+  if (!values) return undefined
+  const fault = new ApiError('invalid_date', `${name} must be one existing date, such as 2026-01-31 or 20260131.`)
+  const [value] = values
+  if (values.length > 1 || !value) throw fault
+  const [, extended, basic] = dateTime.exec(value) ?? []
+  const date = extended ?? basic ?? value
+  if (!plainDate.test(date)) throw fault
+  try {
+    return Temporal.PlainDate.from(date)
+  } catch {
+    throw fault // right shape, but no such day
+  }
+}

@@ -1,0 +1,67 @@
+// The overview of many sites with one statement. Each has the numbers, the periods and the current time of its own overview.
+import fastJson from 'fast-json-stringify'
+import Type from 'typebox'
+import { boundsOf } from '../calendar/periods.ts'
+import type { ClickHouseReader } from '../stores/clickhouse.ts'
+import { sql } from '../stores/clickhouse-sql.ts'
+import { readOfSites } from './daily-totals-of-sites.ts'
+import type { StatsQuery } from './query.ts'
+import { type Overview, overviewOf, overviewShape, type Totals, totals } from './reports/overview.ts'
+import { domain, siteId } from './shapes.ts'
+
+const instant = (description: string) => Type.String({ format: 'date-time', description })
+
+export const sitesOverviewShape = Type.Array(
+  Type.Object({
+    site_id: siteId,
+    domain,
+    period: Type.Object(
+      {
+        start: instant('When the current period begins, in the time zone of the site.'),
+        end: instant('When it ends; the end itself is not included. Until then the events of this site are counted.'),
+      },
+      { description: 'The current period of this site.' },
+    ),
+    ...overviewShape.properties,
+  }),
+)
+
+/** The shape writes the rows, so nothing else can get out. */
+export const serializeSitesOverview = fastJson(sitesOverviewShape as fastJson.Schema)
+
+interface SiteQuery extends StatsQuery {
+  domain: string
+}
+
+/** One row of `data`. */
+type SiteOverview = Overview & {
+  site_id: string
+  domain: string
+  period: ReturnType<typeof boundsOf>
+}
+
+/** The rows of `data`, in the order of the queries. */
+export async function readSitesOverview(
+  clickhouse: ClickHouseReader,
+  queries: readonly SiteQuery[],
+  signal?: AbortSignal,
+  most?: Parameters<typeof readOfSites>[4],
+): Promise<SiteOverview[]> {
+  const rows = await readOfSites<Totals & { site_id: string }>(
+    clickhouse,
+    queries,
+    (dailyTotals) => sql`
+      SELECT site_id, period, ${totals}
+      FROM ${dailyTotals}
+      GROUP BY site_id, period`,
+    signal,
+    most,
+  )
+  const bySite = Map.groupBy(rows, ({ site_id }) => site_id)
+  return queries.map(({ siteId, domain, current }) => ({
+    site_id: siteId,
+    domain,
+    period: boundsOf(current),
+    ...overviewOf(bySite.get(siteId) ?? []),
+  }))
+}

@@ -1,0 +1,82 @@
+// Limits guessing of passwords and codes (decision D-177).
+
+import { newId } from '../accounts/ids.ts'
+import type { KeySecrets } from '../accounts/keys.ts'
+import { createNetworkKey } from '../process/network-key.ts'
+import { type Buckets, createBuckets } from '../process/token-buckets.ts'
+import { signed, signedText } from './derived-keys.ts'
+
+const quarterSeconds = 15 * 60
+const hourSeconds = 60 * 60
+
+/** Of one sender for one user, in 15 minutes. */
+const perSender = 10
+/** Of one address for all users, in 15 minutes: an office shares an address. */
+const perAddress = 100
+/** Of all unknown browsers together for one user, in an hour. A code has 6 digits only, and who gets to it knows the password. */
+const perUser = { password: 100, code: 20 } as const
+
+interface Sender {
+  /** The whole address; it is kept only as a hash with a random secret. */
+  clientAddress: string
+  /** The cookie of a browser that has signed in before. */
+  browserCookie: string | undefined
+}
+
+export interface Attempt {
+  /** 0, or the seconds until the next attempt may be made. Then this one must be refused unseen. */
+  waitSeconds: number
+  /** For an attempt that was right or was never judged. */
+  giveBack(): void
+}
+
+export interface Attempts {
+  begin(what: 'password' | 'code', email: string, sender: Sender): Attempt
+  /** An answer of the provider of single sign-on: only its sender is known. */
+  beginUnknown(sender: Sender): Attempt
+}
+
+export function createAttempts(secrets: KeySecrets, now?: () => number): Attempts {
+  const buckets = (tokens: number, burstSeconds: number) =>
+    createBuckets<string>({ perSecond: tokens / burstSeconds, burstSeconds, ...(now && { now }) })
+  const networkKey = createNetworkKey()
+  const senders = buckets(perSender, quarterSeconds)
+  const addresses = buckets(perAddress, quarterSeconds)
+  const users = { password: buckets(perUser.password, hourSeconds), code: buckets(perUser.code, hourSeconds) }
+
+  return {
+    begin(what, email, { clientAddress, browserCookie }) {
+      const network = String(networkKey(clientAddress))
+      const browser = knownBrowser(secrets, browserCookie, email)
+      const taken: [Buckets<string>, key: string][] = [
+        [senders, `${what} ${email} ${browser ?? network}`],
+        [addresses, network],
+        // A known browser does not share this one: nobody else can use it up, so the owner is never locked out.
+        ...(browser ? [] : ([[users[what], email]] as [Buckets<string>, string][])),
+      ]
+      return attemptOf(taken)
+    },
+    beginUnknown: ({ clientAddress }) => attemptOf([[addresses, String(networkKey(clientAddress))]]),
+  }
+}
+
+function attemptOf(taken: readonly [Buckets<string>, key: string][]): Attempt {
+  const waitSeconds = Math.max(...taken.map(([bucket, key]) => bucket.take(key, 0)))
+  const change = (tokens: number) => {
+    for (const [bucket, key] of taken) bucket.take(key, tokens)
+  }
+  if (waitSeconds === 0) change(1)
+  return { waitSeconds, giveBack: () => change(-1) }
+}
+
+/** For the cookie of a browser in which this user has signed in. */
+export const browserCookieOf = (secrets: KeySecrets, email: string): string => {
+  const id = newId('browser')
+  return `${id}.${signed(secrets, 'known browser', `${id} ${email}`).split('.').at(-1)}`
+}
+
+/** The id of the browser if this user has signed in with it. */
+function knownBrowser(secrets: KeySecrets, cookie: string | undefined, email: string): string | undefined {
+  const [id, signature] = cookie?.split('.') ?? []
+  return signedText(secrets, 'known browser', `${id} ${email}.${signature}`) && id
+}

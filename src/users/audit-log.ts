@@ -1,0 +1,91 @@
+// What people changed: who, what, when, from where. The table refuses UPDATE and DELETE.
+import type { Postgres } from '../stores/postgres.ts'
+
+/** Every change that is recorded, and how the page of the log words it. */
+export const auditedActions = {
+  'user.signed_in': 'signed in',
+  'user.signed_on': 'signed in with single sign-on',
+  'user.signed_in_with_link': 'signed in with a one-time link',
+  'user.signed_out_everywhere': 'signed out everywhere',
+  'user.session_ended': 'ended a session of their own',
+  'user.password_changed': 'changed their password',
+  'user.password_reset': 'set a new password with a one-time link',
+  'user.second_factor_on': 'turned the second factor on',
+  'user.second_factor_off': 'turned the second factor off',
+  'user.sign_on_connected': 'connected single sign-on',
+  'user.sign_on_disconnected': 'disconnected single sign-on',
+  'user.recovery_code_used': 'signed in with a recovery code',
+  'user.reset_link_created': 'made a link to set a new password',
+  'account.created': 'created the account',
+  'account.plan_changed': 'changed the plan',
+  'account.deleted': 'deleted the account',
+  'account.set_up': 'became the first owner of the account',
+  'member.invited': 'invited somebody',
+  'member.invitation_revoked': 'revoked an invitation',
+  'member.joined': 'accepted an invitation',
+  'member.joined_by_domain': 'joined with an email of the domain',
+  'member.role_changed': 'changed the role of a member',
+  'member.removed': 'removed a member',
+  'site.created': 'added a site',
+  'site.time_zone_changed': 'changed the time zone of a site',
+  'site.hostnames_changed': 'changed the host names of a site',
+  'site.exclusions_changed': 'changed the excluded countries of a site',
+  'site.deleted': 'deleted a site',
+  'key.created': 'created a key',
+  'key.disabled': 'disabled a key',
+  'key.enabled': 'enabled a key',
+  'key.expiry_changed': 'changed the expiry of a key',
+  'key.rotated': 'rotated a key',
+  'key.deleted': 'deleted a key',
+  'link.created': 'created a shared link',
+  'link.revoked': 'revoked a shared link',
+} as const satisfies Record<string, string>
+
+type AuditedAction = keyof typeof auditedActions
+
+export interface AuditEntry {
+  /** Null if it concerns no account. */
+  accountId: string | null
+  /** The email of a user, or `command line`. */
+  actor: string
+  action: AuditedAction
+  /** What it was done to: a domain, the name of a key or a shared link, an email. */
+  subject: string
+  details?: string
+  /** Truncated; empty for the command line. */
+  address?: string
+}
+
+export interface RecordedAction {
+  id: string
+  at: Date
+  actor: string
+  action: AuditedAction
+  subject: string
+  details: string
+  address: string
+}
+
+/** What concerns an account, the newest first. `before` is the id of the last entry of the page before. */
+export const recordedActions = (
+  postgres: Postgres,
+  accountId: string,
+  { before, limit }: { before?: string; limit: number },
+): Promise<RecordedAction[]> => postgres<RecordedAction[]>`
+  SELECT id::text, at, actor, action, subject, details, address FROM audit_log
+  WHERE account_id = ${accountId} AND (${before ?? null}::bigint IS NULL OR id < ${before ?? null}::bigint)
+  ORDER BY audit_log.id DESC LIMIT ${limit}`
+
+/** What a user did with their own sign-in appears in the log of each of their accounts. */
+export const recordOfUser = (
+  postgres: Postgres,
+  userId: string,
+  { actor, action, subject, details = '', address = '' }: Omit<AuditEntry, 'accountId'>,
+) => postgres`
+  INSERT INTO audit_log (account_id, actor, action, subject, details, address)
+  SELECT account_id, ${actor}, ${action}, ${subject}, ${details}, ${address} FROM members WHERE user_id = ${userId}`
+
+/** Call it in the transaction of the change, so that neither happens without the other. */
+export const recordAction = (postgres: Postgres, entry: AuditEntry) => postgres`
+  INSERT INTO audit_log (account_id, actor, action, subject, details, address)
+  VALUES (${entry.accountId}, ${entry.actor}, ${entry.action}, ${entry.subject}, ${entry.details ?? ''}, ${entry.address ?? ''})`

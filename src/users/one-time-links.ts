@@ -1,0 +1,80 @@
+// Links that work once: to make the first owner, to accept an invitation, to set a new password, to sign in. A link holds 256 random bits;
+// PostgreSQL holds only their hash, so a stolen table opens nothing.
+import { hash, randomBytes } from 'node:crypto'
+import { newId } from '../accounts/ids.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import type { Role } from './members.ts'
+
+export const lifetimes = {
+  setup: '24 hours',
+  invitation: '7 days',
+  reset: '24 hours',
+  'sign-in': '10 minutes',
+} as const
+
+export type LinkPurpose = keyof typeof lifetimes
+
+export interface NewLink {
+  purpose: LinkPurpose
+  accountId?: string
+  role?: Role
+  email?: string
+  userId?: string
+}
+
+export interface OneTimeLink {
+  id: string
+  accountId: string | null
+  role: Role | null
+  email: string | null
+  userId: string | null
+}
+
+/** Returns the token for the link. Links that have expired are deleted on the way. */
+export async function createLink(
+  postgres: Postgres,
+  { purpose, accountId, role, email, userId }: NewLink,
+): Promise<string> {
+  const token = randomBytes(32).toString('base64url')
+  await postgres`DELETE FROM one_time_links WHERE expires_at <= now()`
+  await postgres`
+    INSERT INTO one_time_links (hash, id, purpose, account_id, role, email, user_id, expires_at)
+    VALUES (${hashOf(token)}, ${newId('link')}, ${purpose}, ${accountId ?? null}, ${role ?? null}, ${email ?? null},
+            ${userId ?? null}, now() + ${lifetimes[purpose]}::text::interval)`
+  return token
+}
+
+/** The address of a link, made from PUBLIC_URL. */
+export const linkAddress = (publicUrl: string, purpose: LinkPurpose, token: string): string =>
+  `${publicUrl}/${purpose}/${token}`
+
+const columns = (postgres: Postgres) => postgres`id, account_id AS "accountId", role, email, user_id AS "userId"`
+
+/** Only looks: the link still works afterwards. */
+export async function findLink(
+  postgres: Postgres,
+  purpose: LinkPurpose,
+  token: string,
+): Promise<OneTimeLink | undefined> {
+  const [row] = await postgres<OneTimeLink[]>`
+    SELECT ${columns(postgres)} FROM one_time_links
+    WHERE hash = ${hashOf(token)} AND purpose = ${purpose} AND expires_at > now()`
+  return row
+}
+
+/**
+ * Takes the link in the transaction that uses it. Of two that come at the same time, one waits until the other has committed and then
+ * gets nothing; if the other fails, the link is still there.
+ */
+export async function takeLink(
+  transaction: Postgres,
+  purpose: LinkPurpose,
+  token: string,
+): Promise<OneTimeLink | undefined> {
+  const [row] = await transaction<OneTimeLink[]>`
+    DELETE FROM one_time_links WHERE hash = ${hashOf(token)} AND purpose = ${purpose} AND expires_at > now()
+    RETURNING ${columns(transaction)}`
+  return row
+}
+
+const hashOf = (token: string): Buffer => hash('sha256', token, 'buffer')

@@ -1,0 +1,106 @@
+// Passwords are stored as argon2id in PHC format, which names the cost, so that it can be raised later.
+import { type Argon2Parameters, randomBytes, timingSafeEqual } from 'node:crypto'
+import { once } from 'node:events'
+import { MessageChannel, Worker } from 'node:worker_threads'
+import type { PasswordJob } from './password-thread.ts'
+
+export const leastPasswordLength = 12
+/** Longer texts only cost time. */
+export const mostPasswordLength = 200
+
+/** OWASP's parameters. */
+const defaultCost: Cost = { memoryKib: 19_456, passes: 2 }
+const saltBytes = 16
+const hashBytes = 32
+
+interface Cost {
+  memoryKib: number
+  passes: number
+}
+
+export interface Passwords {
+  hash(password: string): Promise<string>
+  /** Without a hash it takes as long as with one, so nobody can find out by time which addresses have an account or a password. */
+  verify(password: string, hash: string | null | undefined): Promise<boolean>
+}
+
+/** Thrown when too many hashes wait. */
+export class PasswordsBusy extends Error {}
+
+/**
+ * One hash at a time: each takes 50 ms of a core and 19 MiB, on a thread with low priority (decision D-182), and API and collector need
+ * the cores. Sign-ins wait in a queue; when it is full they are refused at once.
+ */
+export function createPasswords({ cost = defaultCost, mostWaiting = 40 } = {}): Passwords {
+  let last: Promise<unknown> = Promise.resolve()
+  let waiting = 0
+
+  async function inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
+    if (waiting >= mostWaiting) throw new PasswordsBusy('Too many sign-ins wait')
+    waiting++
+    const turn = last.then(work, work).finally(() => waiting--)
+    last = turn.catch(() => {})
+    return turn
+  }
+
+  const keyOf = (password: string, salt: Buffer, { memoryKib, passes } = cost): Promise<Buffer> =>
+    inTurn(() =>
+      derive({
+        message: Buffer.from(password.normalize('NFKC')),
+        nonce: salt,
+        parallelism: 1,
+        tagLength: hashBytes,
+        memory: memoryKib,
+        passes,
+      }),
+    )
+
+  return {
+    async hash(password) {
+      const salt = randomBytes(saltBytes)
+      const key = await keyOf(password, salt)
+      return `$argon2id$v=19$m=${cost.memoryKib},t=${cost.passes},p=1$${unpadded(salt)}$${unpadded(key)}`
+    },
+    async verify(password, hash) {
+      const [, memoryKib, passes, salt, key] = shape.exec(hash ?? '') ?? []
+      if (!salt || !key) {
+        await keyOf(password, randomBytes(saltBytes))
+        return false
+      }
+      const found = await keyOf(password, Buffer.from(salt, 'base64'), {
+        memoryKib: Number(memoryKib),
+        passes: Number(passes),
+      })
+      return timingSafeEqual(found, Buffer.from(key, 'base64'))
+    },
+  }
+}
+
+/** Kept, because starting a thread takes longer than a hash. */
+let thread: Worker | undefined
+
+async function derive(parameters: Argon2Parameters): Promise<Buffer> {
+  thread ??= startThread()
+  const { port1: found, port2: answer } = new MessageChannel()
+  const key = once(found, 'message') as Promise<[Uint8Array]>
+  const failed = once(found, 'close').then(() =>
+    Promise.reject(new Error('The thread that hashes passwords has ended')),
+  )
+  thread.postMessage({ parameters, answer } satisfies PasswordJob, [answer])
+  const [bytes] = await Promise.race([key, failed])
+  return Buffer.from(bytes)
+}
+
+/** It does not keep the process alive; a hash that somebody waits for does. */
+function startThread(): Worker {
+  const worker = new Worker(new URL('password-thread.ts', import.meta.url))
+  worker.unref()
+  worker.once('exit', () => {
+    thread = undefined
+  })
+  return worker
+}
+
+const shape = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=1\$([\w+/]+)\$([\w+/]{43})$/
+
+const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '')

@@ -1,0 +1,79 @@
+// Who is signed in. The cookie holds 256 random bits; PostgreSQL holds only their hash, so a stolen table signs nobody in.
+import { hash, randomBytes } from 'node:crypto'
+import { newId } from '../accounts/ids.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import type { User } from './users.ts'
+
+const longestIdle = '12 hours'
+const longest = '7 days'
+/** How often a session in use is noted, so that reading a page rarely writes. */
+const notedEvery = '1 minute'
+
+export interface Session {
+  id: string
+  user: User
+}
+
+/** Where a session comes from, for the list of sessions. */
+export interface Origin {
+  /** Truncated. */
+  address: string
+  browser: string
+}
+
+/** Returns the value for the cookie. Sessions that have ended by themselves are deleted on the way. */
+export async function createSession(postgres: Postgres, userId: string, { address, browser }: Origin): Promise<string> {
+  const value = randomBytes(32).toString('base64url')
+  await postgres`
+    DELETE FROM user_sessions
+    WHERE seen_at <= now() - ${longestIdle}::text::interval OR created_at <= now() - ${longest}::text::interval`
+  await postgres`UPDATE users SET signed_in_at = now() WHERE id = ${userId}`
+  await postgres`
+    INSERT INTO user_sessions (hash, id, user_id, address, browser)
+    VALUES (${hashOf(value)}, ${newId('sess')}, ${userId}, ${address}, ${browser})`
+  return value
+}
+
+export async function findSession(postgres: Postgres, value: string): Promise<Session | undefined> {
+  const [row] = await postgres<(User & { session: string; isNoted: boolean })[]>`
+    SELECT user_sessions.id AS session, users.id, email, totp_secret IS NOT NULL AS "hasSecondFactor",
+           password_hash IS NOT NULL AS "hasPassword",
+           seen_at > now() - ${notedEvery}::text::interval AS "isNoted"
+    FROM user_sessions JOIN users ON users.id = user_id
+    WHERE hash = ${hashOf(value)}
+      AND seen_at > now() - ${longestIdle}::text::interval
+      AND user_sessions.created_at > now() - ${longest}::text::interval`
+  if (!row) return undefined
+  const { session, isNoted, ...user } = row
+  if (!isNoted) await postgres`UPDATE user_sessions SET seen_at = now() WHERE id = ${session}`
+  return { id: session, user }
+}
+
+export const endSession = (postgres: Postgres, value: string) =>
+  postgres`DELETE FROM user_sessions WHERE hash = ${hashOf(value)}`
+
+export interface SessionListing extends Origin {
+  id: string
+  createdAt: Date
+  seenAt: Date
+}
+
+/** The running sessions of a user, the one used last at the top. */
+export const sessionsOf = (postgres: Postgres, userId: string): Promise<SessionListing[]> => postgres<SessionListing[]>`
+  SELECT id, address, browser, created_at AS "createdAt", seen_at AS "seenAt" FROM user_sessions
+  WHERE user_id = ${userId}
+    AND seen_at > now() - ${longestIdle}::text::interval
+    AND created_at > now() - ${longest}::text::interval
+  ORDER BY seen_at DESC, id`
+
+/** Returns false if the user has no such session. */
+export async function endSessionOf(postgres: Postgres, userId: string, id: string): Promise<boolean> {
+  const { count } = await postgres`DELETE FROM user_sessions WHERE user_id = ${userId} AND id = ${id}`
+  return count > 0
+}
+
+/** Ends the sessions of a user; all, or all but one. */
+export const endSessionsOf = (postgres: Postgres, userId: string, exceptId: string | null = null) =>
+  postgres`DELETE FROM user_sessions WHERE user_id = ${userId} AND id IS DISTINCT FROM ${exceptId}`
+
+const hashOf = (value: string): Buffer => hash('sha256', value, 'buffer')

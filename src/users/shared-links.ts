@@ -1,0 +1,163 @@
+// Shared links: read-only dashboards for people without an account (decision D-188). The address holds 256 random bits; PostgreSQL holds
+// only their hash, so a stolen table opens nothing.
+import { hash, randomBytes } from 'node:crypto'
+import { onceId } from '../accounts/ids.ts'
+import type { Site } from '../accounts/sites.ts'
+import { inTransaction, type Postgres } from '../stores/postgres.ts'
+import type { Filters } from '../traffic/conditions.ts'
+import { recordAction } from './audit-log.ts'
+import type { Actor } from './site-changes.ts'
+
+/** How often a link in use is noted, so that reading a page rarely writes. */
+const notedEvery = '1 minute'
+/** How long lists show a link that has expired or was revoked. */
+const shownAfterEnd = '90 days'
+
+export interface NewSharedLink {
+  name: string
+  expiresAt: Date | null
+  passwordHash: string | null
+  isEmbeddable: boolean
+  locked: Filters
+  /** A random text of the form that asks for the link. The same text never makes a second link of the site. */
+  nonce: string
+}
+
+/** What the holder of a link gets. */
+export interface SharedLink {
+  id: string
+  siteId: string
+  /** UTC milliseconds, or null for never. */
+  expiresAt: number | null
+  passwordHash: string | null
+  isEmbeddable: boolean
+  /** Filters that are always applied. */
+  locked: Filters
+}
+
+/** A link as lists show it. Nobody can show its address, because that is not stored. */
+export interface SharedLinkListing {
+  id: string
+  name: string
+  createdBy: string
+  createdAt: Date
+  expiresAt: Date | null
+  revokedAt: Date | null
+  lastUsedAt: Date | null
+  hasPassword: boolean
+  isEmbeddable: boolean
+  locked: Filters
+}
+
+/** The address of a link, made from PUBLIC_URL. */
+export const sharedLinkAddress = (publicUrl: string, token: string): string => publicUrl + sharedLinkPath(token)
+
+export const sharedLinkPath = (token: string): string => `/share/${token}`
+
+const tokenShape = /^[\w-]{43}$/
+
+interface FilterColumns {
+  country: Filters['country'] | null
+  device: Filters['device'] | null
+  hostname: string | null
+  utmSource: string | null
+}
+
+const filterColumns = (postgres: Postgres) => postgres`country, device, hostname, utm_source AS "utmSource"`
+
+const lockedOf = ({ country, device, hostname, utmSource }: FilterColumns): Filters => ({
+  ...(country && { country }),
+  ...(device && { device }),
+  ...(hostname && { hostname }),
+  ...(utmSource && { utmSource }),
+})
+
+/** Returns the token, or undefined if the form has already made its link. Links that ended long ago are deleted on the way. */
+export const addSharedLink = (
+  postgres: Postgres,
+  actor: Actor,
+  site: Site,
+  link: NewSharedLink,
+): Promise<string | undefined> =>
+  inTransaction(postgres, async (transaction) => {
+    await transaction`
+      DELETE FROM shared_links
+      WHERE site_id = ${site.id} AND least(expires_at, revoked_at) <= now() - ${shownAfterEnd}::text::interval`
+    const token = randomBytes(32).toString('base64url')
+    const id = onceId('share', `${site.id} ${link.nonce}`)
+    const { country, device, hostname, utmSource } = link.locked
+    const { count } = await transaction`
+      INSERT INTO shared_links
+        (hash, id, site_id, name, created_by, expires_at, password_hash, embeddable, country, device, hostname, utm_source)
+      VALUES (${hashOf(token)}, ${id}, ${site.id}, ${link.name}, ${actor.actor}, ${link.expiresAt}, ${link.passwordHash},
+              ${link.isEmbeddable}, ${country ?? null}, ${device ?? null}, ${hostname ?? null}, ${utmSource ?? null})
+      ON CONFLICT (id) DO NOTHING`
+    if (count === 0) return undefined
+    await record(transaction, actor, site, { action: 'link.created', name: link.name, details: detailsOf(link, id) })
+    return token
+  })
+
+/** Returns false if the site has no such link, or it is revoked already. */
+export const revokeSharedLink = (postgres: Postgres, actor: Actor, site: Site, id: string): Promise<boolean> =>
+  inTransaction(postgres, async (transaction) => {
+    const [link] = await transaction<{ name: string }[]>`
+      UPDATE shared_links SET revoked_at = now()
+      WHERE site_id = ${site.id} AND id = ${id} AND revoked_at IS NULL
+      RETURNING name`
+    if (!link) return false
+    await record(transaction, actor, site, { action: 'link.revoked', name: link.name, details: id })
+    return true
+  })
+
+/** The link that an address opens. Undefined for unknown, expired and revoked ones alike. Read for each request, so a revocation holds at once. */
+export async function openSharedLink(postgres: Postgres, token: string, now: number): Promise<SharedLink | undefined> {
+  if (!tokenShape.test(token)) return undefined
+  const [row] = await postgres<(Omit<SharedLink, 'expiresAt' | 'locked'> & FilterColumns & Noted)[]>`
+    SELECT id, site_id AS "siteId", expires_at AS "expiresAt", password_hash AS "passwordHash", embeddable AS "isEmbeddable",
+           ${filterColumns(postgres)},
+           coalesce(last_used_at > now() - ${notedEvery}::text::interval, FALSE) AS "isNoted"
+    FROM shared_links
+    WHERE hash = ${hashOf(token)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${new Date(now)})`
+  if (!row) return undefined
+  const { id, siteId, expiresAt, passwordHash, isEmbeddable, isNoted } = row
+  if (!isNoted) await postgres`UPDATE shared_links SET last_used_at = now() WHERE id = ${id}`
+  return { id, siteId, expiresAt: expiresAt?.getTime() ?? null, passwordHash, isEmbeddable, locked: lockedOf(row) }
+}
+
+interface Noted {
+  expiresAt: Date | null
+  isNoted: boolean
+}
+
+/** The links of a site: those that work first, then the newest first. */
+export async function sharedLinksOf(postgres: Postgres, siteId: string, now: number): Promise<SharedLinkListing[]> {
+  const rows = await postgres<(Omit<SharedLinkListing, 'locked'> & FilterColumns)[]>`
+    SELECT id, name, created_by AS "createdBy", created_at AS "createdAt", expires_at AS "expiresAt",
+           revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", password_hash IS NOT NULL AS "hasPassword",
+           embeddable AS "isEmbeddable", ${filterColumns(postgres)}
+    FROM shared_links WHERE site_id = ${siteId}
+    ORDER BY revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${new Date(now)}) DESC, created_at DESC, id`
+  return rows.map(({ country, device, hostname, utmSource, ...link }) => ({
+    ...link,
+    locked: lockedOf({ country, device, hostname, utmSource }),
+  }))
+}
+
+const record = (
+  transaction: Postgres,
+  actor: Actor,
+  { accountId, domain }: Site,
+  { action, name, details }: { action: 'link.created' | 'link.revoked'; name: string; details: string },
+) => recordAction(transaction, { ...actor, accountId, action, subject: name, details: `${domain}, ${details}` })
+
+function detailsOf({ expiresAt, passwordHash, isEmbeddable, locked }: NewSharedLink, id: string): string {
+  const parts = [
+    expiresAt ? `expires ${expiresAt.toISOString().slice(0, 16)}Z` : 'never expires',
+    ...Object.values(locked).map((value) => `only ${value}`),
+    ...(passwordHash ? ['with a password'] : []),
+    ...(isEmbeddable ? ['embeddable'] : []),
+  ]
+  return `${parts.join(', ')} (${id})`
+}
+
+const hashOf = (token: string): Buffer => hash('sha256', token, 'buffer')

@@ -1,0 +1,21 @@
+// Who has typed the password of a shared link holds a signed note in a cookie of that link. A note says nothing without its link: the
+// link is read for each request, so the note ends with it.
+import type { KeySecrets } from '../accounts/keys.ts'
+import { signed, signedText } from './derived-keys.ts'
+import type { SharedLink } from './shared-links.ts'
+
+const longestSeconds = 12 * 3600
+
+/** How long a browser may keep the note: never longer than the link works. */
+export const unlockedSeconds = ({ expiresAt }: SharedLink, now: number): number =>
+  expiresAt === null ? longestSeconds : Math.min(longestSeconds, Math.ceil((expiresAt - now) / 1000))
+
+export const unlockedNote = (secrets: KeySecrets, link: SharedLink, now: number): string =>
+  signed(secrets, 'shared link', `${link.id}.${now + unlockedSeconds(link, now) * 1000}`)
+
+/** Whether the link may be opened: it has no password, or the note says that the password was typed. */
+export function isUnlocked(secrets: KeySecrets, link: SharedLink, note: string | undefined, now: number): boolean {
+  if (link.passwordHash === null) return true
+  const [id, until] = (note && signedText(secrets, 'shared link', note))?.split('.') ?? []
+  return id === link.id && now < Number(until)
+}

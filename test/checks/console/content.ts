@@ -1,0 +1,148 @@
+// What the pages show: an account as people have it, one whose every name is as long as can be, and one that is still empty.
+import { newId } from '../../../src/accounts/ids.ts'
+import { createKey } from '../../../src/accounts/keys.ts'
+import { createSite, setExcludedCountries, setHostnames, setTimeZone } from '../../../src/accounts/sites.ts'
+import { generateDemo } from '../../../src/demo/generate.ts'
+import { forgetRollups } from '../../../src/rollups/invalidation.ts'
+import { auditedActions } from '../../../src/users/audit-log.ts'
+import { createPasswords } from '../../../src/users/passwords.ts'
+import { createSession } from '../../../src/users/sessions.ts'
+import { password } from '../../console/console.ts'
+import { makeThings, type Names, type OwnThings } from '../../console/things.ts'
+import { keySecrets, type Stores } from '../../support/stores.ts'
+
+export interface Content {
+  usual: OwnThings
+  long: OwnThings
+  empty: OwnThings
+}
+
+const day = 24 * 3_600_000
+
+export async function makeContent(stores: Stores, now: number): Promise<Content> {
+  const passwordHash = await createPasswords().hash(password)
+  const usual = await makeThings(stores, passwordHash, usualNames)
+  await fillUsual(stores, usual, now)
+  const long = await makeThings(stores, passwordHash, longNames)
+  await fillLong(stores, long)
+  const empty = await makeThings(stores, passwordHash, emptyNames)
+  await stores.postgres`DELETE FROM api_keys WHERE account_id = ${empty.accountId}`
+  await stores.postgres`DELETE FROM shared_links WHERE site_id = ${empty.siteId}`
+  return { usual, long, empty }
+}
+
+const usualNames: Names = {
+  account: 'Northwind Trading',
+  domain: 'demo.example',
+  person: (kind) => ({ owner: 'maria.keller', viewer: 'sam', member: 'jo.ferreira', invited: 'new.colleague' })[kind],
+}
+
+async function fillUsual(stores: Stores, things: OwnThings, now: number): Promise<void> {
+  const { postgres, clickhouse } = stores
+  const { accountId, siteId, owner, keyId, accountKeyId } = things
+  await postgres`UPDATE api_keys SET name = 'Counter on the home page' WHERE id = ${keyId}`
+  await postgres`UPDATE api_keys SET name = 'All sites' WHERE id = ${accountKeyId}`
+  await setTimeZone(postgres, siteId, 'Europe/Berlin')
+  await setHostnames(postgres, siteId, { hostnames: ['demo.example', 'shop.demo.example'], allowSubdomains: false })
+  await setExcludedCountries(postgres, siteId, ['CN', 'RU'])
+  const domains = ['shop.example', 'blog.example', 'docs.example', 'status.example', 'events.example']
+  const sites: [id: string, domain: string, events: number][] = [[siteId, 'demo.example', 20_000]]
+  for (const domain of domains) {
+    // One of them waits for its first event.
+    const events = domain === 'events.example' ? 0 : 10_000
+    sites.push([await createSite(postgres, { accountId, domain }), domain, events])
+  }
+  for (const [index, [id, domain, events]] of sites.entries()) {
+    if (events === 0) continue
+    await generateDemo({ clickhouse, siteId: id, domain, zone: 'UTC', events, seed: index + 1, until: now })
+    await forgetRollups(postgres, id)
+  }
+
+  const keys: [name: string, expiresInDays: number | null, usedDaysAgo: number | null, isDisabled: boolean][] = [
+    ['Weekly report', 89, null, false],
+    ['Grafana', 9, 0.0015, false],
+    ['Old widget', null, 92, true],
+    ['Last year’s export', -30, 31, false],
+    ['Status page', null, 0.2, false],
+  ]
+  for (const [name, expiresInDays, usedDaysAgo, isDisabled] of keys) {
+    const expiry = expiresInDays === null ? {} : { expiresAt: new Date(now + expiresInDays * day) }
+    const { id } = await createKey(postgres, keySecrets, { accountId, siteId, name, ...expiry })
+    const usedAt = usedDaysAgo === null ? null : new Date(now - usedDaysAgo * day)
+    await postgres`
+      UPDATE api_keys SET disabled = ${isDisabled}, last_used_at = ${usedAt}, created_by = ${owner.email},
+                          created_at = now() - interval '100 days'
+      WHERE id = ${id}`
+    if (usedDaysAgo !== null && usedDaysAgo < 1) {
+      await postgres`
+        INSERT INTO key_usage (key_id, hour, requests)
+        SELECT ${id}, date_trunc('hour', now()) - hours * interval '1 hour', 20 + (hours * 37) % 90
+        FROM generate_series(0, 23) AS hours`
+    }
+  }
+  await postgres`
+    UPDATE shared_links SET created_by = ${owner.email}, last_used_at = now() - interval '3 hours',
+                            expires_at = now() + interval '9 days'
+    WHERE site_id = ${siteId} AND name = 'The board'`
+  await postgres`
+    INSERT INTO shared_links (hash, id, site_id, name, created_by, revoked_at, embeddable, country, device)
+    VALUES (sha256('revoked'), ${newId('share')}, ${siteId}, 'Old campaign', ${owner.email}, now() - interval '2 days', FALSE, 'DE', 'Mobile')`
+  await createSession(postgres, owner.userId, { address: '203.0.113.0', browser: 'Chrome on Windows' })
+  await recordEntries(stores, accountId, {
+    actors: [owner.email, owner.email, 'command line'],
+    domain: 'demo.example',
+    key: 'Grafana',
+    email: 'sam@example.com',
+  })
+}
+
+/** As long as a host name may be: 253 characters in labels of at most 63. */
+const longDomain = `${Array.from('abc', (letter) => letter.repeat(60)).join('.')}.${'d'.repeat(60)}.example`
+const longText = `Quarterly ${'verylongwordwithoutanyspace'.repeat(6)} figures for the board, the bank and everybody else`
+
+const longNames: Names = {
+  account: longText,
+  domain: longDomain,
+  person: (kind) => `${kind}.${'a-very-long-name-'.repeat(13)}`.slice(0, 242),
+}
+
+async function fillLong(stores: Stores, { accountId, siteId, owner }: OwnThings): Promise<void> {
+  const { postgres } = stores
+  await setHostnames(postgres, siteId, {
+    hostnames: Array.from({ length: 12 }, (_, index) => `h${index}.${longDomain.slice(4)}`),
+    allowSubdomains: true,
+  })
+  await setTimeZone(postgres, siteId, 'America/Argentina/ComodRivadavia')
+  await setExcludedCountries(postgres, siteId, ['GB', 'GS', 'VC', 'CD', 'UM', 'BQ', 'SH', 'TF', 'IO', 'MK'])
+  await postgres`UPDATE api_keys SET name = ${longText.slice(0, 250)}, created_by = ${owner.email} WHERE account_id = ${accountId}`
+  await postgres`
+    UPDATE shared_links SET name = ${longText.slice(0, 250)}, created_by = ${owner.email}, utm_source = ${longText.slice(0, 250)}
+    WHERE site_id = ${siteId}`
+  await recordEntries(stores, accountId, {
+    actors: [owner.email],
+    domain: longDomain,
+    key: longText,
+    email: owner.email,
+  })
+}
+
+const emptyNames: Names = { account: 'Fresh start', domain: 'fresh.example', person: (kind) => `${kind}.fresh` }
+
+/** Every action several times, so that the log has more than one page. */
+async function recordEntries(
+  { postgres }: Stores,
+  accountId: string,
+  { actors, domain, key, email }: { actors: readonly string[]; domain: string; key: string; email: string },
+): Promise<void> {
+  const actions = Object.keys(auditedActions)
+  for (let index = 119; index >= 0; index--) {
+    const of = (list: readonly string[]) => list[index % list.length] as string
+    const [action, actor] = [of(actions), of(actors)]
+    const subject = { site: domain, key, link: key, member: email }[action.split('.')[0] as string] ?? actor
+    await postgres`
+      INSERT INTO audit_log (at, account_id, actor, action, subject, details, address)
+      VALUES (now() - ${index} * interval '5 hours', ${accountId}, ${actor}, ${action}, ${subject},
+              ${action === 'site.time_zone_changed' ? 'UTC → Europe/Berlin' : ''},
+              ${actor === 'command line' ? '' : of(['203.0.113.0', '2001:db8:85a3::'])})`
+  }
+}

@@ -1,0 +1,21 @@
+// `footfall serve` as a real process, with content, for the check of the pages and for the pictures in docs.
+import { launchServe } from '../../support/serve-process.ts'
+import { connect, createStores, disconnect } from '../../support/stores.ts'
+import type { Check } from '../runner.ts'
+import { type Content, makeContent } from './content.ts'
+
+export async function install(
+  check: Check,
+  settings: Record<string, string> = {},
+): Promise<{ origin: string; content: Content }> {
+  const created = await createStores()
+  check.onEnd(created.remove)
+  const stores = connect(created.addresses)
+  check.onEnd(() => disconnect(stores))
+  const { postgres, clickhouse } = created.addresses
+  const server = await launchServe({ postgres, clickhouse }, { LOG_LEVEL: 'warn', ...settings })
+  check.onEnd(() => server.kill())
+  const content = await makeContent(stores, Date.now())
+  await server.untilReady()
+  return { origin: server.url.replace('127.0.0.1', 'localhost'), content }
+}

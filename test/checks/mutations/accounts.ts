@@ -1,0 +1,96 @@
+import type { Mutation } from './mutations.ts'
+
+/** Breakages of who may ask: accounts, keys, sites and the directory. */
+export const accounts: readonly Mutation[] = [
+  {
+    name: 'directory: an entry that changed while it was read is cached',
+    file: 'src/accounts/directory.ts',
+    find: 'if (generation !== begun || ',
+    replace: 'if (generation < begun || ',
+    caughtBy: 'test/accounts/directory.test.ts',
+  },
+  {
+    name: 'directory: a read after a change gets an older result',
+    file: 'src/accounts/directory.ts',
+    find: 'loading.clear() // later',
+    replace: '// later',
+    caughtBy: 'test/accounts/directory.test.ts',
+  },
+  {
+    name: 'directory: a lost notification is never found',
+    file: 'src/accounts/directory.ts',
+    find: 'if (version !== current && !heardMeanwhile) {',
+    replace: 'if (version === undefined) {',
+    caughtBy: 'test/accounts/directory.test.ts',
+  },
+  {
+    name: 'directory: a counter that went back counts as unchanged',
+    file: 'src/accounts/directory.ts',
+    find: 'if (version !== current && !heardMeanwhile) {',
+    replace: 'if ((version === undefined || current > version) && !heardMeanwhile) {',
+    caughtBy: 'test/accounts/directory.test.ts',
+  },
+  {
+    name: 'directory: a change of plan invalidates nothing',
+    file: 'src/accounts/directory.ts',
+    find: 'subjects: [row.id, row.account_id]',
+    replace: 'subjects: [row.id]',
+    caughtBy: 'test/contract/changes.test.ts',
+  },
+  {
+    name: 'endpoint: an unknown site stays unknown after it was created',
+    file: 'src/accounts/directory.ts',
+    find: ' || (isSite && subjects.includes(anySite))',
+    replace: '',
+    caughtBy: 'test/collector/http/event-route.test.ts',
+  },
+  {
+    name: 'sites: the list of an account misses a new site',
+    file: 'src/accounts/directory.ts',
+    find: 'return { value, subjects: [anySite] }',
+    replace: 'return { value, subjects: value.map(({ id }) => id) }',
+    caughtBy: 'test/accounts/directory.test.ts',
+  },
+  {
+    name: 'faults: a key that cannot be looked up counts as unknown',
+    file: 'src/accounts/directory.ts',
+    find: 'await bounded.read(() => selectKey(postgres, secrets, text))',
+    replace: 'await bounded.read(() => selectKey(postgres, secrets, text)).catch(() => [])',
+    caughtBy: 'test/faults/postgres.test.ts',
+  },
+  {
+    name: 'faults: cached keys and sites last only a minute without PostgreSQL',
+    file: 'src/accounts/directory.ts',
+    find: 'const standardUnconfirmedMs = 15 * 60_000',
+    replace: 'const standardUnconfirmedMs = 60_000',
+    caughtBy: 'test/faults/postgres-health.test.ts',
+  },
+  {
+    name: 'keys: the checksum is not checked',
+    file: 'src/accounts/key-text.ts',
+    find: 'return shape.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)',
+    replace: 'return shape.test(text)',
+    caughtBy: 'test/accounts/key-text.test.ts',
+  },
+  {
+    name: 'keys: some characters are more likely than others',
+    file: 'src/accounts/key-text.ts',
+    find: 'byte < 248 && ',
+    replace: '',
+    caughtBy: 'test/accounts/key-text.test.ts',
+  },
+  {
+    name: 'canary: half of a key is stored as its display prefix',
+    file: 'src/accounts/key-text.ts',
+    find: 'text.slice(0, 9)',
+    replace: 'text.slice(0, 24)',
+    caughtBy: 'check:canary',
+  },
+  {
+    name: 'last use: all keys are written in one statement',
+    file: 'src/accounts/last-use.ts',
+    find: 'const mostAtOnce = 500',
+    replace: 'const mostAtOnce = 500_000',
+    caughtBy: 'test/contract/last-use.test.ts',
+  },
+]

@@ -1,0 +1,115 @@
+import type { Mutation } from './mutations.ts'
+
+const [page, browser, examples] = ['-page', '', '-examples'].map((name) => `test/api/reference${name}.test.ts`) as [
+  string,
+  string,
+  string,
+]
+
+export const apiReference: Mutation[] = [
+  {
+    name: 'reference: an endpoint shows a parameter without effect',
+    file: 'src/api/reference/description.ts',
+    find: "name !== 'limit' || meta.properties?.limit",
+    replace: 'name',
+    caughtBy: page,
+  },
+  {
+    name: 'reference: numbers have no unit',
+    file: 'src/stats/shapes.ts',
+    find: ', ...unitOf(unit) })',
+    replace: ' })',
+    caughtBy: page,
+  },
+  {
+    name: 'reference: an error does not say what to do',
+    file: 'src/api/reference/guides.ts',
+    find: 'prose(whatToDo)',
+    replace: "''",
+    caughtBy: page,
+  },
+  {
+    name: 'reference: colours swallow the end of an example',
+    file: 'src/api/reference/highlight.ts',
+    find: 'source.slice(end)}`',
+    replace: "''}`",
+    caughtBy: page,
+  },
+  {
+    name: 'reference: an example in Python does not run',
+    file: 'src/api/reference/samples.ts',
+    find: 'os.environ["KEY"])',
+    replace: 'os.environ.KEY)',
+    caughtBy: examples,
+  },
+  {
+    name: 'reference: an example of the client asks for something else',
+    file: 'src/api/reference/samples.ts',
+    find: "['server', ...(values.length > 0 ?",
+    replace: "['server', ...(values.length > 9 ?",
+    caughtBy: examples,
+  },
+  {
+    name: 'reference: the dashboard of 30 lines runs what visitors sent',
+    file: 'src/api/reference/dashboard.js',
+    find: 'safe(Object.values(row)[0])',
+    replace: 'Object.values(row)[0]',
+    caughtBy: examples,
+  },
+  {
+    name: 'reference: the key outlives its tab',
+    file: 'src/api/reference/reference.js',
+    find: 'sessionStorage.setItem(name, value)',
+    replace: 'sessionStorage.setItem(name, value), localStorage.setItem(name, value)',
+    caughtBy: browser,
+  },
+  {
+    name: 'reference: a form may put the key into an address',
+    file: 'src/api/reference-routes.ts',
+    find: " form-action 'none';",
+    replace: '',
+    caughtBy: browser,
+  },
+  {
+    name: 'reference: an answer becomes markup',
+    file: 'src/api/reference/reference.js',
+    find: 'textContent: match[0]',
+    replace: 'innerHTML: match[0]',
+    caughtBy: browser,
+  },
+  {
+    name: 'reference: search finds sections only',
+    file: 'src/api/reference/reference.js',
+    find: "all('section, tr[id]')",
+    replace: "all('section')",
+    caughtBy: browser,
+  },
+  {
+    name: 'reference: without a script no language can be chosen',
+    file: 'src/api/reference/reference.css',
+    find: '.samples:has([value="JavaScript"]:checked) [data-language="JavaScript"],',
+    replace: '',
+    caughtBy: browser,
+  },
+  {
+    name: 'reference: a name breaks within a word',
+    file: 'src/api/reference/reference.css',
+    find: '  line-height: 24px;\n  white-space: nowrap;',
+    replace: '  line-height: 24px;\n  word-break: break-all;\n  display: inline-block;\n  max-width: 20px;',
+    caughtBy: browser,
+  },
+  {
+    name: 'reference: a table makes a phone scroll sideways',
+    file: 'src/api/reference/reference.css',
+    find: '.scroll {\n  overflow-x: auto;',
+    replace: '.scroll {',
+    caughtBy: 'check:reference -- --looks 1',
+  },
+  {
+    name: 'reference: a colour is too faint',
+    file: 'src/web/base.css',
+    find: '--faint: light-dark(#66736d,',
+    replace: '--faint: light-dark(#a6b3ad,',
+    caughtBy: 'check:reference -- --looks 2',
+  },
+]

@@ -1,0 +1,111 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are pieces of source text
+import type { Mutation } from './mutations.ts'
+
+/** Breakages of the client and of the documents that lead from a key to other programs. */
+export const client: readonly Mutation[] = [
+  {
+    name: 'client: a call waits longer than it may',
+    file: 'packages/client/request.js',
+    find: 'error.retryAfter > secondsLeft',
+    replace: 'secondsLeft <= 0',
+    caughtBy: 'test/client/waiting.test.ts',
+  },
+  {
+    name: 'client: each try may wait as long as the whole call',
+    file: 'packages/client/request.js',
+    find: '    secondsLeft -= error.retryAfter\n',
+    replace: '',
+    caughtBy: 'test/client/waiting.test.ts',
+  },
+  {
+    name: 'client: a signal does not end the waiting',
+    file: 'packages/client/request.js',
+    find: "    signal?.addEventListener('abort', abort, { once: true })\n",
+    replace: '',
+    caughtBy: 'test/client/waiting.test.ts',
+  },
+  {
+    name: 'client: every wait leaves a listener at the signal',
+    file: 'packages/client/request.js',
+    find: "      signal?.removeEventListener('abort', abort)\n",
+    replace: '',
+    caughtBy: 'test/client/waiting.test.ts',
+  },
+  {
+    name: 'client: a page of a proxy is a result',
+    file: 'packages/client/request.js',
+    find: 'if (response.ok && body?.data)',
+    replace: 'if (response.ok)',
+    caughtBy: 'test/client/errors.test.ts',
+  },
+  {
+    name: 'client: an error has no request id',
+    file: 'packages/client/request.js',
+    find: '    this.requestId = requestId\n',
+    replace: '',
+    caughtBy: 'test/client/errors.test.ts',
+  },
+  {
+    name: 'client: a parameter that is null is sent',
+    file: 'packages/client/request.js',
+    find: 'value != null',
+    replace: 'value !== undefined',
+    caughtBy: 'test/client/calls.test.ts',
+  },
+  {
+    name: 'client: several warnings are one sentence',
+    file: 'packages/client/request.js',
+    find: "?.split('; ')",
+    replace: "?.split('\\n')",
+    caughtBy: 'test/client/calls.test.ts',
+  },
+  {
+    name: 'client: the rate limit ends in 1970',
+    file: 'packages/client/request.js',
+    find: "Number(text('X-RateLimit-Reset')) * 1000",
+    replace: "Number(text('X-RateLimit-Reset'))",
+    caughtBy: 'test/client/calls.test.ts',
+  },
+  {
+    name: 'client: an address with /api/v1 gets it twice',
+    file: 'packages/client/request.js',
+    find: '.replace(/(\\/api\\/v1)?\\/*$/,',
+    replace: '.replace(/\\/*$/,',
+    caughtBy: 'test/client/calls.test.ts',
+  },
+  {
+    name: 'client: bundlers must keep everything',
+    file: 'packages/client/package.json',
+    find: '"sideEffects": false',
+    replace: '"sideEffects": true',
+    caughtBy: 'test/client/package.test.ts',
+  },
+  {
+    name: 'client: TypeScript lets a key be forgotten',
+    file: 'packages/client/request.d.ts',
+    find: '  key: string | undefined',
+    replace: '  key?: string | undefined',
+    caughtBy: 'test/client/types.test.ts',
+  },
+  {
+    name: 'client: the generated types differ from the generator',
+    file: 'dev/docs/client.ts',
+    find: "  'Stats-Total-Rows': 'totalRows',\n",
+    replace: '',
+    caughtBy: 'test/dev/docs/generated-docs.test.ts',
+  },
+  {
+    name: 'integrate: a panel of Grafana shows a field that does not exist',
+    file: 'docs/grafana/dashboard.json',
+    find: '"selector": "avg_duration"',
+    replace: '"selector": "duration"',
+    caughtBy: 'test/docs/grafana.test.ts',
+  },
+  {
+    name: 'integrate: the Python reads a field that does not exist',
+    file: 'docs/integrate.md',
+    find: 'json.load(response)["data"]',
+    replace: 'json.load(response)["rows"]',
+    caughtBy: 'test/docs/integrate.test.ts',
+  },
+]

@@ -1,0 +1,118 @@
+import type { Mutation } from './mutations.ts'
+
+/** Breakages of the shipper. */
+export const collectorShipper: readonly Mutation[] = [
+  {
+    name: 'shipper: a batch gets a new id with every attempt',
+    file: 'src/collector/shipper/batches.ts',
+    find: '    id: plan.id,\n    isRepeated: planned !== undefined,',
+    replace: '    id: randomUUID(),\n    isRepeated: planned !== undefined,',
+    caughtBy: 'test/collector/shipper/ship-batch.test.ts',
+  },
+  {
+    name: 'shipper: later events join the current batch',
+    file: 'src/collector/shipper/batches.ts',
+    find: "prepare('SELECT lines FROM groups WHERE number <= ? ORDER BY number').all(plan.last_group)",
+    replace: "prepare('SELECT lines FROM groups WHERE number <= ? + 1000 ORDER BY number').all(plan.last_group)",
+    caughtBy: 'test/collector/shipper/ship-batch.test.ts',
+  },
+  {
+    name: 'shipper: the newest file of the spool is removed when it is empty',
+    file: 'src/collector/shipper/batches.ts',
+    find: '        if (number === numbers.at(-1)) continue\n',
+    replace: '',
+    caughtBy: 'test/collector/shipper/ship-batch.test.ts',
+  },
+  {
+    name: 'shipper: invalidations that could not be delivered are lost',
+    file: 'src/collector/shipper/notes.ts',
+    find: '    await readers.invalidateDays(notes)\n',
+    replace: '    shipped.forget(notes)\n    await readers.invalidateDays(notes)\n',
+    caughtBy: 'test/collector/shipper/shipped.test.ts',
+  },
+  {
+    name: 'shipper: only the first of many invalidations are delivered',
+    file: 'src/collector/shipper/notes.ts',
+    find: 'notes.length < notesAtOnce ? [] : shipped.notes()',
+    replace: '[]',
+    caughtBy: 'test/collector/shipper/shipped.test.ts',
+  },
+  {
+    name: 'shipper: it is not checked whether the site was deleted',
+    file: 'src/collector/shipper/notes.ts',
+    find: 'readers.eraseDeleted([...new Set(notes.map(({ siteId }) => siteId))])',
+    replace: 'readers.eraseDeleted([])',
+    caughtBy: 'test/collector/shipper/shipped.test.ts',
+  },
+  {
+    name: 'shipper: a batch with a row that ClickHouse refuses is discarded',
+    file: 'src/collector/shipper/ship-batch.ts',
+    find: '    if (only && others.length === 0) return',
+    replace: '    if (only || others.length === 0) return',
+    caughtBy: 'test/collector/shipper/ship-batch.test.ts',
+  },
+  {
+    name: 'shipper: a repeated id in the next batch is written again',
+    file: 'src/collector/shipper/ship-batch.ts',
+    find: 'keys.has(key) || shipped.hasKey(key)',
+    replace: 'keys.has(key)',
+    caughtBy: 'test/collector/shipper/ship-batch.test.ts',
+  },
+  {
+    name: 'shipper: a batch that was recorded and not removed counts as its own repetition',
+    file: 'src/collector/shipper/ship-batch.ts',
+    find: 'if (shipped.hasBatch(spooled.id)) {',
+    replace: "if (shipped.hasBatch('')) {",
+    caughtBy: 'test/collector/shipper/shipped.test.ts',
+  },
+  {
+    name: 'shipper: a batch leaves the spool before its invalidations are on disk',
+    file: 'src/collector/shipper/ship-batch.ts',
+    find: '  shipped.keep(spooled.id, keys, events)\n  spooled.remove()\n',
+    replace: '  spooled.remove()\n  shipped.keep(spooled.id, keys, events)\n',
+    caughtBy: 'test/collector/shipper/shipped.test.ts',
+  },
+  {
+    name: 'shipper: PostgreSQL is queried for the retention of every day',
+    file: 'src/collector/shipper/ship-batch.ts',
+    find: 'const surelyKeptMs = 700 * 86_400_000',
+    replace: 'const surelyKeptMs = 0',
+    caughtBy: 'test/collector/shipper/shipped.test.ts',
+  },
+  {
+    name: 'retention: the shipper writes events that are too old',
+    file: 'src/collector/shipper/ship-batch.ts',
+    find: 'return events.filter(({ day }) => day >= eventsFrom)',
+    replace: "return eventsFrom === '' ? [] : events",
+    caughtBy: 'test/collector/shipper/ship-batch.test.ts',
+  },
+  {
+    name: 'shipper: ids are lost with the process',
+    file: 'src/collector/shipper/shipped.ts',
+    find: 'kept.iterate(now() - keptMs)',
+    replace: 'kept.iterate(now() + 1)',
+    caughtBy: 'test/collector/shipper/ship-batch.test.ts',
+  },
+  {
+    name: 'shipper: ids are kept on disk for ever',
+    file: 'src/collector/shipper/shipped.ts',
+    find: 'DELETE FROM batches WHERE shipped_at < ? OR number < ?',
+    replace: 'DELETE FROM batches WHERE shipped_at < ? AND number < ?',
+    caughtBy: 'test/collector/shipper/shipped.test.ts',
+  },
+  {
+    name: 'shipper: only days before today are invalidated',
+    file: 'src/collector/shipper/shipped.ts',
+    find: 'for (const { siteId, day, count } of countByDay(events)) addNote',
+    replace:
+      'for (const { siteId, day, count } of countByDay(events)) if (day < new Date(now()).toISOString().slice(0, 10)) addNote',
+    caughtBy: 'test/collector/shipper/shipped.test.ts',
+  },
+  {
+    name: 'shipper: a day shipped during its invalidation is not invalidated again',
+    file: 'src/collector/shipper/shipped.ts',
+    find: 'SET number = (SELECT max(number) + 1 FROM notes), events',
+    replace: 'SET events',
+    caughtBy: 'test/collector/shipper/shipped.test.ts',
+  },
+]

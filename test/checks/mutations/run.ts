@@ -1,0 +1,138 @@
+// Makes every listed breakage and expects the named test to fail: `npm run check:mutations -- [--only <name>] [--workers 1]`. Each
+// breakage is made in a copy of the tree; the last line of output is the result as JSON.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { copyWorkingTree } from '../../support/working-copy.ts'
+import { mutated } from './apply.ts'
+import { type Mutation, mutations } from './mutations.ts'
+
+const mostMs = 180_000
+
+const { only, workers: mostWorkers } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    /** How many run at once. Use 1 on a busy machine, because checks have limits in milliseconds. */
+    workers: { type: 'string', default: '2' },
+  },
+}).values
+const chosen = mutations.filter(({ name }) => !only || only.some((part) => name.includes(part)))
+if (chosen.length === 0) throw new Error(`No mutation is called ${only?.join(' or ')}`)
+
+const alreadyRed: Run = { verdict: 'broken', output: 'The test fails without the mutation.' }
+
+const began = performance.now()
+const seconds = () => Math.round((performance.now() - began) / 1000)
+const copies = mkdtempSync(join(tmpdir(), 'footfall-mutations-'))
+try {
+  await check()
+} finally {
+  rmSync(copies, { recursive: true, force: true })
+}
+
+async function check(): Promise<void> {
+  const snapshot = copyTree('tree')
+  // First of all, so that a breakage that no longer fits is reported at once and not after an hour.
+  for (const mutation of chosen) mutated(mutation, readFileSync(join(snapshot, mutation.file), 'utf8'))
+
+  const workers = Array.from({ length: Math.min(Number(mostWorkers), chosen.length) }, (_, index) =>
+    copyTree(`worker-${index}`),
+  )
+  const tests = [...new Set(chosen.map(({ caughtBy }) => caughtBy))]
+  const red = new Set<string>()
+  await share(workers, tests, async (copy, test) => {
+    // A busy machine may be too slow for a test once. A test that always fails can notice nothing.
+    for (let attempt = 0; attempt < 3; attempt++) if ((await runTests(copy, test)).verdict === 'green') return
+    red.add(test)
+    console.log(`fails without any mutation: ${test}`)
+  })
+  console.log(`${tests.length - red.size} of ${tests.length} test files pass without mutations (${seconds()} s)`)
+
+  const missed: string[] = []
+  let done = 0
+  await share(workers, chosen, async (copy, mutation) => {
+    const { verdict, output } = red.has(mutation.caughtBy) ? alreadyRed : await runMutated(copy, mutation)
+    if (verdict !== 'red') missed.push(mutation.name)
+    const noticed =
+      /^test at .*\n✖ (.*) \(/m.exec(output)?.[1] ?? /"(?:faults|short)":(.{0,120})/.exec(output)?.[1] ?? ''
+    const word = { red: 'caught', green: 'MISSED', broken: 'MISSED, the test did not run' }[verdict]
+    console.log(`${++done}/${chosen.length} ${word}: ${mutation.name} | ${mutation.caughtBy} | ${noticed}`)
+    if (verdict === 'broken') console.log(output.slice(-2000))
+  })
+
+  const total = chosen.length
+  process.exitCode = missed.length > 0 ? 1 : 0
+  const result = { check: 'mutations', total, caught: total - missed.length, missed, seconds: seconds() }
+  console.log(JSON.stringify({ ...result, ok: missed.length === 0 }))
+}
+
+/** Distributes the items to the workers, one at a time each. */
+async function share<Item>(
+  workers: readonly string[],
+  items: readonly Item[],
+  work: (copy: string, item: Item) => Promise<void>,
+): Promise<void> {
+  const waiting = [...items]
+  await Promise.all(
+    workers.map(async (copy) => {
+      for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(copy, item)
+    }),
+  )
+}
+
+async function runMutated(copy: string, mutation: Mutation): Promise<Run> {
+  const file = join(copy, mutation.file)
+  const text = readFileSync(file, 'utf8')
+  writeFileSync(file, mutated(mutation, text))
+  try {
+    return await runTests(copy, mutation.caughtBy)
+  } finally {
+    writeFileSync(file, text)
+  }
+}
+
+interface Run {
+  /** Broken: the tests ended without a number of failures, so they prove nothing. */
+  verdict: 'green' | 'red' | 'broken'
+  output: string
+}
+
+/** Retries when nothing was proved, as when stores start too late on a busy machine. */
+async function runTests(folder: string, test: string): Promise<Run> {
+  for (let attempt = 1; ; attempt++) {
+    const run = await runTestsOnce(folder, test)
+    if (run.verdict !== 'broken' || attempt === 3) return run
+  }
+}
+
+async function runTestsOnce(folder: string, test: string): Promise<Run> {
+  const isCheck = test.startsWith('check:')
+  const [command, args] = isCheck
+    ? ['npm', ['run', '--silent', ...test.split(' ')]]
+    : [process.execPath, ['test/run.ts', test]]
+  // A separate process group, so that a hung test is killed with everything it started.
+  const child = spawn(command as string, args as string[], { cwd: folder, detached: true })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
+  let hung = false
+  const timer = setTimeout(() => {
+    hung = true
+    process.kill(-(child.pid as number), 'SIGKILL')
+  }, mostMs)
+  const [code] = (await once(child, 'close')) as [number | null]
+  clearTimeout(timer)
+  const failures = isCheck ? /"ok":false[^\n]*\s*$/.test(output) : /^\S+ (?:fail|cancelled) [1-9]/m.test(output)
+  return { verdict: code === 0 ? 'green' : failures || hung ? 'red' : 'broken', output }
+}
+
+/** All copies are made from the first, so that they are equal. */
+function copyTree(name: string): string {
+  const copy = join(copies, name)
+  const first = join(copies, 'tree')
+  if (copy === first) copyWorkingTree(copy)
+  else cpSync(first, copy, { recursive: true, verbatimSymlinks: true })
+  return copy
+}

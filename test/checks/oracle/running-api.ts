@@ -1,0 +1,110 @@
+// Everything the oracle does to the API, so that the check itself needs neither stores nor HTTP.
+import { createKey } from '../../../src/accounts/keys.ts'
+import { listSitesOf } from '../../../src/accounts/sites.ts'
+import { memoryLimiter } from '../../../src/api/rate-limit.ts'
+import type { CountryCode } from '../../../src/traffic/country.ts'
+import type { TrafficEvent } from '../../../src/traffic/event.ts'
+import { messageHeaders, messageIn, type ToolResult, toolCall } from '../../support/mcp-message.ts'
+import { connect, createStores, disconnect, keySecrets } from '../../support/stores.ts'
+import { makeWorld } from '../../support/world.ts'
+import type { ToolCall } from './assistant.ts'
+import type { Params } from './params.ts'
+
+export interface Response {
+  status: number
+  text: string
+  header(name: string): string | null
+}
+
+export interface OpenSite {
+  siteId: string
+  domain: string
+  accountId: string
+  record(events: readonly TrafficEvent[]): Promise<void>
+  rollUp(last: string): Promise<void>
+  /** Rolls all days up again. */
+  rebuild(last: string): Promise<void>
+  setNow(now: number): void
+  /** From now on windows use another zone. */
+  moveTo(zone: string): Promise<void>
+  invalidate(days: readonly string[]): Promise<void>
+  sweep(): Promise<unknown>
+  /** Counts today, as of now. */
+  count(): Promise<void>
+  get(path: string, params: Params): Promise<Response>
+  /** The same with a key of the account, which has seen every change of its sites. */
+  getOfAccount(path: string, params: Params): Promise<Response>
+  /** As an assistant asks. */
+  call(call: ToolCall): Promise<ToolResult>
+  excludeCountries(countries: readonly CountryCode[]): Promise<void>
+  close(): Promise<void>
+}
+
+interface SiteOptions {
+  zone: string
+  now: number
+  excludedCountries: readonly CountryCode[]
+  /** The account of another site. */
+  accountId?: string
+}
+
+export interface RunningApi {
+  openSite(options: SiteOptions): Promise<OpenSite>
+  close(): Promise<void>
+}
+
+/** The real API on real stores. All sites share them, so a leak from one to another shows as a difference. */
+export async function startRunningApi(): Promise<RunningApi> {
+  const created = await createStores()
+  const stores = connect(created.addresses)
+  return {
+    async openSite({ zone, now, excludedCountries, accountId }) {
+      const world = await makeWorld(stores, {
+        zone,
+        now: new Date(now).toISOString(),
+        excludedCountries: [...excludedCountries],
+        // Other tests cover the rate limit; this limiter never refuses.
+        limiter: memoryLimiter(() => now),
+        ...(accountId && { accountId }),
+      })
+      const read = async (path: string, params: Params, init?: RequestInit): Promise<Response> => {
+        const query = new URLSearchParams(params.map(([name, value]) => [name, value])).toString()
+        const { status, text, headers } = await world.get(path, query, init)
+        return { status, text, header: (name) => headers.get(name) }
+      }
+      return {
+        siteId: world.siteId,
+        domain: world.domain,
+        accountId: world.accountId,
+        async record(events) {
+          if (events.length > 0) await world.recordEvents(events)
+        },
+        rollUp: world.rollUp,
+        rebuild: world.rebuild,
+        setNow: (at) => world.setNow(new Date(at).toISOString()),
+        moveTo: world.moveTo,
+        invalidate: (days) => world.invalidate(...days),
+        sweep: world.sweep,
+        count: world.rollUpToday,
+        get: (path, params) => read(path, params),
+        async getOfAccount(path, params) {
+          const { postgres } = stores
+          const key = await createKey(postgres, keySecrets, { accountId: world.accountId, name: 'All sites' })
+          for (const { id } of await listSitesOf(postgres, [world.accountId])) world.api.directory.forget(id)
+          return read(path, params, { headers: { Authorization: `Bearer ${key.text}` } })
+        },
+        async call({ tool, input }) {
+          const init = { method: 'POST', headers: messageHeaders(world.key.text) }
+          const { text } = await world.api.fetch('/mcp', { ...init, body: JSON.stringify(toolCall(tool, input)) })
+          return messageIn(text).result as ToolResult
+        },
+        excludeCountries: (countries) => world.excludeCountries([...countries]),
+        close: () => world.close(),
+      }
+    },
+    async close() {
+      await disconnect(stores)
+      await created.remove()
+    },
+  }
+}

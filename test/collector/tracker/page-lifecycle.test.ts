@@ -1,0 +1,69 @@
+// Browser features: the back/forward cache and prerendering.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { chromium } from 'playwright-core'
+import { chromiumFlags, chromiumPath } from '../../support/browser.ts'
+import { openRecordingSite } from './recording-site.ts'
+
+const tag = (src: string) => `<script defer src="${src}" data-site="site.example"></script>`
+
+test('a page restored from the back/forward cache is a new view', async (t) => {
+  const site = await openRecordingSite(t, (src) => ({
+    '/': `<!doctype html><title>Home</title>
+      <script>addEventListener('pageshow', ({ persisted }) => { window.wasKept = persisted })</script>
+      ${tag(src)}<a href="/about">About</a>`,
+    '/about': `<!doctype html><title>About</title>${tag(src)}`,
+  }))
+  // Playwright disables the back/forward cache.
+  const ignoreDefaultArgs = ['--disable-back-forward-cache']
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags, ignoreDefaultArgs })
+  t.after(() => browser.close())
+  const tab = await browser.newPage()
+  await tab.goto(`${site.origin}/`, { referer: 'https://search.example/' })
+  await site.arrived(1)
+  await tab.click('a')
+  await site.arrived(2)
+  await tab.evaluate('history.back()')
+  await site.arrived(3)
+  assert.equal(await tab.evaluate('window.wasKept'), true) // otherwise this test proves nothing
+  assert.deepEqual(site.seen(), ['pageview /', 'pageview /about', 'pageview /'])
+  assert.deepEqual(
+    site.events.map(({ r }) => r),
+    ['https://search.example/', `${site.origin}/`, site.origin],
+  )
+})
+
+test('a prerendered page is a view when it is shown, and never otherwise', async (t) => {
+  const site = await openRecordingSite(t, (src) => ({
+    '/': `<!doctype html><title>Home</title>
+      <script type="speculationrules">{"prerender":[{"urls":["/next","/never"],"eagerness":"immediate"}]}</script>
+      ${tag(src)}<script>setTimeout(() => { location.href = '/next' }, 3000)</script>`,
+    '/next': `<!doctype html><title>Next</title>
+      <script>window.footfall = { q: [['prerendering: ' + document.prerendering]] }</script>${tag(src)}`,
+    '/never': `<!doctype html><title>Never</title>${tag(src)}`,
+  }))
+  runChromium(t, `${site.origin}/`)
+  await site.arrived(1)
+  assert.deepEqual(site.seen(), ['pageview /'])
+  await site.arrived(3)
+  assert.deepEqual(site.seen().toSorted(), ['pageview /', 'pageview /next', 'prerendering: true /next'])
+})
+
+/** Without a debugger, because one disables prerendering. */
+function runChromium(t: TestContext, address: string): void {
+  const profile = mkdtempSync(join(tmpdir(), 'footfall-chromium-'))
+  const flags = ['--headless', ...chromiumFlags, '--disable-dev-shm-usage', `--user-data-dir=${profile}`]
+  // A process group of its own, so that its child processes end with it.
+  const chromium = spawn(chromiumPath(), [...flags, address], { stdio: 'ignore', detached: true })
+  const ended = once(chromium, 'exit')
+  t.after(async () => {
+    process.kill(-(chromium.pid as number), 'SIGKILL')
+    await ended
+    rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  })
+}

@@ -1,0 +1,188 @@
+// The dashboard in a real browser, with the keyboard alone: every range, filter and panel is reached and used. And without JavaScript.
+import assert from 'node:assert/strict'
+import { type TestContext, test } from 'node:test'
+import type { Page } from 'playwright-core'
+import { recordBatch } from '../../src/traffic/recording.ts'
+import { openBrowser } from '../support/browser.ts'
+import { custom, eventOf, pageview } from '../support/events.ts'
+import { openConsole } from './console.ts'
+
+const now = '2026-11-15T12:00:00Z'
+
+async function openDashboard(t: TestContext, options: { javaScriptEnabled?: boolean } = {}) {
+  const console = await openConsole(t, { now })
+  const hits = [
+    pageview({ at: '2026-11-15T11:58:00Z', visitor: 'a', pathname: '/pricing', title: 'Pricing' }),
+    pageview({
+      at: '2026-11-14T10:00:00Z',
+      visitor: 'b',
+      country: 'FR',
+      device: 'Mobile',
+      utmSource: 'news',
+      channel: 'Email',
+    }),
+    pageview({ at: '2026-11-10T10:00:00Z', visitor: 'c', country: 'US', device: 'Unknown', referrer: 'example.org' }),
+    custom('signup', { at: '2026-11-10T10:01:00Z', visitor: 'c', country: 'US', device: 'Unknown' }),
+  ]
+  await recordBatch(console.stores.clickhouse, {
+    id: console.siteId,
+    events: hits.map((hit) => eventOf({ hostname: console.domain, ...hit }, console.siteId, 'UTC')),
+  })
+  const visitor = await console.signedIn('viewer')
+  const browser = await openBrowser()
+  t.after(() => browser.close())
+  const context = await browser.newContext({ reducedMotion: 'reduce', ...options })
+  for (const [name, value] of visitor.cookies) await context.addCookies([{ name, value, url: console.url }])
+  const page = await context.newPage()
+  const address = `${console.url}/sites/${console.domain}`
+  await page.goto(address)
+  return { page, address, domain: console.domain }
+}
+
+const queryOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
+
+/** Presses Tab until the element has the focus, and fails if it never gets there. */
+async function reach(page: Page, selector: string): Promise<void> {
+  for (let presses = 0; presses < 150; presses++) {
+    await page.keyboard.press('Tab')
+    if (await page.evaluate(`document.activeElement?.matches(${JSON.stringify(selector)})`)) return
+  }
+  assert.fail(`Tab never reaches ${selector}`)
+}
+
+async function follow(page: Page, selector: string): Promise<void> {
+  await reach(page, selector)
+  await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
+}
+
+test('with the keyboard alone every range, filter, tab and panel is reached and used', {
+  timeout: 120_000,
+}, async (t) => {
+  const { page, address, domain } = await openDashboard(t)
+  const steps: [selector: string, expected: Record<string, string>][] = [
+    ['.segments a[href*="range=7d"]', { range: '7d' }],
+    ['a.compare', { range: '7d', compare: 'off' }],
+    ['#metric-pageviews', { range: '7d', compare: 'off', metric: 'pageviews' }],
+    ['#sources .choices a:nth-child(2)', { range: '7d', compare: 'off', metric: 'pageviews', sources: 'channels' }],
+    [
+      '#geo .choices a:nth-child(2)',
+      { range: '7d', compare: 'off', metric: 'pageviews', sources: 'channels', countries: 'map' },
+    ],
+  ]
+  for (const [selector, expected] of steps) {
+    await follow(page, selector)
+    assert.deepEqual(queryOf(page), expected)
+  }
+  await follow(page, '#geo .choices a:nth-child(1)')
+  await follow(page, '#geo a[href*="country=FR"]')
+  assert.equal(queryOf(page).country, 'FR')
+  await follow(page, '.chip a[aria-label="Remove the filter Country France"]')
+  assert.equal(queryOf(page).country, undefined)
+
+  await page.goto(address)
+  await follow(page, '#devices a[href*="device=mobile"]')
+  assert.equal(await page.locator('#metric-visitors .number').textContent(), '1')
+  await page.goto(`${address}?sources=utm`)
+  await follow(page, '#sources a[href*="utm_source=news"]')
+  assert.equal(queryOf(page).utm_source, 'news')
+
+  await page.goto(address)
+  await follow(page, '#pages a[aria-label="More: Pages"]')
+  assert.equal(queryOf(page).more, 'pages')
+  assert.match((await page.locator('table').textContent()) ?? '', /\/pricing/)
+
+  // Menus: the picker of host names, a custom range, and the command.
+  await page.goto(address)
+  await reach(page, '.filters > summary')
+  await page.keyboard.press('Enter')
+  await follow(page, `.hosts a[href*="hostname=${domain}"]`)
+  assert.equal(queryOf(page).hostname, domain)
+  await page.goto(address)
+  await reach(page, '.filters > summary')
+  await page.keyboard.press('Enter')
+  await reach(page, 'select[name=country]')
+  await page.keyboard.type('Germany')
+  await follow(page, '.filters form button')
+  assert.deepEqual([queryOf(page).country, await page.locator('.fault').count()], ['DE', 0])
+  await page.goto(address)
+  await reach(page, '.right-menu > summary')
+  await page.keyboard.press('Enter')
+  await follow(page, '.right-menu form button')
+  assert.deepEqual(
+    [queryOf(page).range, queryOf(page).start, queryOf(page).end],
+    ['custom', '2026-10-17', '2026-11-15'],
+  )
+  await page.goto(address)
+  await reach(page, '#pages .curl summary')
+  await page.keyboard.press('Enter')
+  assert.match(
+    (await page.locator('#curl-pages').textContent()) ?? '',
+    /curl -H .*\/api\/v1\/stats\/pages\?site_id=site_\w+&range=30d/s,
+  )
+  await page.keyboard.press('Escape')
+  assert.equal(await page.locator('#curl-pages').isVisible(), false)
+})
+
+test('the chart is read and a range chosen with the arrow keys, or by dragging', { timeout: 120_000 }, async (t) => {
+  const { page, address } = await openDashboard(t)
+  await reach(page, '.plot')
+  await page.keyboard.press('ArrowLeft')
+  assert.match((await page.locator('.tip').textContent()) ?? '', /Sun 15 November1 visitors/)
+  await page.keyboard.press('ArrowLeft')
+  assert.match((await page.locator('.tip').textContent()) ?? '', /Sat 14 November1 visitors0 on Thu 15 October/)
+  await page.keyboard.press('Shift+ArrowLeft')
+  await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
+  assert.deepEqual(queryOf(page), { range: 'custom', start: '2026-11-13', end: '2026-11-14' })
+
+  await page.goto(`${address}?country=US&range=7d`)
+  const box = await page.locator('.plot').boundingBox()
+  assert.ok(box)
+  await page.mouse.move(box.x + 2, box.y + 50)
+  await page.mouse.down()
+  await page.mouse.move(box.x + box.width / 6, box.y + 60)
+  await Promise.all([page.waitForNavigation(), page.mouse.up()])
+  assert.deepEqual(queryOf(page), { range: 'custom', start: '2026-11-09', end: '2026-11-10', country: 'US' })
+})
+
+test('shortcuts work, but not while typing', { timeout: 120_000 }, async (t) => {
+  const { page } = await openDashboard(t)
+  for (const [key, field, value] of [
+    ['d', 'range', '24h'],
+    ['w', 'range', '7d'],
+    ['y', 'range', '12m'],
+    ['m', 'range', '30d'],
+    ['x', 'compare', 'off'],
+  ] as const) {
+    await Promise.all([page.waitForNavigation(), page.keyboard.press(key)])
+    assert.equal(queryOf(page)[field], value)
+  }
+  await page.keyboard.press('?')
+  assert.ok(await page.locator('#help').isVisible())
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('c')
+  assert.ok(await page.locator('input[name=start]').isVisible())
+  await page.keyboard.press('Escape')
+  const before = page.url()
+  await page.keyboard.press('/')
+  await page.locator('input[name=utm_source]').focus()
+  await page.keyboard.type('dwm?')
+  assert.equal(page.url(), before)
+  assert.equal(await page.locator('input[name=utm_source]').inputValue(), 'dwm?')
+  assert.equal(await page.locator('#help').isVisible(), false)
+})
+
+test('without JavaScript the numbers, filters, forms and commands are all there', { timeout: 120_000 }, async (t) => {
+  const { page } = await openDashboard(t, { javaScriptEnabled: false })
+  assert.equal(await page.locator('#metric-visitors .number').textContent(), '3')
+  assert.match((await page.locator('.now').textContent()) ?? '', /1 now/)
+  await page.locator('#geo a[href*="country=FR"]').click()
+  assert.equal(await page.locator('#metric-visitors .number').textContent(), '1')
+  await page.locator('.right-menu > summary').click()
+  await page.locator('input[name=start]').fill('2026-11-10')
+  await page.locator('.right-menu form button').click()
+  assert.deepEqual(queryOf(page), { country: 'FR', range: 'custom', start: '2026-11-10', end: '2026-11-15' })
+  await page.locator('.numbers summary').first().click()
+  assert.ok(await page.locator('#chart-numbers').isVisible())
+  await page.locator('#pages .curl summary').click()
+  assert.ok(await page.locator('#curl-pages').isVisible())
+})

@@ -1,0 +1,248 @@
+// Every route of the console: not signed in, as a viewer, with ids of another account, and with forms that no page of ours sent.
+import assert from 'node:assert/strict'
+import { request } from 'node:http'
+import { type TestContext, test } from 'node:test'
+import { formTokenOf } from '../../src/console/forms.ts'
+import { isLinkRoute, type Route } from '../../src/console/route.ts'
+import { routes } from '../../src/console/routes.ts'
+import { migrate } from '../../src/stores/migrate.ts'
+import { addMember } from '../../src/users/members.ts'
+import { createPasswords } from '../../src/users/passwords.ts'
+import { freshStores } from '../support/fresh-stores.ts'
+import { startProvider } from '../support/provider.ts'
+import { cheapPasswords, openConsole, password } from './console.ts'
+import { addressOf, exampleOf, examples, nameOf } from './route-examples.ts'
+import { dumpTables } from './table-dump.ts'
+import { makeThings, type OwnThings, type Person, type Things, unknownThings } from './things.ts'
+
+interface Answer {
+  status: number
+  location: string | undefined
+  text: string
+}
+
+interface Sent {
+  /** The session of this person. Otherwise somebody who is not signed in but has opened a page. */
+  person?: Person | undefined
+  headers?: Record<string, string | undefined>
+  token?: string | undefined
+}
+
+const formCookie = 'a-form-cookie-of-somebody-who-is-not-signed-in'
+
+test('every example belongs to a route', () => {
+  assert.deepEqual(Object.keys(examples).sort(), routes.map(nameOf).sort())
+})
+
+test('every route', { timeout: 280_000 }, async (t) => {
+  const gate = await openGate(t)
+  for (const route of routes) {
+    await t.test(nameOf(route), async (t) => {
+      const things = await gate.makeThings()
+      if (!isForEveryone(route)) {
+        await t.test('leads to the sign-in page without a session', () => gate.needsSession(route, things))
+        await t.test('refuses the ids of other accounts like unknown ones', () => gate.refusesForeign(route, things))
+      }
+      if (route.method === 'POST')
+        await t.test('refuses forms that no page of ours sent', () => gate.refusesForms(route, things))
+      await t.test('refuses viewers what only owners may do', () => gate.refusesViewers(route, things))
+      if (route.method === 'GET' || exampleOf(route).changesNothing)
+        await t.test('changes nothing', () => gate.changesNothing(route, things))
+      else if (exampleOf(route).needsNoOwner)
+        await t.test('is refused, because there are owners', () => gate.isRefused(route, things))
+      else await t.test('changes something as the example says', () => gate.changes(route, things))
+    })
+  }
+})
+
+const isForEveryone = (route: Route): boolean => route.access === 'everyone' || isLinkRoute(route)
+
+async function openGate(t: TestContext) {
+  const stores = await freshStores((end) => t.after(end))
+  await migrate(stores)
+  const provider = await startProvider()
+  t.after(provider.stop)
+  const { url } = await openConsole(t, { stores, provider })
+  const passwordHash = await createPasswords(cheapPasswords).hash(password)
+  const [foreign, viewed, owned] = [await make(), await make(), await make()]
+
+  /** The owner may look at another account, and the viewer owns another: neither may count here. */
+  async function makeMembers(): Promise<OwnThings> {
+    const things = await make()
+    await addMember(stores.postgres, viewed.accountId, things.owner.userId, 'viewer')
+    await addMember(stores.postgres, owned.accountId, things.viewer.userId, 'owner')
+    return things
+  }
+
+  function make(): Promise<OwnThings> {
+    return makeThings(stores, passwordHash)
+  }
+
+  function send(route: Route, things: OwnThings, { person, headers = {}, token }: Sent = {}): Promise<Answer> {
+    const cookie = person ? `footfall-session=${person.cookie}` : `footfall-form=${formCookie}`
+    const fields = exampleOf(route).fields?.(things) ?? {}
+    const { form: ofForm, isForOtherSites = false } = exampleOf(route)
+    const own = token ?? formTokenOf(ofForm?.(things).secret ?? person?.cookie ?? formCookie)
+    const form = {
+      Origin: url,
+      'Sec-Fetch-Site': 'same-origin',
+      'Content-Type': 'application/x-www-form-urlencoded',
+      ...headers,
+    }
+    return exchange(url + addressOf(route, things), {
+      method: route.method,
+      headers: { Cookie: cookie, ...(route.method === 'POST' ? form : headers) },
+      body: route.method === 'POST' ? new URLSearchParams({ ...(own && { token: own }), ...fields }).toString() : '',
+      isForOtherSites,
+    })
+  }
+
+  async function nothingChanges(work: () => Promise<void>): Promise<void> {
+    const before = await dumpTables(stores.postgres)
+    await work()
+    assert.deepEqual(await dumpTables(stores.postgres), before)
+  }
+
+  /** Somebody who may do everything in the account. */
+  const allowed = (route: Route, { owner }: OwnThings): Sent => (isForEveryone(route) ? {} : { person: owner })
+
+  return {
+    makeThings: makeMembers,
+
+    needsSession: (route: Route, things: OwnThings) =>
+      nothingChanges(async () => {
+        const next = `?next=${encodeURIComponent(addressOf(route, things))}`
+        const expected = route.method === 'GET' ? `/login${next}` : '/login'
+        assert.deepEqual(await send(route, things), { status: 303, location: expected, text: '' })
+        const ended = { ...things.owner, cookie: 'x'.repeat(43) }
+        const answer = await send(route, things, { person: ended })
+        assert.equal(answer.location ?? answer.status, route.method === 'GET' ? expected : 403)
+      }),
+
+    refusesForms: (route: Route, things: OwnThings) =>
+      nothingChanges(async () => {
+        const own = allowed(route, things)
+        const faults: Record<string, Sent> = {
+          'no Origin': { headers: { Origin: undefined } },
+          'another Origin': { headers: { Origin: 'https://attacker.example' } },
+          'the Origin of another port': { headers: { Origin: `${url}0` } },
+          'the Origin null': { headers: { Origin: 'null' } },
+          'another site': { headers: { 'Sec-Fetch-Site': 'cross-site' } },
+          'another host of the same site': { headers: { 'Sec-Fetch-Site': 'same-site' } },
+          'no token': { token: '' },
+          'the token of another session': { token: formTokenOf(things.viewer.cookie) },
+          'JSON instead of a form': { headers: { 'Content-Type': 'application/json' } },
+          'a form without a type': { headers: { 'Content-Type': undefined } },
+        }
+        for (const [name, fault] of Object.entries(faults)) {
+          const { status, text } = await send(route, things, { ...own, ...fault })
+          assert.deepEqual([name, status], [name, 403])
+          assert.match(text, /This form is no longer valid/)
+        }
+        const { status } = await exchange(url + addressOf(route, things), {
+          method: 'POST',
+          headers: { Origin: url, 'Content-Type': 'application/x-www-form-urlencoded' },
+          body: new URLSearchParams({ token: formTokenOf('') }).toString(),
+        })
+        assert.equal(status, 403, 'without any cookie')
+      }),
+
+    async refusesViewers(route: Route, things: OwnThings) {
+      if (route.access !== 'owner' && route.access !== 'site-owner') {
+        const isHarmless = route.method === 'GET' || isForEveryone(route) || exampleOf(route).viewersMay
+        assert.ok(isHarmless, 'a viewer may send this form; if it concerns only themselves, say so in the example')
+        return
+      }
+      await nothingChanges(async () => {
+        const { status, text } = await send(route, things, { person: things.viewer })
+        assert.equal(status, 403)
+        assert.match(text, /Only owners may do that/)
+      })
+    },
+
+    /** Replaces one thing at a time, wherever the example uses it. */
+    refusesForeign: (route: Route, things: OwnThings) =>
+      nothingChanges(async () => {
+        const { owner } = things
+        const unknown = unknownThings()
+        for (const kind of Object.keys(unknown) as (keyof Things)[]) {
+          const without = { ...things, [kind]: unknown[kind] }
+          if (!uses(route, things, without)) continue
+          const expected = await send(route, without, { person: owner })
+          assert.ok(expected.status >= 400, `an unknown ${kind} gets ${expected.status} ${expected.location}`)
+          const found = await send(route, { ...things, [kind]: foreign[kind] }, { person: owner })
+          const same = { ...found, text: found.text.replaceAll(foreign[kind], unknown[kind]) }
+          assert.deepEqual([kind, same], [kind, expected])
+          // A viewer of an account may know its ids, but may not use them in the name of another.
+          const seen = { ...things, [kind]: viewed[kind] }
+          if (route.method === 'POST') assert.ok((await send(route, seen, { person: owner })).status >= 400, kind)
+        }
+      }),
+
+    changesNothing: (route: Route, things: OwnThings) =>
+      nothingChanges(async () => {
+        const { status } = await send(route, things, allowed(route, things))
+        const { status: expected = 200 } = exampleOf(route)
+        // The theme is a cookie.
+        assert.ok(status === expected || (route.method === 'POST' && status === 303), `${status}`)
+      }),
+
+    isRefused: (route: Route, things: OwnThings) =>
+      nothingChanges(async () => {
+        const { status, text } = await send(route, things, allowed(route, things))
+        assert.equal(status, 404)
+        assert.match(text, /This link no longer works/)
+      }),
+
+    async changes(route: Route, things: OwnThings) {
+      const before = await dumpTables(stores.postgres)
+      const { status, text } = await send(route, things, allowed(route, things))
+      assert.ok([200, 303].includes(status), `${status} ${text}`)
+      assert.notDeepEqual(await dumpTables(stores.postgres), before)
+    },
+  }
+
+  function uses(route: Route, one: OwnThings, other: OwnThings): boolean {
+    const { fields } = exampleOf(route)
+    const all = (things: OwnThings) => JSON.stringify([addressOf(route, things), fields?.(things)])
+    return all(one) !== all(other)
+  }
+}
+
+/** Every response has the headers that protect pages. */
+function exchange(
+  address: string,
+  {
+    method,
+    headers,
+    body,
+    isForOtherSites = false,
+  }: { method: string; headers: Record<string, string | undefined>; body: string; isForOtherSites?: boolean },
+): Promise<Answer> {
+  const known = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined))
+  return new Promise((resolve, reject) => {
+    const sent = request(address, { method, headers: known as Record<string, string> }, async (response) => {
+      let text = ''
+      for await (const chunk of response.setEncoding('utf8')) text += chunk
+      const { statusCode: status = 0, headers } = response
+      const policy = String(headers['content-security-policy'])
+      try {
+        assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/)
+        assert.match(policy, /frame-ancestors 'none'/)
+        assert.doesNotMatch(policy, /unsafe|https?:|\*/)
+        assert.equal(headers['x-content-type-options'], 'nosniff')
+        assert.match(String(headers['referrer-policy']), /^(same-origin|no-referrer)$/)
+        assert.equal(headers['cache-control'], 'no-store')
+        assert.deepEqual(
+          Object.entries(headers).filter(([name]) => name.startsWith('access-control-')),
+          isForOtherSites && status === 200 ? [['access-control-allow-origin', '*']] : [],
+        )
+        resolve({ status, location: headers.location, text })
+      } catch (error) {
+        reject(error)
+      }
+    })
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}

@@ -1,0 +1,116 @@
+// People in Chromium, with JavaScript and without it: setup, invitation, second factor, signing out everywhere.
+import assert from 'node:assert/strict'
+import { after, before, type TestContext, test } from 'node:test'
+import type { Browser, Page } from 'playwright-core'
+import { migrate } from '../../src/stores/migrate.ts'
+import { createSetupLink } from '../../src/users/setup.ts'
+import { codeAt, stepAt } from '../../src/users/totp.ts'
+import { openBrowser } from '../support/browser.ts'
+import { freshStores } from '../support/fresh-stores.ts'
+import { openConsole } from './console.ts'
+
+const password = 'a password of my own choice'
+const pathOf = (page: Page): string => new URL(page.url()).pathname
+
+let browser: Browser
+before(async () => {
+  browser = await openBrowser()
+})
+after(() => browser.close())
+
+async function openPage(t: TestContext, javaScriptEnabled: boolean): Promise<Page> {
+  const context = await browser.newContext({ javaScriptEnabled })
+  t.after(() => context.close())
+  return context.newPage()
+}
+
+async function choosePassword(page: Page, button: string): Promise<void> {
+  await page.getByLabel('New password').fill(password)
+  await page.getByLabel('The same again').fill(password)
+  await page.getByRole('button', { name: button }).click()
+}
+
+async function givePassword(page: Page, email: string): Promise<void> {
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+async function giveCode(page: Page, code: string): Promise<void> {
+  await page.getByLabel('Code').fill(code)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+for (const javaScriptEnabled of [true, false]) {
+  const how = javaScriptEnabled ? 'with JavaScript' : 'without JavaScript'
+
+  test(`from the setup link to a viewer and a second factor, ${how}`, { timeout: 120_000 }, async (t) => {
+    const stores = await freshStores((end) => t.after(end))
+    await migrate(stores)
+    const console = await openConsole(t, { stores })
+
+    // The setup link makes the first owner, who is signed in.
+    const owner = await openPage(t, javaScriptEnabled)
+    await owner.goto(`${console.url}/setup/${await createSetupLink(stores.postgres)}`)
+    await owner.getByLabel('Email').fill('owner@example.com')
+    await choosePassword(owner, 'Create owner')
+    assert.equal(pathOf(owner), '/')
+    assert.ok(await owner.getByText(console.domain).first().isVisible())
+
+    // The owner invites a viewer, who comes with a browser of their own.
+    await owner.getByRole('link', { name: 'Your account' }).click()
+    await owner.getByRole('link', { name: 'Members' }).click()
+    await owner.getByLabel('Email').fill('viewer@example.com')
+    await owner.getByRole('button', { name: 'Create invitation' }).click()
+    const link = (await owner.locator('#link').textContent()) ?? ''
+    assert.equal(await owner.getByRole('button', { name: 'Copy link' }).isVisible(), javaScriptEnabled)
+    const viewer = await openPage(t, javaScriptEnabled)
+    await viewer.goto(link)
+    await choosePassword(viewer, 'Join A test')
+    assert.equal(pathOf(viewer), '/')
+    await viewer.goto(`${console.url}/account/members`)
+    assert.equal(await viewer.getByRole('button').count(), 0)
+    await viewer.goto(link)
+    assert.ok(await viewer.getByRole('heading', { name: 'This link no longer works' }).isVisible())
+
+    // The owner turns the second factor on.
+    await owner.getByRole('link', { name: 'Your sign-in' }).click()
+    await owner.getByRole('link', { name: 'Turn on' }).click()
+    assert.ok(await owner.getByRole('img', { name: /QR code/ }).isVisible())
+    const secret = await owner.locator('input[name="secret"]').inputValue()
+    await owner.getByLabel('Your password').fill(password)
+    // The code of the step before, so that the sign-in below can use the current one.
+    await owner.getByRole('textbox', { name: 'Code' }).fill(codeAt(secret, stepAt(Date.now()) - 1))
+    await owner.getByRole('button', { name: 'Turn on' }).click()
+    const recovery = ((await owner.locator('#codes').textContent()) ?? '').split('\n')
+    assert.equal(recovery.length, 10)
+    await owner.getByRole('link', { name: 'I have saved them' }).click()
+
+    // Signing in asks for a code of the app, or takes a recovery code.
+    const phone = await openPage(t, javaScriptEnabled)
+    await phone.goto(`${console.url}/account/security`)
+    await givePassword(phone, 'owner@example.com')
+    assert.equal(pathOf(phone), '/login')
+    await giveCode(phone, '000000')
+    assert.match((await phone.getByRole('alert').textContent()) ?? '', /This code is not right/)
+    await giveCode(phone, codeAt(secret, stepAt(Date.now())))
+    assert.equal(pathOf(phone), '/account/security')
+    const tablet = await openPage(t, javaScriptEnabled)
+    await tablet.goto(`${console.url}/login`)
+    await givePassword(tablet, 'owner@example.com')
+    await giveCode(tablet, recovery[0] as string)
+    assert.equal(pathOf(tablet), '/')
+
+    // Signing out everywhere ends all three.
+    await owner.reload()
+    assert.equal(await owner.locator('tbody tr').count(), 3)
+    await owner.getByRole('button', { name: 'Sign out everywhere' }).click()
+    assert.match((await owner.getByRole('status').textContent()) ?? '', /signed out everywhere/)
+    for (const page of [owner, phone, tablet]) {
+      await page.goto(console.url)
+      assert.equal(pathOf(page), '/login')
+    }
+    await viewer.goto(console.url)
+    assert.equal(pathOf(viewer), '/')
+  })
+}

@@ -1,0 +1,136 @@
+// Everything in an account that a URL or a form of the console can name.
+import { randomUUID } from 'node:crypto'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { newId } from '../../src/accounts/ids.ts'
+import { createKey } from '../../src/accounts/keys.ts'
+import { createSite, findSite, type Site } from '../../src/accounts/sites.ts'
+import { invitationsTo, invite } from '../../src/users/invitations.ts'
+import { addMember } from '../../src/users/members.ts'
+import { createLink } from '../../src/users/one-time-links.ts'
+import { createSession } from '../../src/users/sessions.ts'
+import { addSharedLink, type NewSharedLink, sharedLinksOf } from '../../src/users/shared-links.ts'
+import { createUser } from '../../src/users/users.ts'
+import { keySecrets, type Stores } from '../support/stores.ts'
+
+export interface Things {
+  accountId: string
+  domain: string
+  /** A key of the site. */
+  keyId: string
+  /** A key of the account. */
+  accountKeyId: string
+  /** A shared link of the site. */
+  linkId: string
+  /** Another session of the visitor. */
+  sessionId: string
+  /** Another member of the account. */
+  memberId: string
+  /** An invitation to the account. */
+  invitationId: string
+}
+
+export interface Person {
+  userId: string
+  email: string
+  /** The value of the session cookie. */
+  cookie: string
+}
+
+export interface OwnThings extends Things {
+  /** Tokens of one-time links. */
+  invitationToken: string
+  resetToken: string
+  setupToken: string
+  signInToken: string
+  /** Tokens of shared links: of the one above, of an embeddable one, and of one with a password. */
+  sharedToken: string
+  embeddableToken: string
+  passwordToken: string
+  siteId: string
+  owner: Person
+  viewer: Person
+}
+
+export interface Names {
+  account: string
+  domain: string
+  /** Becomes the part before the @. */
+  person(role: 'owner' | 'viewer' | 'member' | 'invited'): string
+}
+
+const randomNames = (): Names => ({ account: 'Things', domain: `${randomUUID()}.example`, person: () => randomUUID() })
+
+/** An account with one of everything, an owner and a viewer who are signed in. */
+export async function makeThings(stores: Stores, passwordHash: string, names = randomNames()): Promise<OwnThings> {
+  const { postgres } = stores
+  const accountId = await createAccount(postgres, { name: names.account, plan: 'Agency' })
+  const { domain } = names
+  const siteId = await createSite(postgres, { accountId, domain })
+  const site = (await findSite(postgres, siteId)) as Site
+  const share = async (name: string, more: Partial<NewSharedLink> = {}): Promise<string> => {
+    const link = {
+      name,
+      expiresAt: null,
+      passwordHash: null,
+      isEmbeddable: false,
+      locked: {},
+      nonce: randomUUID(),
+      ...more,
+    }
+    return (await addSharedLink(postgres, { actor: 'maria.keller@example.com' }, site, link)) as string
+  }
+  const sharedToken = await share('For the agency', { locked: { country: 'DE' } })
+  const embeddableToken = await share('Home page', { isEmbeddable: true })
+  const passwordToken = await share('The board', { passwordHash })
+  const links = await sharedLinksOf(postgres, siteId, Date.now())
+  const siteKey = await createKey(postgres, keySecrets, { accountId, siteId, name: 'Of the site' })
+  const accountKey = await createKey(postgres, keySecrets, { accountId, name: 'Of the account' })
+
+  async function addPerson(kind: 'owner' | 'viewer' | 'member'): Promise<Person> {
+    const email = `${names.person(kind)}@example.com`
+    const userId = await createUser(postgres, email, passwordHash)
+    await addMember(postgres, accountId, userId, kind === 'owner' ? 'owner' : 'viewer')
+    const cookie = await createSession(postgres, userId, { address: '192.0.2.0', browser: 'Firefox on Linux' })
+    return { userId, email, cookie }
+  }
+
+  const [owner, viewer, member] = [await addPerson('owner'), await addPerson('viewer'), await addPerson('member')]
+  await createSession(postgres, owner.userId, { address: '198.51.100.0', browser: 'Safari on iOS' })
+  const [session] = await postgres<{ id: string }[]>`
+    SELECT id FROM user_sessions WHERE user_id = ${owner.userId} AND browser = 'Safari on iOS'`
+  const invited = { accountId, email: `${names.person('invited')}@example.com`, role: 'viewer' } as const
+  const invitationToken = await invite(postgres, invited)
+  const [invitation] = await invitationsTo(postgres, accountId)
+  return {
+    invitationToken,
+    resetToken: await createLink(postgres, { purpose: 'reset', userId: owner.userId }),
+    setupToken: await createLink(postgres, { purpose: 'setup' }),
+    signInToken: await createLink(postgres, { purpose: 'sign-in', userId: owner.userId }),
+    invitationId: invitation?.id as string,
+    accountId,
+    siteId,
+    domain,
+    keyId: siteKey.id,
+    linkId: links.find(({ name }) => name === 'For the agency')?.id as string,
+    sharedToken,
+    embeddableToken,
+    passwordToken,
+    accountKeyId: accountKey.id,
+    sessionId: session?.id as string,
+    memberId: member.userId,
+    owner,
+    viewer,
+  }
+}
+
+/** Well formed, and nobody has them. */
+export const unknownThings = (): Things => ({
+  accountId: newId('acct'),
+  domain: `${randomUUID()}.example`,
+  keyId: newId('key'),
+  accountKeyId: newId('key'),
+  linkId: newId('share'),
+  sessionId: newId('sess'),
+  memberId: newId('user'),
+  invitationId: newId('link'),
+})

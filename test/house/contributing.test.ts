@@ -1,0 +1,43 @@
+// CONTRIBUTING.md is correct: every command and path exists, and the tutorial shows the file that is tested.
+import assert from 'node:assert/strict'
+import { existsSync } from 'node:fs'
+import { test } from 'node:test'
+import { read, root } from './tree.ts'
+
+const page = read('CONTRIBUTING.md')
+const { scripts, version } = JSON.parse(read('package.json')) as { scripts: Record<string, string>; version: string }
+
+test('every command and path in CONTRIBUTING.md exists', () => {
+  const commands = [...page.matchAll(/npm run ([\w:]+)/g)].map(([, name]) => name as string)
+  assert.ok(commands.length > 8)
+  assert.deepEqual(
+    commands.filter((name) => !(name in scripts)),
+    [],
+  )
+  const paths = [...page.matchAll(/(?<![\w./-])(?:src|test|docs|dev|migrations|\.ci|\.github)\/[\w./-]*\w/g)].map(
+    ([path]) => path,
+  )
+  const made = ['src/stats/reports/weekdays.ts', 'test/contract/reports/weekdays.test.ts', 'test/faults/yours.test.ts']
+  assert.ok(paths.length > 20)
+  assert.deepEqual(
+    paths.filter((path) => !made.includes(path) && !existsSync(new URL(path, root))),
+    [],
+  )
+})
+
+test('the report shown in CONTRIBUTING.md is the one in the patch', () => {
+  const [, shown] = /```ts weekdays\n([\s\S]*?)```/.exec(page) ?? []
+  const [, added = ''] = read('docs/tutorial/weekdays.patch').split('+++ b/src/stats/reports/weekdays.ts\n')
+  const lines = added.split('\n').filter((line) => line.startsWith('+'))
+  assert.equal(shown, `${lines.map((line) => line.slice(1)).join('\n')}\n`)
+})
+
+test('the changelog has the version of package.json, newest first, each version with a link', () => {
+  const changelog = read('CHANGELOG.md')
+  const [unreleased, ...versions] = [...changelog.matchAll(/^## \[(.+?)\](.*)$/gm)]
+  assert.deepEqual([unreleased?.[1], unreleased?.[2]], ['Unreleased', ''])
+  assert.equal(versions[0]?.[1], version)
+  for (const [, name = '', date = ''] of versions) assert.match(date, /^ - \d{4}-\d\d-\d\d$/, name)
+  for (const [, name = ''] of [unreleased as RegExpExecArray, ...versions])
+    assert.ok(changelog.includes(`\n[${name}]: `), name)
+})

@@ -1,0 +1,42 @@
+// Separate databases for tests that change the schema or the counter that all directories follow.
+import { randomBytes } from 'node:crypto'
+import postgres from 'postgres'
+import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { connectPostgres } from '../../src/stores/postgres.ts'
+import { databaseUrl, disconnect, openStores, type StoreAddresses, type Stores } from './stores.ts'
+
+/** Empty databases on the servers of this run, not migrated. They are removed at the end of the given test or file. */
+export async function freshStores(atEnd: (end: () => Promise<void>) => void): Promise<Stores> {
+  const shared = await openStores()
+  const name = `footfall_unit_${randomBytes(6).toString('hex')}`
+  const admin = postgres(databaseUrl, { max: 1 })
+  await admin.unsafe(`CREATE DATABASE ${name}`)
+  await shared.clickhouse.command(`CREATE DATABASE ${name}`)
+  const stores = connectPatiently({
+    ...shared.addresses,
+    postgres: withDatabase(databaseUrl, name),
+    clickhouse: withDatabase(shared.addresses.clickhouse, name),
+  })
+  atEnd(async () => {
+    await disconnect(stores)
+    await shared.clickhouse.command(`DROP DATABASE ${name}`)
+    await admin.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)
+    await admin.end()
+  })
+  return stores
+}
+
+/** Without the short timeouts of a process that serves requests, which these tests do not cover. */
+export const patientPostgres = (url: string) => connectPostgres(url, { max: 10 })
+
+export const connectPatiently = (addresses: StoreAddresses): Stores => ({
+  postgres: patientPostgres(addresses.postgres),
+  clickhouse: openClickHouse(addresses.clickhouse),
+  addresses,
+})
+
+function withDatabase(url: string, name: string): string {
+  const changed = new URL(url)
+  changed.pathname = `/${name}`
+  return changed.href
+}
