@@ -9,7 +9,7 @@ import { rollupKey } from '../rollups/keys.ts'
 import type { Plan } from '../rollups/plan.ts'
 import { filterBitsOf, smallestSet } from '../rollups/reading.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
-import { dates, join, type Sql, sql, text, texts, uints } from '../stores/clickhouse-sql.ts'
+import { dates, ints, join, type Sql, sql, text, texts, uints } from '../stores/clickhouse-sql.ts'
 import { type Filters, onDays } from '../traffic/conditions.ts'
 import type { StatsQuery } from './query.ts'
 
@@ -178,9 +178,9 @@ function rawTotals(queries: readonly StatsQuery[], name: keyof Periods): Sql[] {
         SELECT site_id, first, begins, last, ends FROM (SELECT 1) ARRAY JOIN
           ${texts(sites.map(({ siteId }) => siteId))} AS site_id,
           ${dates(periods.map(({ firstDay }) => storedDay(firstDay)))} AS first,
-          ${uints(periods.map((period) => partialStart(period) ?? 0))} AS begins,
+          ${ints(periods.map((period) => partialStart(period) ?? 0))} AS begins,
           ${dates(periods.map(({ lastDay }) => storedDay(lastDay)))} AS last,
-          ${uints(periods.map((period) => partialEnd(period) ?? Number.MAX_SAFE_INTEGER))} AS ends
+          ${ints(periods.map((period) => partialEnd(period) ?? Number.MAX_SAFE_INTEGER))} AS ends
       ) AS windows USING site_id
       WHERE ${rawDays(sites, name)} AND ${filtered(sites)} AND NOT ${isExcluded(sites)}
       GROUP BY site_id, day, session_id

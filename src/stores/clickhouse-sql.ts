@@ -31,6 +31,7 @@ export const text = (value: string) => typed('String', value)
 export const texts = (values: readonly string[]) => typed('Array(String)', values)
 export const uint = (value: number) => typed('UInt64', value)
 export const uints = (values: readonly number[]) => typed('Array(UInt64)', values)
+export const ints = (values: readonly number[]) => typed('Array(Int64)', values)
 /** `YYYY-MM-DD`. */
 export const date = (day: string) => typed('Date', day)
 export const dates = (days: readonly string[]) => typed('Array(Date)', days)

@@ -25,6 +25,7 @@ const ranges: readonly Range[] = [
   custom('2026-03-15', '2026-03-20'), // from today to the future
   custom('2026-03-08', '2026-03-08'), // 23 hours in New York
   custom('1969-12-01', '2026-03-14'),
+  custom('1969-12-01', '2026-03-20'), // compared with parts of two days before 1970
   custom('2027-01-01', '2027-01-02'),
 ]
 
