@@ -41,8 +41,8 @@ CREATE TABLE long_rollups
 )
 ENGINE = MergeTree
 PARTITION BY toYear(day)
-PRIMARY KEY (site_id, rollup_key, utm_source, country, device, day)
-ORDER BY (site_id, rollup_key, utm_source, country, device, day, value)
+PRIMARY KEY (site_id, rollup_key, utm_source, device, country, day)
+ORDER BY (site_id, rollup_key, utm_source, device, country, day, value)
 SETTINGS index_granularity = 2048, merge_selector_base = 8, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE TABLE short_rollups
@@ -65,8 +65,8 @@ CREATE TABLE short_rollups
 )
 ENGINE = MergeTree
 PARTITION BY toYear(day)
-PRIMARY KEY (site_id, rollup_key, utm_source, country, device, day)
-ORDER BY (site_id, rollup_key, utm_source, country, device, day, value)
+PRIMARY KEY (site_id, rollup_key, utm_source, device, country, day)
+ORDER BY (site_id, rollup_key, utm_source, device, country, day, value)
 SETTINGS index_granularity = 2048, merge_selector_base = 2, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
 CREATE TABLE titles
@@ -104,7 +104,7 @@ CREATE TABLE today_rollups
 )
 ENGINE = MergeTree
 PARTITION BY toStartOfInterval(written, toIntervalMinute(10))
-PRIMARY KEY (site_id, rollup_key, utm_source, country, device, day)
-ORDER BY (site_id, rollup_key, utm_source, country, device, day, value)
+PRIMARY KEY (site_id, rollup_key, utm_source, device, country, day)
+ORDER BY (site_id, rollup_key, utm_source, device, country, day, value)
 TTL written + toIntervalMinute(30)
 SETTINGS index_granularity = 2048, ttl_only_drop_parts = 1, merge_with_ttl_timeout = 600;

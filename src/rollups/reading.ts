@@ -54,7 +54,7 @@ export function rollupSources(
 
   if (excludedCountries.length === 0) return [read(sql``, {})]
   if (filters.country !== undefined || lists === 'country') return [read(sql``, { except: excludedCountries })]
-  // Excluded countries are few and their rows lie together: subtracting them costs less than adding up all the others.
+  // Excluded countries have few rows: subtracting them costs less than adding up all the others.
   return [read(sql``, {}), read(sql`-`, { only: excludedCountries })]
 }
 

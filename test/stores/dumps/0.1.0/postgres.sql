@@ -197,7 +197,7 @@ INSERT INTO deleted_sites OVERRIDING SYSTEM VALUE SELECT * FROM jsonb_populate_r
 
 
 INSERT INTO migrations OVERRIDING SYSTEM VALUE SELECT * FROM jsonb_populate_recordset(NULL::migrations, $rows$[
-{"name": "clickhouse/0001_baseline.sql", "checksum": "de3fb1d3d7106c919c6fb8a449eca713d1a972d5cbdea23d1fb1df5207f1fe12", "applied_at": "2026-11-15T22:01:38.07008+00:00"},
+{"name": "clickhouse/0001_baseline.sql", "checksum": "b6f180ef96166946a75fbd306ab53d97b093fdd5e8f4237c1117716caf6fff24", "applied_at": "2026-11-15T22:01:38.07008+00:00"},
 {"name": "postgres/0001_baseline.sql", "checksum": "59f6067dabc729e46eb540b12c28c843d91b51d4d28b173ba49c35e6ed965d56", "applied_at": "2026-11-15T22:01:37.90834+00:00"}
 ]$rows$);
 
