@@ -9,10 +9,10 @@ const contract = 'test/contract/sites.test.ts'
 /** Breakages of the numbers of many sites, and of the endpoints about them. */
 export const statsSites: readonly Mutation[] = [
   {
-    name: 'sites: a period that begins within a day before 1970 cannot be read',
+    name: 'sites: a period that ends within a day before 1970 cannot be read',
     file: relation,
-    find: 'ints(periods.map((period) => partialStart(period)',
-    replace: 'uints(periods.map((period) => partialStart(period)',
+    find: '${ints(periods.map((period) => partialEnd(period)',
+    replace: '${uints(periods.map((period) => partialEnd(period)',
     caughtBy: overview,
   },
   {
@@ -39,8 +39,8 @@ export const statsSites: readonly Mutation[] = [
   {
     name: 'summaries: the previous period is compared with whole days',
     file: relation,
-    find: '${uints(periods.map((period) => partialEnd(period) ?? Number.MAX_SAFE_INTEGER))} AS ends',
-    replace: '${uints(sites.map((site) => partialEnd(site.current) ?? Number.MAX_SAFE_INTEGER))} AS ends',
+    find: '${ints(periods.map((period) => partialEnd(period) ?? Number.MAX_SAFE_INTEGER))} AS ends',
+    replace: '${ints(sites.map((site) => partialEnd(site.current) ?? Number.MAX_SAFE_INTEGER))} AS ends',
     caughtBy: summaries,
   },
   {
