@@ -353,7 +353,7 @@ DECLARE
     new_version bigint;
 BEGIN
     UPDATE control_version SET version = version + 1 RETURNING version INTO new_version;
-    PERFORM pg_notify('footfall_changes', new_version || ' ' || NEW.site_id);
+    PERFORM pg_notify('footfall_changes', new_version || ' ' || NEW.site_id || ' rollups');
     RETURN NULL;
 END
 $function$;

@@ -131,6 +131,26 @@ test('an unknown key is read every time, and an unknown site once until it exist
   await until(async () => (await directory.site(id))?.domain === 'late.example')
 })
 
+test('rollups of a site drop that site alone; a new site also drops the lists of sites', async (t) => {
+  const { directory, postgres, siteId, accountId, asked } = await openHouse(t)
+  const other = 'site_cccccccccccccccc' // unknown sites are cached, too
+  const all = async () => (await directory.sitesOf(accountId)).map(({ id }) => id)
+  const lists = () => asked.filter((statement) => statement.includes('WHERE account_id')).length
+  const sites = () => reads(asked, 'sites') - lists()
+  await Promise.all([directory.site(siteId), directory.site(other), all()])
+  asked.length = 0
+
+  await postgres`INSERT INTO rollup_state (site_id, considered_through) VALUES (${siteId}, '2026-03-14')`
+  await until(async () => (await directory.site(siteId))?.coverage.settledThrough === '2026-03-14')
+  await Promise.all([directory.site(other), all()])
+  assert.deepEqual({ sites: sites(), lists: lists() }, { sites: 1, lists: 0 })
+
+  const third = await createSite(postgres, { accountId, domain: `${randomUUID()}.example` })
+  await until(async () => (await all()).includes(third))
+  await Promise.all([directory.site(siteId), directory.site(other)])
+  assert.deepEqual({ sites: sites(), lists: lists() }, { sites: 1, lists: 1 })
+})
+
 test('any change by another process is seen', async (t) => {
   const { directory, postgres, siteId, accountId, key } = await openHouse(t)
   const found = () => directory.key(key.text)

@@ -40,9 +40,24 @@ export const accounts: readonly Mutation[] = [
   {
     name: 'endpoint: an unknown site stays unknown after it was created',
     file: 'src/accounts/directory.ts',
-    find: ' || (isSite && subjects.includes(anySite))',
+    find: "    if (subject.startsWith('site_')) forget(anySite)\n",
     replace: '',
     caughtBy: 'test/collector/http/event-route.test.ts',
+  },
+  {
+    name: 'directory: rollups of a site drop the lists of all sites',
+    file: 'src/accounts/directory.ts',
+    find: "if (what === 'rollups') forget(subject)",
+    replace: "if (what === 'rollups') forgetChanged(subject)",
+    caughtBy: 'test/accounts/directory.test.ts',
+  },
+  {
+    name: 'directory: an entry is dropped for its first subject only',
+    file: 'src/accounts/directory.ts',
+    find: 'for (const subject of entry.subjects) {\n      const names = namesOf.get(subject) ?? new Set()',
+    replace:
+      'for (const subject of entry.subjects.slice(0, 1)) {\n      const names = namesOf.get(subject) ?? new Set()',
+    caughtBy: 'test/accounts/directory.test.ts',
   },
   {
     name: 'sites: the list of an account misses a new site',
