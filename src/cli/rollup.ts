@@ -91,7 +91,7 @@ const run: Command = {
           retentionMonths: context.config.RETENTION_MONTHS,
           ...(siteId !== undefined && { siteId }),
           signal,
-          onSite: (domain) => showProgress(context.progressTo, `Rolling up ${domain}`, 'days').update,
+          onSite: (domain) => showProgress(context.progressTo, `Rolling up ${domain}`, 'events').update,
           onError: (error, domain) =>
             void context.progressTo.write(`${domain} could not be rolled up: ${sentence(error)}\n`),
         })
@@ -176,7 +176,7 @@ const rebuild: Command = {
     const eventsFrom = await retainedFrom(context.postgres)
     let days = 0
     for (const { id, domain, timeZone } of sites) {
-      const progress = showProgress(context.progressTo, `Rolling up ${domain}`, 'days')
+      const progress = showProgress(context.progressTo, `Rolling up ${domain}`, 'events')
       days += await rebuildSite(context, id, lastClosedDay(timeZone, Date.now()), progress.update)
       progress.end()
     }
@@ -197,7 +197,7 @@ const verify: Command = {
     positionals(input, [])
     const results: (Pick<Site, 'id' | 'domain'> & Verdict)[] = []
     for (const { id, domain } of await sitesOf(context, input)) {
-      const progress = showProgress(context.progressTo, `Verifying ${domain}`, 'days')
+      const progress = showProgress(context.progressTo, `Verifying ${domain}`, 'events')
       results.push({ id, domain, ...(await verifySite(context, id, progress.update)) })
       progress.end()
     }

@@ -7,7 +7,7 @@ import type { Stores } from '../stores/stores.ts'
 import { onDays } from '../traffic/conditions.ts'
 import { readCoverage, rolledUpDays, type Segment } from './coverage.ts'
 import { type Dimension, dimensions, has, tableOf } from './dimensions.ts'
-import { chunksOf, eventsByDay, settings } from './roll-up.ts'
+import { chunksOf, eventsByDay, type Progress, settings } from './roll-up.ts'
 import { daysToRollUp } from './runs.ts'
 
 export interface Verdict {
@@ -20,11 +20,7 @@ export interface Verdict {
   wrong: { span: 'day' | 'month'; day: string; rows: number }[]
 }
 
-export async function verifySite(
-  stores: Stores,
-  siteId: string,
-  onProgress: (done: number, total: number) => void = () => {},
-): Promise<Verdict> {
+export async function verifySite(stores: Stores, siteId: string, onProgress: Progress = () => {}): Promise<Verdict> {
   const coverage = await readCoverage(stores.postgres, siteId)
   const versions = coverage?.versions ?? []
   const all = versions.flatMap(({ days }) => days)
@@ -43,8 +39,11 @@ export async function verifySite(
     }
   }
   const chunks = first ? chunksOf(ranges, await eventsByDay(stores.clickhouse, siteId, ranges)) : []
-  for (const [index, { days }] of chunks.entries()) {
-    onProgress(index, chunks.length)
+  const total = chunks.reduce((sum, { events }) => sum + events, 0)
+  let done = 0
+  for (const { days, events } of chunks) {
+    onProgress(done, total)
+    done += events
     for (const statement of comparisons(siteId, days, rolledUpDays(days, versions))) {
       note('day', await stores.clickhouse.rowsPatiently(statement, settings))
     }
@@ -56,7 +55,7 @@ export async function verifySite(
       }
     }
   }
-  onProgress(chunks.length, chunks.length)
+  onProgress(total, total)
   return {
     days: countDays(ranges),
     notRetained: countDays(all) - countDays(ranges),

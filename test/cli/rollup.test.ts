@@ -22,6 +22,7 @@ test(`${events.toLocaleString('en')} events: rollup, damage, verify finds it, re
   const verify = async () => {
     const { code, stdout, stderr } = await footfall('rollup', 'verify', '--json')
     assert.match(stdout, /^\[/, stderr)
+    assert.match(stderr, /Verifying large\.example: 100 % {2}[\d,]+ of [\d,]+ events/)
     const [{ wrong, missingDays, days }] = JSON.parse(stdout)
     return {
       code,
