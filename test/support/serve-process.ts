@@ -34,7 +34,8 @@ export async function launchServe(
   addresses: { postgres: string; clickhouse: string; redis?: string },
   settings: Record<string, string> = {},
 ): Promise<ServeProcess> {
-  const [port, metricsPort, collectorMetricsPort] = [await freePort(), await freePort(), await freePort()]
+  const port = Number(settings.PORT ?? (await freePort()))
+  const [metricsPort, collectorMetricsPort] = [await freePort(), await freePort()]
   const spoolFolder = settings.SPOOL_FOLDER ?? mkdtempSync(join(tmpdir(), 'footfall-spool-'))
   const environment = {
     DATABASE_URL: addresses.postgres,

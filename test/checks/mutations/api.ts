@@ -79,4 +79,11 @@ export const api: readonly Mutation[] = [
     replace: '      if (!hasStarted && code === 99) process.exit(1)',
     caughtBy: 'test/faults/process-start.test.ts',
   },
+  {
+    name: 'deploy: a process that is ending still asks for traffic',
+    file: 'src/api/app.ts',
+    find: "    if (isEnding()) reply.code(503)\n    return { status: isEnding() ? 'ending' : 'ready' }",
+    replace: "    void reply\n    return { status: 'ready' }",
+    caughtBy: 'check:deploy -- --restarts 4',
+  },
 ]

@@ -1,0 +1,61 @@
+// A small load balancer: it asks each process every 100 ms at /readyz whether it wants traffic, and sends a request to the next one that
+// does. It never sends a request twice, so whatever a process does not answer is a failed request.
+import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+const askEveryMs = 100
+const longestAnswerMs = 1_000
+
+export interface LoadBalancer {
+  url: string
+  isReady(port: number): boolean
+  close(): Promise<void>
+}
+
+export async function startLoadBalancer(ports: readonly number[]): Promise<LoadBalancer> {
+  const agent = new Agent({ keepAlive: true })
+  const ready = new Set<number>()
+  let turn = 0
+
+  async function ask(port: number): Promise<void> {
+    const signal = AbortSignal.timeout(longestAnswerMs)
+    const isReady = await fetch(`http://127.0.0.1:${port}/readyz`, { signal }).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+    if (isReady) ready.add(port)
+    else ready.delete(port)
+  }
+
+  function pass(from: IncomingMessage, to: ServerResponse): void {
+    const port = [...ready][turn++ % ready.size]
+    if (port === undefined) return void to.writeHead(502).end('no process is ready')
+    const { method, url: path, headers } = from
+    const sent = request({ agent, port, host: '127.0.0.1', method, path, headers }, (answer) => {
+      const { connection: _hopByHop, ...passed } = answer.headers
+      to.writeHead(answer.statusCode ?? 502, passed)
+      answer.pipe(to)
+      answer.on('error', () => to.destroy())
+    })
+    sent.on('error', (error) => {
+      if (to.headersSent) to.destroy()
+      else to.writeHead(502).end(`port ${port}: ${error.message}`)
+    })
+    from.pipe(sent)
+  }
+
+  const server = createServer({ keepAliveTimeout: 60_000 }, pass)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await Promise.all(ports.map(ask))
+  const timers = ports.map((port) => setInterval(() => void ask(port), askEveryMs))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    isReady: (port) => ready.has(port),
+    async close() {
+      for (const timer of timers) clearInterval(timer)
+      agent.destroy()
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
