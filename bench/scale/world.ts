@@ -181,7 +181,7 @@ async function forgetOldRollups(state: State, clickhouse: ClickHouse, postgresUr
 
 /** The statements of a rollup run for any site. */
 function sampleStatements(): Statement[] {
-  const batch = { siteId: '', version: 1, days: [['2026-01-01', '2026-01-31']] as const }
+  const batch = { siteId: '', siteIds: [''], version: 1, days: [['2026-01-01', '2026-01-31']] as const }
   return [...rollupStatements(batch, { atOnce: false }), ...monthStatements(batch, [batch], { atOnce: false })].map(
     render,
   )

@@ -156,14 +156,15 @@ A node has ${assumed.nodeCores.value} cores and ${terabytes(assumed.nodeBytes.va
 A shard's rollups of the last month take ${gigabytes(cacheBytes)} GB, which its page cache should hold. On top of the memory that ClickHouse takes at rest, add
 1 GiB for each query that may run at the same time.
 
+The number of parts does not grow with the number of sites: one statement rolls up hundreds of small sites
+([D-200](decisions/D-200-many-small-sites-in-one-statement.md)).
+
 This breaks first, in this order:
 
 1. **The ${first}.** ${first === 'disks' ? 'Raw events fill them. If you keep events for less time, or on object storage, you need fewer nodes in proportion. Rollups stay.' : 'The table above says which work takes most of them. A cache reduces the cores for answering in proportion to repeated queries.'}
-2. **The number of parts.** A rollup run writes parts for each site. ${count(assumed.sites.value)} sites per day are ${count(assumed.sites.value / 86_400)} visits per second over ${count(needs.shards)} shards. ClickHouse
-   works best with less than one insert per second and table; beyond that, one statement must roll up many sites.
-3. **One day of one site.** One node rolls up a day of a site. A day that does not fit into the memory of a node cannot be rolled up
+2. **One day of one site.** One node rolls up a day of a site. A day that does not fit into the memory of a node cannot be rolled up
    in one piece. The site measured here has ${count(eventsOfDay)} events on an average day.
-4. **The control plane.** PostgreSQL gets one change for each rolled-up day of a site, ${count(assumed.sites.value / 86_400)} per second, and notifies every API process of each.
+3. **The control plane.** PostgreSQL gets one change for each rolled-up day of a site, ${count(assumed.sites.value / 86_400)} per second, and notifies every API process of each.
    Redis counts each request in one step: one core of Redis can count ${count(needs.requestsASecond)} requests per second, but not twice as many.
 
 These figures come from one machine without replication. They include neither a network nor replicas that lag behind.

@@ -395,6 +395,18 @@ BEGIN
 END
 $function$;
 
+CREATE FUNCTION begin_rollup_runs(asked text[], days datemultirange)
+ RETURNS TABLE(site text, run bigint, chosen integer)
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM FROM sites WHERE id = ANY (asked) ORDER BY id FOR NO KEY UPDATE;
+    RETURN QUERY
+    SELECT one.id, begun.run, begun.chosen
+    FROM unnest(asked) AS one (id), LATERAL begin_rollup_run(one.id, 'day', days) AS begun;
+END
+$function$;
+
 CREATE FUNCTION claim_leftovers(patience interval, most integer)
  RETURNS SETOF rollup_runs
  LANGUAGE plpgsql
@@ -416,6 +428,20 @@ BEGIN
 END
 $function$;
 
+CREATE FUNCTION consider_sites(asked text[], through date)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM FROM sites WHERE id = ANY (asked) ORDER BY id FOR NO KEY UPDATE;
+    INSERT INTO rollup_state AS known (site_id, considered_through, considered_at, is_unfinished)
+    SELECT id, through, now(), true FROM sites WHERE id = ANY (asked)
+    ON CONFLICT (site_id) DO UPDATE
+    SET considered_through = excluded.considered_through, considered_at = now(), is_unfinished = true,
+        invalidations = known.invalidations + CASE WHEN excluded.considered_through < known.considered_through THEN 1 ELSE 0 END;
+END
+$function$;
+
 CREATE FUNCTION day_ranges(ranges datemultirange)
  RETURNS jsonb
  LANGUAGE sql
@@ -423,6 +449,18 @@ CREATE FUNCTION day_ranges(ranges datemultirange)
 AS $function$
     SELECT coalesce(jsonb_agg(jsonb_build_array(lower(range)::text, (upper(range) - 1)::text) ORDER BY range), '[]')
     FROM unnest(ranges) AS range
+$function$;
+
+CREATE FUNCTION finish_sites(given jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM FROM sites WHERE id IN (SELECT one ->> 'id' FROM jsonb_array_elements(given) AS one) ORDER BY id FOR NO KEY UPDATE;
+    UPDATE rollup_state SET is_unfinished = false, last_day_events = coalesce(one.events, last_day_events)
+    FROM jsonb_to_recordset(given) AS one (id text, events integer)
+    WHERE site_id = one.id;
+END
 $function$;
 
 CREATE FUNCTION forget_rollups(site text)
@@ -500,6 +538,16 @@ BEGIN
         UPDATE rollup_coverage SET months = months + finished WHERE site_id = ended.site_id AND version = ended.version;
     END IF;
     RETURN true;
+END
+$function$;
+
+CREATE FUNCTION publish_rollup_runs(asked bigint[])
+ RETURNS TABLE(run bigint, published boolean)
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM FROM sites WHERE id IN (SELECT site_id FROM rollup_runs WHERE rollup_runs.id = ANY (asked)) ORDER BY id FOR NO KEY UPDATE;
+    RETURN QUERY SELECT one.id, publish_rollup_run(one.id) FROM unnest(asked) AS one (id);
 END
 $function$;
 

@@ -13,8 +13,10 @@ import type { Postgres } from '../stores/postgres.ts'
 import type { Stores } from '../stores/stores.ts'
 import { dropOldEvents } from './retention.ts'
 import { type Progress, rollUpSite } from './roll-up.ts'
+import { considerSites, finishSites } from './runs.ts'
 import { sweep } from './sweep.ts'
 import { rollUpTodayOfBusySites } from './today.ts'
+import { rollUpTogether } from './together.ts'
 
 const roundMs = 60_000
 const todayRoundMs = 5_000
@@ -23,6 +25,8 @@ const pause = '5 minutes'
 
 /** Sites with at least this many events in a year are rolled up. For others, reading a year of events takes no time (decision D-75). */
 const leastEvents = 50_000
+/** Sites that are visited with the same statements. */
+const sitesTogether = 500
 
 export interface RoundOptions {
   now: number
@@ -54,25 +58,22 @@ export const rollUpRound = (stores: Stores, options: RoundOptions): Promise<Roun
 interface Candidate {
   id: string
   domain: string
+  /** Its last closed day. */
+  closed: string
   time_zone: string
   considered_through: string | null
   is_unfinished: boolean
   /** Does not count days that were rolled up only because retention drops their events: small sites have those, too. */
-  has_rollups: boolean
+  hasRollups: boolean
 }
 
 async function rollUpDue(stores: Stores, options: RoundOptions): Promise<Round> {
   const round: Round = { sites: 0, days: 0, failed: 0 }
-  const closedIn = new Map<string, string>()
-  for (const site of await candidates(stores.postgres, options.siteId)) {
+  const due = await dueSites(stores.postgres, options)
+  for (const site of options.siteId === undefined ? await rollUpMany(stores, due, options, round) : due) {
     if (options.signal?.aborted) break
-    const zone = site.time_zone
-    const closed = closedIn.get(zone) ?? lastClosedDay(zone, options.now)
-    closedIn.set(zone, closed)
-    const isDone = (site.considered_through ?? '') >= closed && !site.is_unfinished
-    if (options.siteId === undefined && isDone) continue
     try {
-      const days = await considerSite(stores, site, closed, options)
+      const days = await rollUpAlone(stores, site, options)
       round.days += days
       if (days > 0) round.sites++
     } catch (error) {
@@ -96,36 +97,63 @@ async function rollUpDue(stores: Stores, options: RoundOptions): Promise<Round> 
   return round
 }
 
-const candidates = (postgres: Postgres, siteId: string | undefined): Promise<Candidate[]> => postgres<Candidate[]>`
-  SELECT id, domain, time_zone, considered_through::text, coalesce(is_unfinished, false) AS is_unfinished,
-    EXISTS (
-      SELECT FROM rollup_coverage WHERE site_id = id AND (upper(days) > (SELECT events_from FROM retention)) IS NOT FALSE
-    ) AS has_rollups
-  FROM sites LEFT JOIN rollup_state ON site_id = id
-  WHERE ${siteId === undefined ? postgres`considered_at IS NULL OR considered_at < now() - ${pause}::text::interval` : postgres`id = ${siteId}`}
-  ORDER BY domain`
+async function dueSites(postgres: Postgres, { siteId, now }: RoundOptions): Promise<Candidate[]> {
+  const sites = await postgres<Omit<Candidate, 'closed'>[]>`
+    SELECT id, domain, time_zone, considered_through::text, coalesce(is_unfinished, false) AS is_unfinished,
+      EXISTS (
+        SELECT FROM rollup_coverage WHERE site_id = id AND (upper(days) > (SELECT events_from FROM retention)) IS NOT FALSE
+      ) AS "hasRollups"
+    FROM sites LEFT JOIN rollup_state ON site_id = id
+    WHERE ${siteId === undefined ? postgres`considered_at IS NULL OR considered_at < now() - ${pause}::text::interval` : postgres`id = ${siteId}`}
+    ORDER BY domain`
+  const zones = new Set(sites.map(({ time_zone }) => time_zone))
+  const closedIn = new Map(Array.from(zones, (zone) => [zone, lastClosedDay(zone, now)]))
+  return sites
+    .map((site) => ({ ...site, closed: closedIn.get(site.time_zone) as string }))
+    .filter(
+      ({ closed, considered_through, is_unfinished }) =>
+        siteId !== undefined || (considered_through ?? '') < closed || is_unfinished,
+    )
+}
 
-async function considerSite(
+/** Rolls up small sites together, and returns those that must be rolled up alone. */
+async function rollUpMany(
   stores: Stores,
-  { id, domain, has_rollups }: Candidate,
-  closed: string,
+  due: readonly Candidate[],
+  { least = leastEvents, signal }: RoundOptions,
+  round: Round,
+): Promise<Candidate[]> {
+  const alone: Candidate[] = []
+  for (const sites of Map.groupBy(due, ({ closed }) => closed).values()) {
+    for (let first = 0; first < sites.length; first += sitesTogether) {
+      if (signal?.aborted) return []
+      const some = sites.slice(first, first + sitesTogether)
+      const closed = (some[0] as Candidate).closed
+      // A site that makes this fail must not hold up the others, so each is then tried alone.
+      const done = await rollUpTogether(stores, some, closed, least).catch(() => new Map<string, number>())
+      for (const site of some) {
+        const days = done.get(site.id)
+        if (days === undefined) alone.push(site)
+        else if (days > 0) round.sites++
+        round.days += days ?? 0
+      }
+    }
+  }
+  return alone
+}
+
+async function rollUpAlone(
+  stores: Stores,
+  { id, domain, closed, hasRollups }: Candidate,
   { siteId, least = leastEvents, onSite }: RoundOptions,
 ): Promise<number> {
   // Recorded before the days are read, so that an event that arrives late in the meantime sets it back again.
-  await consider(stores.postgres, id, closed)
-  const isWanted = siteId !== undefined || has_rollups || (await eventsOfAYear(stores.clickhouse, id, closed)) >= least
+  await considerSites(stores.postgres, [id], closed)
+  const isWanted = siteId !== undefined || hasRollups || (await eventsOfAYear(stores.clickhouse, id, closed)) >= least
   const days = isWanted ? await rollUpSite(stores, id, closed, onSite?.(domain)) : 0
-  await stores.postgres`UPDATE rollup_state SET is_unfinished = false WHERE site_id = ${id}`
+  await finishSites(stores.postgres, [{ id, events: null }])
   return days
 }
-
-/** After a move to the west the last closed day may be earlier than before. Cached responses about the days after it become invalid. */
-const consider = (postgres: Postgres, siteId: string, through: string) => postgres`
-  INSERT INTO rollup_state AS known (site_id, considered_through, considered_at, is_unfinished)
-  SELECT id, ${through}::text::date, now(), true FROM sites WHERE id = ${siteId}
-  ON CONFLICT (site_id) DO UPDATE
-  SET considered_through = excluded.considered_through, considered_at = now(), is_unfinished = true,
-      invalidations = known.invalidations + CASE WHEN excluded.considered_through < known.considered_through THEN 1 ELSE 0 END`
 
 async function eventsOfAYear(clickhouse: ClickHouse, siteId: string, closed: string): Promise<number> {
   const [row] = await clickhouse.rowsPatiently<{ events: number }>(sql`

@@ -6,7 +6,7 @@ import { date, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 import type { Stores } from '../stores/stores.ts'
 import { onDays } from '../traffic/conditions.ts'
 import { readCoverage, retainedFrom, rolledUpDays } from './coverage.ts'
-import { beginRun, daysToRollUp, isAlive, monthsToRollUp, publishRun, type RunSpan, releaseRun } from './runs.ts'
+import { areAlive, beginRun, daysToRollUp, monthsToRollUp, publishRun, type RunSpan, releaseRun } from './runs.ts'
 import { monthStatements, rollupStatements } from './statements.ts'
 
 const dayMs = 86_400_000
@@ -15,7 +15,7 @@ const dayMs = 86_400_000
  * Events per chunk. The processor's cache can hold their unique visitors: in chunks of 250,000 events an event took 11.4 us, in chunks
  * of 1.5 million 15.7 to 19.3 us. A day is never divided.
  */
-const mostEvents = 250_000
+export const mostEvents = 250_000
 /** Below this number of events or rows, one statement per table rolls them up: two parts to merge instead of nine. */
 export const fewEvents = 500_000
 /** Rows of days that are summed up to months at once: five million take about 500 MB. */
@@ -84,7 +84,9 @@ async function rollUpDays(
   let done = 0
   for (const { days, events } of chunks) {
     const rollUp = (atOnce: boolean) =>
-      write(stores, siteId, 'day', days, async (version) => rollupStatements({ siteId, version, days }, { atOnce }))
+      write(stores, siteId, 'day', days, async (version) =>
+        rollupStatements({ siteIds: [siteId], version, days }, { atOnce }),
+      )
     const atOnce = events < fewEvents
     await rollUp(atOnce).catch((error) => {
       // One statement per dimension takes half the memory. The rows written so far have their own version, and are swept.
@@ -97,6 +99,13 @@ async function rollUpDays(
   if (ranges.at(-1)?.[1] === last) {
     await postgres`UPDATE rollup_state SET last_day_events = ${counts.get(last) ?? 0} WHERE site_id = ${siteId}`
   }
+  await rollUpMonths(stores, siteId)
+  return countDays(ranges)
+}
+
+/** Rolls up every month whose days are all rolled up. */
+export async function rollUpMonths(stores: Stores, siteId: string): Promise<void> {
+  const { postgres } = stores
   for (const { months, rows } of await monthsTogether(stores, siteId)) {
     await write(stores, siteId, 'month', months, async (version) => {
       // Read after the run has begun: from then on, invalidating a day also invalidates its month.
@@ -105,7 +114,6 @@ async function rollUpDays(
       return monthStatements({ siteId, version }, readable, { atOnce: rows < fewEvents })
     })
   }
-  return countDays(ranges)
 }
 
 async function write(
@@ -121,7 +129,7 @@ async function write(
   // A day was invalidated just before. The next round tries again.
   if (!writing) return releaseRun(postgres, run)
   for (const statement of writing) {
-    if (!(await isAlive(postgres, run))) break
+    if (!(await areAlive(postgres, [run]))) break
     await clickhouse.run(statement, settings)
   }
   if (await publishRun(postgres, run)) return

@@ -3,6 +3,7 @@
 // number of runs may be active (decision D-73). Each function sends one statement, because postgres.js 3.4 ends the process when a
 // connection is lost within begin() or reserve().
 
+import type { Fragment } from 'postgres'
 import type { DayRange } from '../calendar/days.ts'
 import type { Postgres } from '../stores/postgres.ts'
 
@@ -20,6 +21,19 @@ export interface Run {
   version: number
 }
 
+/** Records that the days of these sites through this one are being looked at. They stay unfinished until `finishSites`. */
+export async function considerSites(postgres: Postgres, siteIds: readonly string[], through: string): Promise<void> {
+  await postgres`SELECT consider_sites(${siteIds as string[]}, ${through}::text::date)`
+}
+
+/** `events`: those of the last closed day, if it was rolled up. */
+export async function finishSites(
+  postgres: Postgres,
+  sites: readonly { id: string; events: number | null }[],
+): Promise<void> {
+  await postgres`SELECT finish_sites(${JSON.stringify(sites)}::text::jsonb)`
+}
+
 /** Begins a run for these days or months. Undefined: the site is gone. */
 export async function beginRun(
   postgres: Postgres,
@@ -33,16 +47,38 @@ export async function beginRun(
   return run
 }
 
-/** Call it before each statement of a run. False: the run was given up, and nobody will read its rows. */
-export async function isAlive(postgres: Postgres, { id }: Run): Promise<boolean> {
-  const { count } = await postgres`UPDATE rollup_runs SET alive_at = now() WHERE id = ${id} AND state = 'writing'`
-  return count === 1
+export interface SiteRun extends Run {
+  siteId: string
+}
+
+/** Begins a run for the same days of each site. Sites that are gone have none. */
+export const beginRuns = (
+  postgres: Postgres,
+  siteIds: readonly string[],
+  ranges: readonly DayRange[],
+): Promise<SiteRun[]> => postgres<SiteRun[]>`
+  SELECT site AS "siteId", run::text AS id, chosen AS version
+  FROM begin_rollup_runs(${siteIds as string[]}, ${multirangeOf(ranges)}::text::datemultirange)`
+
+/** Call it before each statement of runs. False: all were given up, and nobody will read their rows. */
+export async function areAlive(postgres: Postgres, runs: readonly Run[]): Promise<boolean> {
+  const { count } = await postgres`
+    UPDATE rollup_runs SET alive_at = now() WHERE id = ANY(${idsOf(runs)}::text[]::bigint[]) AND state = 'writing'`
+  return count > 0
 }
 
 /** Makes the rows of the run readable, except for days that got late events in the meantime. False: the run was given up. */
 export async function publishRun(postgres: Postgres, { id }: Run): Promise<boolean> {
   const [row] = await postgres<[{ published: boolean }]>`SELECT publish_rollup_run(${id}) AS published`
   return row.published
+}
+
+/** The same for many runs. Returns those that were given up. */
+export async function publishRuns(postgres: Postgres, runs: readonly SiteRun[]): Promise<SiteRun[]> {
+  const rows = await postgres<{ id: string; published: boolean }[]>`
+    SELECT run::text AS id, published FROM publish_rollup_runs(${idsOf(runs)}::text[]::bigint[])`
+  const published = new Set(rows.filter((row) => row.published).map(({ id }) => id))
+  return runs.filter(({ id }) => !published.has(id))
 }
 
 /** Ends a run without rows: it wrote none, or they are deleted. Its days may be written under its version again. */
@@ -59,21 +95,45 @@ export async function daysToRollUp(postgres: Postgres, siteId: string, [first, l
   return row.ranges
 }
 
+/** Of many sites at once: the days from the first day of each through the last one that are not readable yet. */
+export async function daysOfSitesToRollUp(
+  postgres: Postgres,
+  sites: readonly { id: string; first: string }[],
+  last: string,
+): Promise<Map<string, DayRange[]>> {
+  const rows = await postgres<{ id: string; ranges: DayRange[] }[]>`
+    SELECT id, day_ranges(
+      datemultirange(daterange(first, ${last}::text::date, '[]'))
+      - coalesce((SELECT range_agg(days) FROM rollup_coverage WHERE site_id = id), '{}')) AS ranges
+    FROM jsonb_to_recordset(${JSON.stringify(sites)}::text::jsonb) AS given (id text, first date)`
+  return new Map(rows.map(({ id, ranges }) => [id, ranges]))
+}
+
 /** Months that are not readable although all their days are. */
 export async function monthsToRollUp(postgres: Postgres, siteId: string): Promise<DayRange[]> {
   const rows = await postgres<{ first: string; last: string }[]>`
+    SELECT first, last FROM ${missingMonths(postgres, [siteId])} ORDER BY first`
+  return rows.map(({ first, last }) => [first, last])
+}
+
+/** Those of the sites that have such months. */
+export async function sitesWithMonthsToRollUp(postgres: Postgres, siteIds: readonly string[]): Promise<string[]> {
+  const rows = await postgres<{ id: string }[]>`
+    SELECT DISTINCT site_id AS id FROM ${missingMonths(postgres, siteIds)} ORDER BY id`
+  return rows.map(({ id }) => id)
+}
+
+const missingMonths = (postgres: Postgres, siteIds: readonly string[]): Fragment => postgres`(
     WITH covered AS (
-      SELECT range_agg(days) AS days, coalesce(range_agg(months), '{}') AS months
-      FROM rollup_coverage WHERE site_id = ${siteId}
+      SELECT site_id, range_agg(days) AS days, coalesce(range_agg(months), '{}') AS months
+      FROM rollup_coverage WHERE site_id = ANY(${siteIds as string[]}) GROUP BY site_id
     )
-    SELECT month::date::text AS first, (month + interval '1 month' - interval '1 day')::date::text AS last
+    SELECT site_id, month::date::text AS first, (month + interval '1 month' - interval '1 day')::date::text AS last
     FROM covered, unnest(days) AS range,
       generate_series(date_trunc('month', lower(range)), upper(range) - 1, interval '1 month') AS month
     WHERE days @> daterange(month::date, (month + interval '1 month')::date)
       AND NOT months && datemultirange(daterange(month::date, (month + interval '1 month')::date))
-    ORDER BY month`
-  return rows.map(({ first, last }) => [first, last])
-}
+  ) AS missing`
 
 /** Rows to delete. */
 export interface Leftover {
@@ -104,5 +164,7 @@ export async function givenUp(postgres: Postgres, most: number): Promise<Leftove
 export async function noteSwept(postgres: Postgres, { id }: Leftover): Promise<void> {
   await postgres`UPDATE rollup_runs SET state = 'swept' WHERE id = ${id} AND state = 'given up'`
 }
+
+const idsOf = (runs: readonly Run[]): string[] => runs.map(({ id }) => id)
 
 const multirangeOf = (ranges: readonly DayRange[]): string => `{${ranges.map(([a, b]) => `[${a},${b}]`).join(',')}}`

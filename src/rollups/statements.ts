@@ -1,15 +1,15 @@
 // The statements that roll up days. ClickHouse computes exact counts for every grouping set (decisions D-71 and D-72). Each grouping
 // set counts its own unique visitors: adding up finer sets took longer, 5.8 instead of 3.7 us per event for pages.
 import type { DayRange } from '../calendar/days.ts'
-import { date, instant, join, type Sql, sql, text, uint, uints } from '../stores/clickhouse-sql.ts'
+import { date, instant, join, type Sql, sql, text, texts, uint, uints } from '../stores/clickhouse-sql.ts'
 import { onDays } from '../traffic/conditions.ts'
 import type { DayPart, Segment, Span } from './coverage.ts'
 import { type Dimension, dimensions, filterBits, has } from './dimensions.ts'
 import { rollupKey, rollupKeyIn } from './keys.ts'
 
-/** The rows that one run writes: days of one site under one version. */
+/** Rows to write: days under one version, of one site or of many small ones. */
 export interface Target {
-  siteId: string
+  siteIds: readonly string[]
   version: number
   days: readonly DayRange[]
   /** Set when the last day is not over, UTC milliseconds. Only earlier events count, and sessions that began earlier. */
@@ -48,13 +48,22 @@ export function partsStatement(target: Omit<Target, 'days'>, parts: readonly Pic
   return insert(target, 'part', sql`today_rollups`, allCounts, join(rows, sql` UNION ALL `))
 }
 
-const insert = ({ siteId, version }: Omit<Target, 'days'>, span: Span, table: Sql, counts: Sql, rows: Sql): Sql => sql`
+const insert = (target: Omit<Target, 'days'>, span: Span, table: Sql, counts: Sql, rows: Sql): Sql => sql`
     INSERT INTO ${table} (site_id, rollup_key, ${group}, day, value, ${counts})
-    SELECT ${text(siteId)}, ${rollupKeyIn(span, version)}, ${group}, day, value, ${counts}
+    SELECT ${onlySite(target) ?? sql`site_id`}, ${rollupKeyIn(span, target.version)}, ${group}, day, value, ${counts}
     FROM (${rows}
     )`
 
-const eventsOf = ({ siteId, days }: Target): Sql => sql`site_id = ${text(siteId)} AND ${onDays(days)}`
+/** The rows of one site are not grouped by site: that would cost time for every event. */
+const onlySite = ({ siteIds }: Pick<Target, 'siteIds'>): Sql | undefined =>
+  siteIds.length === 1 ? sql`${text(siteIds[0] as string)}` : undefined
+
+const bySite = (target: Target): Sql => (onlySite(target) ? sql`` : sql`site_id, `)
+
+function eventsOf(target: Target): Sql {
+  const only = onlySite(target)
+  return sql`${only ? sql`site_id = ${only}` : sql`site_id IN ${texts(target.siteIds)}`} AND ${onDays(target.days)}`
+}
 
 /** Instants matter only on the last day, as in a query on events (decision D-9). */
 const beforeItsEnd = ({ days, until }: Target, time: Sql): Sql | undefined =>
@@ -85,13 +94,13 @@ function groupingSetRows(target: Target, dimension: Dimension, sets: readonly nu
   const grouped = sets.map((set) =>
     used
       .filter(({ filter }) => has(set, filter))
-      .reduce((keys, { column }) => sql`${keys}, events.${column}`, sql`day, value`),
+      .reduce((keys, { column }) => sql`${keys}, events.${column}`, sql`${bySite(target)}day, value`),
   )
   const inTime = beforeItsEnd(target, sql`time`)
   const hits = inTime ? sql`${inTime} AND ${dimension.hits}` : dimension.hits
   return sql`
     SELECT
-      ${text(dimension.name)} AS dimension, toUInt8(${join([sql`0`, ...bits], sql` + `)}) AS grouping_set, ${join(shown, sql`, `)}, day,
+      ${bySite(target)}${text(dimension.name)} AS dimension, toUInt8(${join([sql`0`, ...bits], sql` + `)}) AS grouping_set, ${join(shown, sql`, `)}, day,
       ${dimension.value} AS value,
       toInt64(${dimension.counted}) AS views, toInt64(uniqExact(visitor_id)) AS visitors,
       toInt64(0) AS sessions, toInt64(0) AS bounces, toInt64(0) AS duration
@@ -108,15 +117,15 @@ function sessionRows(target: Target): Sql {
   const begun = begunInTime ? sql` HAVING ${begunInTime}` : sql``
   return sql`
     SELECT
-      'total' AS dimension, toUInt8(host_and_source + 2 * (1 - grouping(device)) + (1 - grouping(country))) AS grouping_set,
+      ${bySite(target)}'total' AS dimension, toUInt8(host_and_source + 2 * (1 - grouping(device)) + (1 - grouping(country))) AS grouping_set,
       hostname, utm_source, country, device,
       day, '' AS value, toInt64(0) AS views, toInt64(0) AS visitors,
       toInt64(count()) AS sessions, toInt64(countIf(bounced)) AS bounces, toInt64(sum(milliseconds)) AS duration
     FROM (
-      SELECT day, country, device, bounced, milliseconds, counted.1 AS host_and_source, counted.2 AS hostname, counted.3 AS utm_source
+      SELECT ${bySite(target)}day, country, device, bounced, milliseconds, counted.1 AS host_and_source, counted.2 AS hostname, counted.3 AS utm_source
       FROM (
         SELECT
-          day,
+          ${bySite(target)}day,
           any(events.country) AS country,
           any(events.device) AS device,
           any(events.utm_source) AS source,
@@ -125,7 +134,7 @@ function sessionRows(target: Target): Sql {
           toUnixTimestamp64Milli(max(time)) - toUnixTimestamp64Milli(min(time)) AS milliseconds
         FROM events
         WHERE ${eventsOf(target)}
-        GROUP BY day, session_id${begun}
+        GROUP BY ${bySite(target)}day, session_id${begun}
       )
       ARRAY JOIN arrayConcat(
         [(0, '', '')],
@@ -135,10 +144,10 @@ function sessionRows(target: Target): Sql {
     )
     GROUP BY GROUPING SETS
     (
-      (host_and_source, hostname, utm_source, day),
-      (host_and_source, hostname, utm_source, day, device),
-      (host_and_source, hostname, utm_source, day, country),
-      (host_and_source, hostname, utm_source, day, device, country)
+      (${bySite(target)}host_and_source, hostname, utm_source, day),
+      (${bySite(target)}host_and_source, hostname, utm_source, day, device),
+      (${bySite(target)}host_and_source, hostname, utm_source, day, country),
+      (${bySite(target)}host_and_source, hostname, utm_source, day, device, country)
     )
     HAVING grouping_set IN ${uints(dimensions.total.groupingSets)}`
 }
@@ -148,7 +157,7 @@ function sessionRows(target: Target): Sql {
  * set: a month of five million events took 17 s of CPU in one statement, and 10 to 12 s by grouping set.
  */
 export function monthStatements(
-  { siteId, version }: Omit<Target, 'days'>,
+  { siteId, version }: { siteId: string; version: number },
   readable: readonly Pick<Segment, 'version' | 'days'>[],
   { atOnce }: { atOnce: boolean },
 ): Sql[] {

@@ -70,8 +70,8 @@ export async function rollUpToday(
   const [{ version }] = await postgres<[{ version: number }]>`SELECT nextval('today_versions')::int AS version`
   // Read before the events: a day that gets late events from now on is then readable under another version, or not at all.
   const parts = partsOf(zone, asOf, (await readCoverage(postgres, siteId))?.versions ?? [])
-  const statements = rollupStatements({ siteId, version, days: [days], until: asOf }, { atOnce })
-  if (parts.length > 0) statements.push(partsStatement({ siteId, version }, parts))
+  const statements = rollupStatements({ siteIds: [siteId], version, days: [days], until: asOf }, { atOnce })
+  if (parts.length > 0) statements.push(partsStatement({ siteIds: [siteId], version }, parts))
   for (const statement of statements) await clickhouse.run(statement, bounds())
   await postgres`
     INSERT INTO today_coverage (site_id, time_zone, first_day, last_day, version, as_of, parts)

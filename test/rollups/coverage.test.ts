@@ -41,7 +41,7 @@ test('rows of an unfinished rollup run are never read', async (t) => {
   await world.record(pageview({ at: '2026-03-04T10:00:00Z' }))
   const days: DayRange[] = [['2026-03-04', '2026-03-04']]
   const { version } = await begunRun(postgres, world.siteId, 'day', days)
-  for (const statement of rollupStatements({ siteId: world.siteId, version, days }, { atOnce: true }))
+  for (const statement of rollupStatements({ siteIds: [world.siteId], version, days }, { atOnce: true }))
     await clickhouse.run(statement)
   // The process dies here. The next rollup run starts over with another version.
   await world.rollUp('2026-03-14')

@@ -102,7 +102,7 @@ test('a rollup of much traffic in several pieces gives the same rows as one of l
   const { siteId } = world
   const days = [['2026-02-01', '2026-02-28']] as const
   for (const [version, atOnce] of [true, false].entries()) {
-    const batch = { siteId, version, days }
+    const batch = { siteId, siteIds: [siteId], version, days }
     for (const statement of rollupStatements(batch, { atOnce })) await clickhouse.run(statement)
     for (const statement of monthStatements(batch, [batch], { atOnce })) await clickhouse.run(statement)
   }

@@ -27,7 +27,8 @@ export async function writeDays(
   { version }: Run,
   days: readonly DayRange[],
 ): Promise<void> {
-  for (const statement of rollupStatements({ siteId, version, days }, { atOnce: true })) await clickhouse.run(statement)
+  for (const statement of rollupStatements({ siteIds: [siteId], version, days }, { atOnce: true }))
+    await clickhouse.run(statement)
 }
 
 /** Which days and months of a site are readable, and under which versions. */

@@ -7,7 +7,7 @@ import type { DayRange } from '../../src/calendar/days.ts'
 import { eraseRows } from '../../src/erasure/job.ts'
 import { forgetRollups, invalidateDays } from '../../src/rollups/invalidation.ts'
 import { rebuildSite, rollUpSite } from '../../src/rollups/roll-up.ts'
-import { beginRun, isAlive, publishRun } from '../../src/rollups/runs.ts'
+import { areAlive, beginRun, publishRun } from '../../src/rollups/runs.ts'
 import { sweep } from '../../src/rollups/sweep.ts'
 import { verifySite } from '../../src/rollups/verify.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
@@ -119,11 +119,11 @@ test('an abandoned run commits nothing, and its days are never written with its 
   assert.ok((await rows()) > 0)
   await world.sweep()
   assert.ok((await rows()) > 0, 'the rows of a live run stay')
-  assert.equal(await isAlive(postgres, lost), true)
+  assert.equal(await areAlive(postgres, [lost]), true)
   await silence(world)
   await world.sweep()
   assert.equal(await rows(), 0)
-  assert.equal(await isAlive(postgres, lost), false)
+  assert.equal(await areAlive(postgres, [lost]), false)
   assert.equal(await publishRun(postgres, lost), false)
   assert.deepEqual(await coverageOf(world), [])
 
