@@ -95,7 +95,7 @@ async function createSites(): Promise<string[]> {
 
 /** Different visitors, pages, referrers, countries and devices for each site, as ClickHouse's hash of the site and a number says. */
 async function createEvents(ids: readonly string[]): Promise<void> {
-  for (let first = 0; first < ids.length; first += 5_000) {
+  for (let first = 0; first < ids.length; first += 2_000) {
     await clickhouse.run(sql`
       INSERT INTO events
       SELECT
@@ -107,7 +107,7 @@ async function createEvents(ids: readonly string[]): Promise<void> {
         if(referrer = '', 'Direct', 'Referral') AS channel, if(visitor_id % 10 = 0, 'news', '') AS utm_source,
         ['DE', 'US', 'FR', 'JP', 'GB'][1 + visitor_id % 5] AS country, ['Desktop', 'Mobile', 'Tablet'][1 + visitor_id % 3] AS device
       FROM (
-        SELECT arrayJoin(${texts(ids.slice(first, first + 5_000))}) AS site_id, number, cityHash64('draw', site_id, number) AS draw
+        SELECT arrayJoin(${texts(ids.slice(first, first + 2_000))}) AS site_id, number, cityHash64('draw', site_id, number) AS draw
         FROM numbers(${uint(eventsEach)})
       )`)
   }
