@@ -19,12 +19,12 @@ const { values } = parseArgs({
     sites: { type: 'string', default: '1000' },
     fresh: { type: 'boolean', default: false },
     write: { type: 'boolean', default: false },
-    /** The time limit. A machine with 2 free cores needs 25 for the full form and 1.5 for the short one. */
+    /** The time limit. Two free cores need 80 for the full form and 1.5 for the short one. */
     minutes: { type: 'string' },
   },
 })
 const [events, sites] = [Number(values.events), Number(values.sites)]
-const minutes = Number(values.minutes ?? (events > 10_000_000 ? 45 : 5))
+const minutes = Number(values.minutes ?? (events > 10_000_000 ? 120 : 5))
 
 const startedAt = performance.now()
 const say = (text: string): void =>

@@ -27,7 +27,7 @@ export interface CheckOptions {
 /** Further options, as text. */
 export type More = Record<string, { type: 'string'; default?: string }>
 
-/** The exit code of a run that missed bounds of time and nothing else: .ci/run then tries once more. EX_TEMPFAIL of sysexits.h. */
+/** The exit code of a run that missed bounds of time and nothing else: .ci/run then tries again, twice at most. EX_TEMPFAIL of sysexits.h. */
 export const late = 75
 
 const undoMs = 15_000

@@ -33,7 +33,7 @@ before(async () => {
   ends.push(server.stop)
   other = await startApiProcess(stores.addresses)
   ends.push(other.stop)
-  // Playwright turns off what a browser keeps for going back.
+  // Playwright turns off the back/forward cache, in which a browser keeps the pages that were left.
   browser = await openBrowser({ ignoreDefaultArgs: ['--disable-back-forward-cache'] })
   ends.push(() => browser.close())
   await server.untilReady()
