@@ -1,6 +1,7 @@
-// Runs test files: `node test/run.ts [--unit | --short] [file or folder …]`, all of them when none is named.
+// Runs test files: `node test/run.ts [--unit | --short | --until-failure] [file or folder …]`, all of them when none is named.
 // They share one set of real stores: starting ClickHouse and migrating once, instead of once per file, saves most of the time. With
 // --unit only those run that reach no database, and nothing is started. With --short, as in .ci/run, those in `long` do not run.
+// With --until-failure, as in check:mutations, the first failure ends the run.
 // Correctness has one chance, and deadlines that are long enough for a busy machine. What holds bounds in milliseconds is in `timed`.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
@@ -46,6 +47,7 @@ const atOnce = Math.min(8, 1 + availableParallelism())
 const words = process.argv.slice(2)
 const unitOnly = words.includes('--unit')
 const isShort = words.includes('--short')
+const untilFailure = words.includes('--until-failure')
 const named = words.filter((word) => !word.startsWith('--')).map(asPattern)
 const files = globSync(named.length > 0 ? named : ['test/**/*.test.ts'])
   .filter((file) => !unitOnly || isUnitTest(file))
@@ -61,7 +63,7 @@ const failed = await run(
   { FOOTFALL_DEADLINE_FACTOR: '200' },
 )
 let late = await run(files.filter(isTimed), 2)
-for (let again = 0; late.length > 0 && again < 2; again++) {
+for (let again = 0; late.length > 0 && again < 2 && !untilFailure; again++) {
   spawnSync('bash', ['.ci/quiet'], { stdio: 'inherit' })
   process.stdout.write(`Again, by themselves: ${late.join(' ')}\n`)
   late = await run(late, 1)
@@ -90,8 +92,12 @@ async function run(
   const options = ['--test', `--test-concurrency=${atOnce}`, '--test-timeout=900000', ...reporters]
   if (stores) options.push('--test-force-exit') // a connection that is still open must not hold up the run
   const runner = spawn(process.execPath, [...options, ...some], {
-    stdio: 'inherit',
+    stdio: ['inherit', untilFailure ? 'pipe' : 'inherit', 'inherit'],
     env: { ...process.env, ...environment, ...(stores && environmentOf(stores.addresses)) },
+  })
+  runner.stdout?.on('data', (chunk) => {
+    process.stdout.write(chunk)
+    if (/^\s*✖/m.test(String(chunk))) runner.kill('SIGKILL')
   })
   const [code] = (await once(runner, 'exit')) as [number | null]
   const named = readFileSync(list, 'utf8').split('\n').filter(Boolean)

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { createClickHouseDatabase, openClickHouse } from '../../src/stores/clickhouse.ts'
+import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { type ClickHouseServerOptions, startClickHouse } from './server.ts'
 
 export interface TemporaryDatabase {
@@ -38,7 +39,10 @@ async function createOn(server: string, name: string): Promise<TemporaryDatabase
     pid: undefined,
     async remove() {
       const clickhouse = openClickHouse(url)
-      await clickhouse.command(`DROP DATABASE ${name}`)
+      const ours = await clickhouse.rows<{ name: string }>(
+        sql`SELECT name FROM system.databases WHERE startsWith(name, ${text(name)})`,
+      )
+      for (const { name } of ours) await clickhouse.command(`DROP DATABASE ${name}`)
       await clickhouse.close()
     },
   }

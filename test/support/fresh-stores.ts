@@ -1,14 +1,13 @@
 // Separate databases for tests that change the schema or the counter that all directories follow.
-import { randomBytes } from 'node:crypto'
 import postgres from 'postgres'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
-import { databaseUrl, disconnect, openStores, type StoreAddresses, type Stores } from './stores.ts'
+import { databaseUrl, disconnect, newDatabaseName, openStores, type StoreAddresses, type Stores } from './stores.ts'
 
 /** Empty databases on the servers of this run, not migrated. They are removed at the end of the given test or file. */
 export async function freshStores(atEnd: (end: () => Promise<void>) => void): Promise<Stores> {
   const shared = await openStores()
-  const name = `footfall_unit_${randomBytes(6).toString('hex')}`
+  const name = newDatabaseName()
   const admin = postgres(databaseUrl, { max: 1 })
   await admin.unsafe(`CREATE DATABASE ${name}`)
   await shared.clickhouse.command(`CREATE DATABASE ${name}`)

@@ -42,7 +42,7 @@ export async function createStores(
 export async function createEmptyStores(
   options: ClickHouseServerOptions = {},
 ): Promise<{ stores: Stores; clickhousePid: number | undefined; remove(): Promise<void> }> {
-  const name = `footfall_test_${randomBytes(6).toString('hex')}`
+  const name = newDatabaseName()
   const database = await createTemporaryDatabase(options, name)
   const admin = openPostgres(databaseUrl, 1)
   try {
@@ -63,10 +63,19 @@ export async function createEmptyStores(
     async remove() {
       await disconnect(stores)
       await database.remove()
-      await admin.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)
+      const ours = await admin<{ name: string }[]>`
+        SELECT datname AS name FROM pg_database WHERE starts_with(datname, ${name})`
+      for (const { name } of ours) await admin.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)
       await admin.end()
     },
   }
+}
+
+/** Begins with the name of the run's database, so that the run also removes the databases of test files that were stopped. */
+export function newDatabaseName(): string {
+  const given = process.env.FOOTFALL_TEST_STORES
+  const run = given ? new URL((JSON.parse(given) as StoreAddresses).postgres).pathname.slice(1) : 'footfall_test'
+  return `${run}_${randomBytes(6).toString('hex')}`
 }
 
 /** The stores of this test file. */

@@ -6,6 +6,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { startClickHouse } from '../../../dev/clickhouse/server.ts'
 import { copyWorkingTree } from '../../support/working-copy.ts'
 import { mutated } from './apply.ts'
 import { type Mutation, mutations } from './mutations.ts'
@@ -22,14 +23,20 @@ const { only, workers: mostWorkers } = parseArgs({
 const chosen = mutations.filter(({ name }) => !only || only.some((part) => name.includes(part)))
 if (chosen.length === 0) throw new Error(`No mutation is called ${only?.join(' or ')}`)
 
+/** The line of a failed test. */
+const failure = /^\s*✖ (.*) \(/m
+
 const alreadyRed: Run = { verdict: 'broken', output: 'The test fails without the mutation.' }
 
 const began = performance.now()
 const seconds = () => Math.round((performance.now() - began) / 1000)
 const copies = mkdtempSync(join(tmpdir(), 'footfall-mutations-'))
+/** One for all runs, each with its own databases: starting one takes 2 s of CPU. Tests that break a server start their own. */
+const clickhouse = await startClickHouse()
 try {
   await check()
 } finally {
+  await clickhouse.stop()
   rmSync(copies, { recursive: true, force: true })
 }
 
@@ -56,8 +63,7 @@ async function check(): Promise<void> {
   await share(workers, chosen, async (copy, mutation) => {
     const { verdict, output } = red.has(mutation.caughtBy) ? alreadyRed : await runMutated(copy, mutation)
     if (verdict !== 'red') missed.push(mutation.name)
-    const noticed =
-      /^test at .*\n✖ (.*) \(/m.exec(output)?.[1] ?? /"(?:faults|short)":(.{0,120})/.exec(output)?.[1] ?? ''
+    const noticed = failure.exec(output)?.[1] ?? /"(?:faults|short)":(.{0,120})/.exec(output)?.[1] ?? ''
     const word = { red: 'caught', green: 'MISSED', broken: 'MISSED, the test did not run' }[verdict]
     console.log(`${++done}/${chosen.length} ${word}: ${mutation.name} | ${mutation.caughtBy} | ${noticed}`)
     if (verdict === 'broken') console.log(output.slice(-2000))
@@ -112,20 +118,33 @@ async function runTestsOnce(folder: string, test: string): Promise<Run> {
   const isCheck = test.startsWith('check:')
   const [command, args] = isCheck
     ? ['npm', ['run', '--silent', ...test.split(' ')]]
-    : [process.execPath, ['test/run.ts', test]]
-  // A separate process group, so that a hung test is killed with everything it started.
-  const child = spawn(command as string, args as string[], { cwd: folder, detached: true })
+    : [process.execPath, ['test/run.ts', '--until-failure', test]]
+  // A separate process group, so that nothing that a test started outlives it.
+  const child = spawn(command as string, args as string[], {
+    cwd: folder,
+    detached: true,
+    env: { ...process.env, CLICKHOUSE_URL: clickhouse.url },
+  })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   let hung = false
   const timer = setTimeout(() => {
     hung = true
-    process.kill(-(child.pid as number), 'SIGKILL')
+    child.kill('SIGKILL')
   }, mostMs)
-  const [code] = (await once(child, 'close')) as [number | null]
+  const closed = once(child, 'close')
+  const [code] = (await once(child, 'exit')) as [number | null]
   clearTimeout(timer)
-  const failures = isCheck ? /"ok":false[^\n]*\s*$/.test(output) : /^\S+ (?:fail|cancelled) [1-9]/m.test(output)
+  killGroup(child.pid as number)
+  await closed // only then all of the output is there
+  const failures = isCheck ? /"ok":false[^\n]*\s*$/.test(output) : failure.test(output)
   return { verdict: code === 0 ? 'green' : failures || hung ? 'red' : 'broken', output }
+}
+
+function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL')
+  } catch {} // it has ended
 }
 
 /** All copies are made from the first, so that they are equal. */
