@@ -14,6 +14,7 @@ import { eraseSites } from '../src/erasure/rows.ts'
 import { HintedError } from '../src/process/error-hints.ts'
 import { forgetRollups } from '../src/rollups/invalidation.ts'
 import { createClickHouseDatabase, openClickHouse } from '../src/stores/clickhouse.ts'
+import { clusterOf } from '../src/stores/cluster.ts'
 import { migrate } from '../src/stores/migrate.ts'
 import { openPostgres } from '../src/stores/postgres.ts'
 import { addMember } from '../src/users/members.ts'
@@ -128,7 +129,7 @@ async function fillDemoSite(
   await createClickHouseDatabase(settings.CLICKHOUSE_URL)
   const clickhouse = openClickHouse(settings.CLICKHOUSE_URL)
   try {
-    await migrate({ postgres, clickhouse })
+    await migrate({ postgres, cluster: clusterOf([clickhouse]) })
     const known = await findSite(postgres, domain)
     if (known && knownKey) return knownKey
     const accountId = known?.accountId ?? (await createAccount(postgres, { name: 'Demo', plan: 'Agency' }))

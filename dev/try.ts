@@ -8,7 +8,7 @@ import { exitWith } from '../src/process/error-hints.ts'
 import { closeServer, listen } from '../src/process/listening.ts'
 import { createLog } from '../src/process/log.ts'
 import { reports } from '../src/stats/reports.ts'
-import { openClickHouse } from '../src/stores/clickhouse.ts'
+import { openCluster } from '../src/stores/cluster.ts'
 import { openPostgres } from '../src/stores/postgres.ts'
 import { freePort } from './clickhouse/server.ts'
 import { type Installation, startInstallation } from './installation.ts'
@@ -65,9 +65,9 @@ async function start(): Promise<Pick<Installation, 'key' | 'owner'> & { address:
   })
   const config = readConfig(process.env)
   const postgres = openPostgres(config.DATABASE_URL)
-  const clickhouse = openClickHouse(config.CLICKHOUSE_URL)
-  running.defer(async () => void (await Promise.all([postgres.end({ timeout: 0 }), clickhouse.close()])))
-  const all = await startAll(config, createLog(config.LOG_LEVEL), { postgres, clickhouse })
+  const cluster = openCluster(config)
+  running.defer(async () => void (await Promise.all([postgres.end({ timeout: 0 }), cluster.close()])))
+  const all = await startAll(config, createLog(config.LOG_LEVEL), { postgres, cluster })
   running.defer(() => all.stop(0))
   return { ...installation, address: await installation.signInAddress(base) }
 }

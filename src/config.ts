@@ -15,6 +15,7 @@ import {
   publicUrl,
   retention,
   seconds,
+  shards,
   url,
 } from './config/parsers.ts'
 
@@ -40,6 +41,12 @@ export const variables = {
     description: 'ClickHouse over HTTP: events. The address holds user and password; its path names the database.',
     default: 'http://footfall:footfall@127.0.0.1:8123/footfall',
     parse: url('http:', 'https:'),
+  }),
+  CLICKHOUSE_SHARDS: variable({
+    description:
+      'Several ClickHouse servers instead of CLICKHOUSE_URL, as a JSON list of shards, each a list with one address: `[["http://…/footfall"],["http://…/footfall"]]`. Every site is on one shard. Append new shards at the end, and never change the order (docs/cluster.md).',
+    optional: true,
+    parse: shards,
   }),
   REDIS_URL: variable({
     description:

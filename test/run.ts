@@ -21,10 +21,12 @@ const timed = [
   'test/accounts/directory.test.ts', // a change takes effect within a second
   'test/contract/isolation.test.ts', // PostgreSQL is slower than the API waits
   'test/contract/changes.test.ts', // the same, in two instances of the API
+  'test/contract/last-use.test.ts', // PostgreSQL gives a statement 200 ms
   'test/console/dashboard-faults.test.ts', // a page that waits for a store that hangs ends in time
   'test/console/keys-browser.test.ts', // a key that is disabled in a page is refused by all processes within a second
   'test/console/sign-in-times.test.ts', // who has an account must not show in the time of a sign-in
   'test/console/single-sign-on-faults.test.ts', // a provider that is slow holds up nobody else
+  'test/stores/least-privilege.test.ts', // ClickHouse refuses a reader that asks for more than five seconds
   'test/dev/tutorial.test.ts', // a change of the source is served within seconds
 ]
 
@@ -60,7 +62,7 @@ const stores = unitOnly ? undefined : await createStores()
 const failed = await run(
   files.filter((file) => !isTimed(file)),
   atOnce,
-  { FOOTFALL_DEADLINE_FACTOR: '200' },
+  { FOOTFALL_DEADLINE_FACTOR: '50' },
 )
 let late = await run(files.filter(isTimed), 2)
 for (let again = 0; late.length > 0 && again < 2 && !untilFailure; again++) {

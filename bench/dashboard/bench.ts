@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util'
 import { createKey } from '../../src/accounts/keys.ts'
 import { setExcludedCountries } from '../../src/accounts/sites.ts'
 import { periodsOf } from '../../src/calendar/periods.ts'
+import { clusterOf } from '../../src/stores/cluster.ts'
 import { openConsole } from '../../test/console/console.ts'
 import { keySecrets, redisUrl } from '../../test/support/stores.ts'
 import { machineTime, round, since } from '../api/measure.ts'
@@ -59,7 +60,7 @@ async function openBoth() {
   const { postgres, clickhouse, clickhouseUrl, postgresUrl, accountId, now } = world
   const addresses = { postgres: postgresUrl, clickhouse: clickhouseUrl, redis: redisUrl, redisPrefix: 'bench:' }
   const console = await openConsole({ after: (end: () => unknown) => void ends.push(end) } as never, {
-    stores: { postgres, clickhouse, addresses },
+    stores: { postgres, clickhouse, cluster: clusterOf([clickhouse]), addresses },
     now: now.toInstant().toString(),
   })
   const visitor = await console.signedIn('owner', accountId)

@@ -6,6 +6,7 @@ import { generateDemo } from '../../src/demo/generate.ts'
 import { monthStatements, rollupStatements } from '../../src/rollups/statements.ts'
 import { type ClickHouse, createClickHouseDatabase, openClickHouse } from '../../src/stores/clickhouse.ts'
 import { render, type Sql, type Statement, sql, text, texts } from '../../src/stores/clickhouse-sql.ts'
+import { clusterOf } from '../../src/stores/cluster.ts'
 import { migrate } from '../../src/stores/migrate.ts'
 import { createPostgresDatabase, openPostgres, type Postgres } from '../../src/stores/postgres.ts'
 import { databaseUrl, keySecrets } from '../../test/support/stores.ts'
@@ -49,7 +50,7 @@ export async function openWorld({ events, sites, fresh, say }: WorldOptions): Pr
   await forgetOldRollups(state, clickhouse, postgresUrl)
   await createPostgresDatabase(postgresUrl)
   const postgres = openPostgres(postgresUrl, 4)
-  await migrate({ postgres, clickhouse })
+  await migrate({ postgres, cluster: clusterOf([clickhouse]) })
 
   const sizes = [1, 10, 100].map((part) => {
     const size = Math.round(events / part)

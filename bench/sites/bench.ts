@@ -7,6 +7,7 @@ import { isDeepStrictEqual, parseArgs } from 'node:util'
 import { createKey } from '../../src/accounts/keys.ts'
 import { setExcludedCountries, setTimeZone } from '../../src/accounts/sites.ts'
 import { memoryLimiter } from '../../src/api/rate-limit.ts'
+import { clusterOf } from '../../src/stores/cluster.ts'
 import { keySecrets, redisUrl } from '../../test/support/stores.ts'
 import { startApi } from '../../test/support/world.ts'
 import { cpuSeconds, machineTime, round, since } from '../api/measure.ts'
@@ -83,7 +84,10 @@ type Open = Awaited<ReturnType<typeof openApi>>
 async function openApi() {
   const addresses = { postgres: postgresUrl, clickhouse: clickhouseUrl, redis: redisUrl, redisPrefix: 'bench:' }
   const at = () => now.epochMilliseconds
-  const api = await startApi({ postgres, clickhouse, addresses }, { now: at, limiter: memoryLimiter(at) })
+  const api = await startApi(
+    { postgres, clickhouse, cluster: clusterOf([clickhouse]), addresses },
+    { now: at, limiter: memoryLimiter(at) },
+  )
   ends.push(() => api.close())
   return async (path: string, key: string) => {
     const { status, json, text } = await api.fetch(`/api/v1${path}`, { headers: { Authorization: `Bearer ${key}` } })

@@ -27,6 +27,8 @@ export interface ClickHouseServerOptions {
   memory?: number
   /** Without the settings of deploy/clickhouse, like an unconfigured installation. */
   stock?: boolean
+  /** Users besides the owner of the data, and the environment that their file needs; by default reader.xml. */
+  users?: { file: URL; environment: Record<string, string> }
 }
 
 /** Everything here runs with the settings that operators get. */
@@ -52,7 +54,8 @@ export async function startClickHouse(options: ClickHouseServerOptions = {}): Pr
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'config.xml'), serverConfig(port, await freePort(), folder, options.memory))
   if (!options.stock) cpSync(deployed, folder, { recursive: true })
-  cpSync(new URL('reader.xml', import.meta.url), join(folder, 'users.d/reader.xml'))
+  const { file: users = new URL('reader.xml', import.meta.url), environment } = options.users ?? {}
+  cpSync(users, join(folder, 'users.d/more-users.xml'))
   writeFileSync(join(folder, 'users.xml'), usersConfig)
 
   const log = openSync(join(folder, 'server.log'), 'a')
@@ -68,7 +71,7 @@ export async function startClickHouse(options: ClickHouseServerOptions = {}): Pr
       '--query',
       'SYSTEM START LISTEN HTTP; SYSTEM START LISTEN TCP; SELECT * FROM file(stdin, LineAsString) FORMAT Null',
     ],
-    { stdio: ['pipe', log, log] },
+    { stdio: ['pipe', log, log], env: { ...process.env, ...environment } },
   )
   await untilItAnswers(clickhouseServer, port, folder)
 

@@ -1,5 +1,6 @@
 // Generates migrations/*/schema.sql, the schema after all migrations, one file per store.
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { clusterOf } from '../../src/stores/cluster.ts'
 import { migrate } from '../../src/stores/migrate.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
 import type { Stores } from '../../src/stores/stores.ts'
@@ -32,7 +33,7 @@ export async function newSchemaFiles(): Promise<Record<string, string>> {
   const server = await startPGlite(port)
   const postgres = openPostgres(`postgres://postgres@127.0.0.1:${port}/postgres`, 1)
   try {
-    await migrate({ postgres, clickhouse })
+    await migrate({ postgres, cluster: clusterOf([clickhouse]) })
     return await schemaFiles({ postgres, clickhouse })
   } finally {
     await Promise.all([postgres.end({ timeout: 1 }), clickhouse.close()])

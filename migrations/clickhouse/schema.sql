@@ -45,6 +45,16 @@ PRIMARY KEY (site_id, rollup_key, utm_source, device, country, day)
 ORDER BY (site_id, rollup_key, utm_source, device, country, day, value)
 SETTINGS index_granularity = 2048, merge_selector_base = 8, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1;
 
+CREATE TABLE migrations
+(
+    `name` String,
+    `checksum` String,
+    `applied_at` DateTime DEFAULT now()
+)
+ENGINE = MergeTree
+ORDER BY name
+SETTINGS index_granularity = 8192;
+
 CREATE TABLE short_rollups
 (
     `site_id` String,

@@ -36,20 +36,6 @@ CREATE TABLE control_version
     CONSTRAINT control_version_only_row_check CHECK (only_row)
 );
 
-CREATE TABLE deleted_sites
-(
-    id            text NOT NULL,
-    domain        text,
-    deleted_at    timestamp with time zone NOT NULL DEFAULT now(),
-    waiting_since timestamp with time zone,
-    reopened_at   timestamp with time zone,
-    erased_at     timestamp with time zone,
-    rewritten_at  timestamp with time zone,
-    purged_at     timestamp with time zone,
-    account_id    text,
-    CONSTRAINT deleted_sites_pkey PRIMARY KEY (id)
-);
-
 CREATE TABLE leases
 (
     name       text NOT NULL,
@@ -87,6 +73,30 @@ CREATE TABLE salts
     CONSTRAINT salts_salt_check CHECK (octet_length(salt) = 32)
 );
 
+CREATE TABLE shards
+(
+    number     smallint NOT NULL,
+    free_share real NOT NULL DEFAULT 1,
+    CONSTRAINT shards_pkey PRIMARY KEY (number),
+    CONSTRAINT shards_number_check CHECK (number > 0)
+);
+
+CREATE TABLE deleted_sites
+(
+    id            text NOT NULL,
+    domain        text,
+    deleted_at    timestamp with time zone NOT NULL DEFAULT now(),
+    waiting_since timestamp with time zone,
+    reopened_at   timestamp with time zone,
+    erased_at     timestamp with time zone,
+    rewritten_at  timestamp with time zone,
+    purged_at     timestamp with time zone,
+    account_id    text,
+    shard         smallint NOT NULL DEFAULT 1,
+    CONSTRAINT deleted_sites_pkey PRIMARY KEY (id),
+    CONSTRAINT deleted_sites_shard_fkey FOREIGN KEY (shard) REFERENCES shards(number)
+);
+
 CREATE TABLE sites
 (
     id                 text NOT NULL,
@@ -97,12 +107,15 @@ CREATE TABLE sites
     allow_subdomains   boolean NOT NULL DEFAULT false,
     excluded_countries text[] NOT NULL DEFAULT '{}'::text[],
     created_at         timestamp with time zone NOT NULL DEFAULT now(),
+    shard              smallint NOT NULL DEFAULT 1,
     CONSTRAINT sites_pkey PRIMARY KEY (id),
     CONSTRAINT sites_domain_key UNIQUE (domain),
     CONSTRAINT sites_id_check CHECK (id ~ '^site_[a-z2-7]{16}$'::text),
-    CONSTRAINT sites_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE
+    CONSTRAINT sites_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
+    CONSTRAINT sites_shard_fkey FOREIGN KEY (shard) REFERENCES shards(number)
 );
 CREATE INDEX sites_account_id_idx ON sites USING btree (account_id);
+CREATE INDEX sites_shard_idx ON sites USING btree (shard);
 
 CREATE TABLE api_keys
 (
@@ -407,7 +420,16 @@ BEGIN
 END
 $function$;
 
-CREATE FUNCTION claim_leftovers(patience interval, most integer)
+CREATE FUNCTION choose_shard()
+ RETURNS smallint
+ LANGUAGE sql
+AS $function$
+    SELECT number FROM shards
+    ORDER BY round(free_share * 20) DESC, random()
+    LIMIT 1
+$function$;
+
+CREATE FUNCTION claim_leftovers(on_shard smallint, patience interval, most integer)
  RETURNS SETOF rollup_runs
  LANGUAGE plpgsql
 AS $function$
@@ -416,7 +438,7 @@ BEGIN
     RETURN QUERY
     INSERT INTO rollup_runs (site_id, span, version, writes, publishes, state)
     SELECT site_id, rest.span, version, claimed.ranges, '{}', 'sweeping'
-    FROM rollup_coverage covered,
+    FROM rollup_coverage covered JOIN sites ON sites.id = site_id AND shard = on_shard,
         LATERAL (VALUES ('day', written_days - days), ('month', written_months - months)) AS rest (span, ranges),
         LATERAL (
             SELECT rest.ranges - coalesce(range_agg(run.writes), '{}') AS ranges FROM rollup_runs run
@@ -582,7 +604,7 @@ CREATE FUNCTION remember_deleted_site()
 AS $function$
 BEGIN
     DELETE FROM deleted_sites WHERE id = OLD.id;
-    INSERT INTO deleted_sites (id, domain, account_id) VALUES (OLD.id, OLD.domain, OLD.account_id);
+    INSERT INTO deleted_sites (id, domain, account_id, shard) VALUES (OLD.id, OLD.domain, OLD.account_id, OLD.shard);
     RETURN NULL;
 END
 $function$;

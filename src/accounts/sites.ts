@@ -16,6 +16,8 @@ export interface Site {
   allowSubdomains: boolean
   /** Every answer leaves these countries out, also for the past (docs/contract.md 1). */
   excludedCountries: CountryCode[]
+  /** The shard of ClickHouse that has its traffic. Chosen by PostgreSQL when the site is created (decision D-201). */
+  shard: number
   /** Which of its days are rolled up, settled and retained. */
   coverage: Coverage
 }
@@ -35,9 +37,9 @@ export interface NewSite {
 export async function createSite(postgres: Postgres, site: NewSite): Promise<string> {
   const id = newId('site')
   await postgres`
-    INSERT INTO sites (id, account_id, domain, time_zone, hostnames, allow_subdomains, excluded_countries)
+    INSERT INTO sites (id, account_id, domain, time_zone, hostnames, allow_subdomains, excluded_countries, shard)
     VALUES (${id}, ${site.accountId}, ${site.domain}, ${site.timeZone ?? 'UTC'},
-            ${site.hostnames ?? [site.domain]}, ${site.allowSubdomains ?? false}, ${site.excludedCountries ?? []})`
+            ${site.hostnames ?? [site.domain]}, ${site.allowSubdomains ?? false}, ${site.excludedCountries ?? []}, choose_shard())`
   return id
 }
 
@@ -49,12 +51,13 @@ interface SiteRow {
   hostnames: string[]
   allow_subdomains: boolean
   excluded_countries: CountryCode[]
+  shard: number
   /** `Coverage` as JSON. */
   coverage: string
 }
 
 const columns = (postgres: Postgres) => postgres`
-  id, account_id, domain, time_zone, hostnames, allow_subdomains, excluded_countries,
+  id, account_id, domain, time_zone, hostnames, allow_subdomains, excluded_countries, shard,
   ${coverageColumn(postgres)} AS coverage`
 
 export const selectSite = (postgres: Postgres, id: string): PendingQuery<SiteRow[]> =>
@@ -74,6 +77,7 @@ export const siteOf = (row: SiteRow): Site => ({
   hostnames: row.hostnames,
   allowSubdomains: row.allow_subdomains,
   excludedCountries: row.excluded_countries,
+  shard: row.shard,
   coverage: JSON.parse(row.coverage) as Coverage,
 })
 

@@ -23,10 +23,10 @@ export interface Api {
 }
 
 export function assembleApi(options: ApiOptions): Api {
-  const { postgres, clickhouse, now, cacheBytes, limiter, log, metrics, isEnding, sharedPort, mcpOrigins } = options
+  const { postgres, cluster, now, cacheBytes, limiter, log, metrics, isEnding, sharedPort, mcpOrigins } = options
   const directory = openDirectory(postgres, options.directory)
   const lastUse = recordLastUse(postgres, options.lastUseMs)
-  const stats = createStatsService({ clickhouse, now, cacheBytes })
+  const stats = createStatsService({ cluster, now, cacheBytes })
   const app = buildApp({ stats, directory, limiter, lastUse, now, log, metrics, isEnding, sharedPort, mcpOrigins })
   return {
     app,

@@ -7,7 +7,7 @@ import type { Config } from '../config.ts'
 import { cannotListen, closeServer, drain, listen } from '../process/listening.ts'
 import type { SharedPort } from '../process/shared-port.ts'
 import { rollupLagSeconds } from '../rollups/lag.ts'
-import { openClickHouse } from '../stores/clickhouse.ts'
+import { openCluster } from '../stores/cluster.ts'
 import { within } from '../stores/deadline.ts'
 import { watchDependencies } from '../stores/dependency-status.ts'
 import { openRedis } from '../stores/redis.ts'
@@ -52,22 +52,18 @@ export async function openApi(config: Config, log: Logger, sharedPort?: SharedPo
   const metrics = createMetrics(() => within(lagMs, 'PostgreSQL', rollupLagSeconds(postgres)))
   const watch = watchDependencies(log, metrics.dependency)
 
-  const clickhouse = openClickHouse(
-    config.CLICKHOUSE_URL,
-    watch('ClickHouse'),
-    config.FOOTFALL_EXPLAIN ? log : undefined,
-  )
+  const cluster = openCluster(config, { watch, log: config.FOOTFALL_EXPLAIN ? log : undefined })
   const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, watch('Redis'))
   const limiter = redis
     ? redisLimiter({ redis, prefix: windowPrefix, now, onDegraded: metrics.countedLocally })
     : memoryLimiter(now)
   opened.defer(() => postgres.close())
-  opened.defer(async () => void (await Promise.all([clickhouse.close(), redis?.close()])))
+  opened.defer(async () => void (await Promise.all([cluster.close(), redis?.close()])))
 
   let isEnding = false
   const api = assembleApi({
     postgres,
-    clickhouse,
+    cluster,
     limiter,
     now,
     log,

@@ -6,7 +6,7 @@ import type { Config } from '../config.ts'
 import { openConsole } from '../console/service.ts'
 import type { PortShare } from '../process/shared-port.ts'
 import { startRollups } from '../rollups/loop.ts'
-import type { Stores } from '../stores/stores.ts'
+import type { AllStores } from '../stores/stores.ts'
 
 export interface AllProcesses {
   /** Keeps answering for some seconds, so that load balancers go elsewhere, then ends everything. */
@@ -14,7 +14,7 @@ export interface AllProcesses {
 }
 
 /** The stores are for the rollups; every other process opens its own connections. */
-export async function startAll(config: Config, log: Logger, stores: Stores): Promise<AllProcesses> {
+export async function startAll(config: Config, log: Logger, stores: AllStores): Promise<AllProcesses> {
   let seconds = 0
   // Closed in reverse order, also when something cannot start: what is open would keep the process alive.
   await using opened = new AsyncDisposableStack()

@@ -1,5 +1,5 @@
 // A backup is a folder: `manifest.json`, one JSON Lines file per PostgreSQL table, and one compressed file in ClickHouse's Native format
-// per ClickHouse table. Any version of Footfall that has the migrations named in the manifest can restore it.
+// per shard and ClickHouse table. Any version of Footfall that has the migrations named in the manifest can restore it.
 import {
   createReadStream,
   createWriteStream,
@@ -15,6 +15,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { Fragment, TransactionSql } from 'postgres'
 import { siteTables } from '../erasure/rows.ts'
+import type { ClickHouse } from '../stores/clickhouse.ts'
 import { date, type Sql, sql } from '../stores/clickhouse-sql.ts'
 import { pendingMigrations } from '../stores/migrate.ts'
 import type { Postgres } from '../stores/postgres.ts'
@@ -25,10 +26,11 @@ import { showProgress } from './terminal.ts'
 const rollupTables = ['short_rollups', 'long_rollups'] as const
 const trafficTables = [...siteTables, ...rollupTables] as const
 type TrafficTable = (typeof trafficTables)[number]
-const controlTables = ['accounts', 'sites', 'api_keys', 'imports', 'deleted_sites'] as const
+const controlTables = ['accounts', 'shards', 'sites', 'api_keys', 'imports', 'deleted_sites'] as const
 /** In the order in which they are restored. Keys come late, so that nobody can read a half-restored site. */
 const restoredTables = [
   'accounts',
+  'shards',
   'sites',
   'retention',
   'rollup_coverage',
@@ -38,8 +40,9 @@ const restoredTables = [
 ] as const
 
 interface Manifest {
-  /** Format 1 also counted titles that a later title replaces. */
-  format: 1 | 2
+  /** Format 1 also counted titles that a later title replaces. Formats 1 and 2 know one shard only. */
+  format: 1 | 2 | 3
+  shards: number
   takenAt: string
   migrations: string[]
   rows: Record<string, number>
@@ -83,18 +86,26 @@ async function writeBackup(context: Context, folder: string): Promise<Manifest |
       progress.update(index, trafficTables.length)
       // Only the rollups of days whose events were dropped (decision D-79); all others can be rebuilt from the events.
       const until = isRollups(table) ? before : undefined
-      rows[table] = await countRows(context, table, clones[table], until)
-      const stream = await context.clickhouse.download(cloneOf(table), until)
-      await writeTraffic(stream, join(folder, `${table}.native.gz`))
+      rows[table] = 0
+      for (const clickhouse of context.cluster.shards) {
+        rows[table] += await countRows(clickhouse, table, clones[table], until)
+        const stream = await clickhouse.download(cloneOf(table), until)
+        await writeTraffic(stream, join(folder, fileOf(table, clickhouse.shard)))
+      }
     }
     progress.update(trafficTables.length, trafficTables.length)
     progress.end()
-    return { format: 2, takenAt: new Date().toISOString(), migrations: await appliedMigrations(control), rows }
+    const shards = context.cluster.shards.length
+    return { format: 3, takenAt: new Date().toISOString(), migrations: await appliedMigrations(control), shards, rows }
   })
   // Written last: a folder without a manifest is no backup.
   if (manifest) writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2))
   return manifest
 }
+
+/** The first shard has the name that all had before there were several. */
+const fileOf = (table: TrafficTable, shard: number): string =>
+  shard === 1 ? `${table}.native.gz` : `${table}.shard-${shard}.native.gz`
 
 const importsWithoutSalts = (control: TransactionSql): Fragment => control`(
     SELECT id, site_id, content, time_zone, NULL::bytea AS salt, batches_done, started_at, finished_at FROM imports
@@ -112,17 +123,21 @@ export const restore: Command = {
     for (const [index, table] of trafficTables.entries()) {
       if (!(table in manifest.rows)) continue
       progress.update(index, trafficTables.length)
-      await readTraffic(context, table, join(folder, `${table}.native.gz`))
-      rows[table] = await countRows(context, table, originals[table])
+      rows[table] = 0
+      for (const clickhouse of context.cluster.shards.slice(0, manifest.shards)) {
+        await readTraffic(clickhouse, table, join(folder, fileOf(table, clickhouse.shard)))
+        rows[table] += await countRows(clickhouse, table, originals[table])
+      }
     }
     progress.update(trafficTables.length, trafficTables.length)
     progress.end()
     for (const table of restoredTables) {
       if (!(table in manifest.rows)) continue // the backup is older than this table
-      if (table === 'retention') await context.postgres`DELETE FROM retention` // a new database has one row
+      if (table === 'retention' || table === 'shards') await context.postgres`DELETE FROM ${context.postgres(table)}` // a new database has one row
       const path = join(folder, `${table}.jsonl`)
       rows[table] = await readControlTable(context.postgres, table, path).catch(damaged(path))
     }
+    if (manifest.format < 3) await context.postgres`UPDATE sites SET shard = 1` // their traffic was restored there
     const wrong = Object.entries(manifest.rows).filter(
       ([table, count]) => rows[table] !== count && !(manifest.format === 1 && table === 'titles'),
     )
@@ -148,8 +163,8 @@ function readManifest(folder: string): Manifest {
       'Its manifest.json, which is written last, is missing.',
     )
   try {
-    const manifest = JSON.parse(readFileSync(path, 'utf8')) as Manifest
-    if ([1, 2].includes(manifest.format) && Array.isArray(manifest.migrations) && manifest.rows) return manifest
+    const manifest = { shards: 1, ...(JSON.parse(readFileSync(path, 'utf8')) as object) } as Manifest
+    if ([1, 2, 3].includes(manifest.format) && Array.isArray(manifest.migrations) && manifest.rows) return manifest
   } catch {
     // reported below
   }
@@ -168,7 +183,7 @@ const damaged =
     )
   }
 
-async function readTraffic({ clickhouse }: Context, table: string, path: string): Promise<void> {
+async function readTraffic(clickhouse: ClickHouse, table: string, path: string): Promise<void> {
   const file = createReadStream(path)
   const content = createGunzip()
   const failed = new Promise<never>((_resolve, reject) => {
@@ -187,7 +202,17 @@ async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<
     throw new CommandError(`The backup is from a newer version (${unknown.join(', ')}).`, 'Upgrade Footfall first.')
   }
   const [{ accounts }] = await context.postgres<[{ accounts: number }]>`SELECT count(*)::int AS accounts FROM accounts`
-  if (accounts > 0 || (await countRows(context, 'events', originals.events)) > 0) {
+  const shards = context.cluster.shards.length
+  if (shards < manifest.shards) {
+    throw new CommandError(
+      `The backup has ${manifest.shards} shards, and this installation has ${shards}.`,
+      'List at least as many in CLICKHOUSE_SHARDS, then run footfall migrate.',
+    )
+  }
+  const events = await Promise.all(
+    context.cluster.shards.map((clickhouse) => countRows(clickhouse, 'events', originals.events)),
+  )
+  if (accounts > 0 || events.some((count) => count > 0)) {
     throw new CommandError(
       'The databases are not empty.',
       'Restore into new databases: set DATABASE_URL and CLICKHOUSE_URL, then run footfall migrate.',
@@ -235,7 +260,7 @@ const clones: Record<TrafficTable, Sql> = {
 }
 
 /** Counts only the titles that a reader sees, because ClickHouse merges rows of the same page and country at any time. */
-async function countRows({ clickhouse }: Context, table: TrafficTable, from: Sql, before?: string): Promise<number> {
+async function countRows(clickhouse: ClickHouse, table: TrafficTable, from: Sql, before?: string): Promise<number> {
   const counted =
     table === 'titles'
       ? sql`(SELECT site_id, pathname, country FROM ${from} GROUP BY site_id, pathname, country)`

@@ -1,7 +1,7 @@
 import type { ParseArgsOptionsConfig } from 'node:util'
 import type { Config } from '../config.ts'
 import { HintedError } from '../process/error-hints.ts'
-import type { ClickHouse } from '../stores/clickhouse.ts'
+import type { Cluster } from '../stores/cluster.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -26,7 +26,7 @@ export interface Input {
 export interface Context {
   config: Config
   postgres: Postgres
-  clickhouse: ClickHouse
+  cluster: Cluster
   terminal: Terminal
   /** The stream for progress, separate from the command's output. */
   progressTo: NodeJS.WriteStream

@@ -11,6 +11,7 @@ import { migrate } from './migrate.ts'
 import { rollup } from './rollup.ts'
 import { secret } from './secret.ts'
 import { serve } from './serve.ts'
+import { shard } from './shard.ts'
 import { site } from './site.ts'
 import { stats } from './stats.ts'
 import { user } from './user.ts'
@@ -22,7 +23,7 @@ export const tasks: Readonly<Record<string, Commands>> = {
   'Install and run': { secret, migrate, serve, doctor },
   'Accounts, people, sites and keys': { account, user, site, key },
   Traffic: { stats, mcp, import: importCommand, demo },
-  'Maintain the data': { rollup, backup, restore },
+  'Maintain the data': { rollup, backup, restore, shard },
 }
 
 export const commands: Commands = Object.assign({}, ...Object.values(tasks))

@@ -1,5 +1,6 @@
 import { type DeletedSite, listDeletedSites } from '../erasure/deleted-sites.ts'
 import { eraseDeletedSites } from '../erasure/job.ts'
+import { byShard } from '../stores/stores.ts'
 import { type Command, positionals } from './command.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -18,7 +19,7 @@ export const purge: Command = {
   usage: '',
   async run(input, context) {
     positionals(input, [])
-    await eraseDeletedSites(context, '0 seconds')
+    for (const stores of byShard(context)) await eraseDeletedSites(stores, '0 seconds')
     const deleted = await listDeletedSites(context.postgres)
     return {
       data: deleted,

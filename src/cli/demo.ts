@@ -1,8 +1,10 @@
-import { createSite, findSite, type Site } from '../accounts/sites.ts'
+import { createSite, findSite, type NewSite, type Site } from '../accounts/sites.ts'
 import { generateDemo } from '../demo/generate.ts'
 import { eraseSites } from '../erasure/rows.ts'
 import { forgetRollups } from '../rollups/invalidation.ts'
+import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, text as textValue } from '../stores/clickhouse-sql.ts'
+import type { Stores } from '../stores/stores.ts'
 import { type Command, CommandError, type Context, positionals, text } from './command.ts'
 import { ownerOf } from './site.ts'
 import { showProgress } from './terminal.ts'
@@ -29,10 +31,12 @@ export const demo: Command = {
     const [domain] = positionals(input, ['site']) as [string]
     const events = numberOf(text(input, 'events') ?? '100000', 10_000, 100_000_000, '--events')
     const seed = numberOf(text(input, 'seed') ?? '1', 0, Number.MAX_SAFE_INTEGER, '--seed')
-    const { postgres, clickhouse } = context
+    const { postgres, cluster } = context
     const known = await findSite(postgres, domain)
-    const siteId = known?.id ?? (await createSite(postgres, { accountId: await ownerOf(postgres, input), domain }))
-    if (known) await makeRoom(context, known, input.options.replace === true)
+    const site = known ?? (await newSite(context, { accountId: await ownerOf(postgres, input), domain }))
+    const { id: siteId } = site
+    const clickhouse = cluster.of(site)
+    if (known) await makeRoom({ postgres, clickhouse }, known, input.options.replace === true)
 
     const progress = showProgress(context.progressTo, 'Generating traffic', 'events')
     const began = Date.now()
@@ -48,7 +52,7 @@ export const demo: Command = {
     }).finally(() => forgetRollups(postgres, siteId)) // also after an error, because some traffic may be written
     progress.end()
     const seconds = Math.round((Date.now() - began) / 100) / 10
-    const weeks = await weeklyViews(context, siteId)
+    const weeks = await weeklyViews(clickhouse, siteId)
     return {
       data: { siteId, domain, seed, ...made, seconds },
       show: (terminal) =>
@@ -61,8 +65,15 @@ export const demo: Command = {
   },
 }
 
-async function makeRoom(context: Context, { id: siteId, domain, coverage }: Site, replace: boolean): Promise<void> {
-  const { postgres, clickhouse } = context
+async function newSite({ postgres }: Context, site: NewSite): Promise<Site> {
+  return (await findSite(postgres, await createSite(postgres, site))) as Site
+}
+
+async function makeRoom(
+  { postgres, clickhouse }: Stores,
+  { id: siteId, domain, coverage }: Site,
+  replace: boolean,
+): Promise<void> {
   if (replace) {
     await forgetRollups(postgres, siteId)
     return eraseSites(clickhouse, [siteId])
@@ -75,7 +86,7 @@ async function makeRoom(context: Context, { id: siteId, domain, coverage }: Site
     throw new CommandError(`${domain} already has traffic.`, 'Use another domain, or --replace to erase it first.')
 }
 
-async function weeklyViews({ clickhouse }: Context, siteId: string): Promise<number[]> {
+async function weeklyViews(clickhouse: ClickHouse, siteId: string): Promise<number[]> {
   const rows = await clickhouse.rows<{ views: number }>(sql`
     SELECT countIf(name = 'pageview') AS views FROM events WHERE site_id = ${textValue(siteId)}
     GROUP BY toStartOfWeek(day) AS week ORDER BY week`)

@@ -1,10 +1,12 @@
 import { readConfig } from '../config.ts'
 import { causeOf, explain } from '../process/error-hints.ts'
+import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import { readClocks } from '../stores/clocks.ts'
-import { pendingMigrations } from '../stores/migrate.ts'
+import { pendingClickHouseMigrations, pendingMigrations } from '../stores/migrate.ts'
 import { settingsNotInForce } from './clickhouse-settings.ts'
 import { type Command, type Context, positionals } from './command.ts'
+import { size } from './size.ts'
 
 type State = 'ok' | 'warning' | 'failed' | 'skipped'
 
@@ -60,7 +62,7 @@ const ok = (found: string): Examination => ({ state: 'ok', found })
 /** The checks that must pass before a check can run. Otherwise one cause would be reported several times. */
 const needs: Readonly<Record<string, readonly string[]>> = {
   'ClickHouse settings': ['ClickHouse'],
-  Migrations: ['PostgreSQL'],
+  Migrations: ['PostgreSQL', 'ClickHouse'],
   Clocks: ['PostgreSQL', 'ClickHouse'],
   Disk: ['ClickHouse', 'Migrations'],
 }
@@ -90,6 +92,24 @@ const unreachable = new Set([
   'CONNECT_TIMEOUT',
 ])
 
+const nameOf = ({ cluster }: Context, shard: number): string =>
+  cluster.shards.length === 1 ? 'ClickHouse' : `shard ${shard}`
+
+/** With several shards, the worst of them decides, and each is named. */
+function ofEachShard(examine: (clickhouse: ClickHouse) => Promise<Examination>) {
+  return async (context: Context): Promise<Examination> => {
+    const { shards } = context.cluster
+    const found = await Promise.all(
+      shards.map((clickhouse) => examine(clickhouse).catch((error) => failure(error, 'ClickHouse'))),
+    )
+    const worst = (['failed', 'warning', 'ok'] as const).flatMap(
+      (state) => found.find((one) => one.state === state) ?? [],
+    )[0]
+    if (!worst || shards.length === 1) return worst ?? skipped
+    return { ...worst, found: found.map((one, index) => `${nameOf(context, index + 1)}: ${one.found}`).join('; ') }
+  }
+}
+
 const checks: Record<string, (context: Context) => Promise<Examination>> = {
   async Configuration() {
     const config = readConfig(process.env)
@@ -103,15 +123,15 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
       : ok(`version ${version}`)
   },
 
-  async ClickHouse({ clickhouse }) {
+  ClickHouse: ofEachShard(async (clickhouse) => {
     const [row] = await clickhouse.rows<{ version: string }>(sql`SELECT version() AS version`)
     const version = row?.version ?? 'unknown'
     return Number.parseFloat(version) < 25
       ? { state: 'failed', found: `version ${version}`, advice: 'Footfall needs ClickHouse 25 or newer.' }
       : ok(`version ${version}`)
-  },
+  }),
 
-  async 'ClickHouse settings'({ clickhouse }) {
+  'ClickHouse settings': ofEachShard(async (clickhouse) => {
     const { settings, logs } = await settingsNotInForce(clickhouse)
     if (settings.length === 0 && logs.length === 0)
       return ok('the same as in deploy/clickhouse, or the machine is large')
@@ -124,7 +144,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
       advice:
         'Copy the folders config.d and users.d of deploy/clickhouse into /etc/clickhouse-server, and restart ClickHouse.',
     }
-  },
+  }),
 
   async Redis({ config }) {
     if (config.REDIS_URL === undefined) return ok('not configured; a single API process does not need it')
@@ -143,8 +163,11 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
     }
   },
 
-  async Migrations({ postgres }) {
-    const pending = await pendingMigrations(postgres)
+  async Migrations({ postgres, cluster }) {
+    const pending = [
+      ...(await pendingMigrations(postgres)),
+      ...(await Promise.all(cluster.shards.map(pendingClickHouseMigrations))).flat(),
+    ]
     return pending.length === 0
       ? ok('both databases are up to date')
       : {
@@ -154,11 +177,14 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
         }
   },
 
-  async Clocks({ postgres, clickhouse }) {
-    const clocks = await readClocks({ postgres, clickhouse })
+  async Clocks(context) {
+    const clocks = await readClocks(context)
     const skews = [
       { name: 'PostgreSQL', ms: clocks.postgres - clocks.own },
-      { name: 'ClickHouse', ms: clocks.clickhouse - clocks.own },
+      ...clocks.clickhouse.map((time, index) => ({
+        name: nameOf(context, index + 1),
+        ms: time - clocks.own,
+      })),
     ]
     const off = skews.filter(({ ms }) => Math.abs(ms) > mostSkewMs)
     return off.length === 0
@@ -170,7 +196,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
         }
   },
 
-  async Disk({ clickhouse }) {
+  Disk: ofEachShard(async (clickhouse) => {
     const [row] = await clickhouse.rows<{ free: number; bytes: number; daily: number }>(sql`
       SELECT
         (SELECT min(unreserved_space) FROM system.disks) AS free,
@@ -188,11 +214,5 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
     return days < leastDaysOfDisk
       ? { state: 'warning', found, advice: 'Give ClickHouse a larger disk, or set RETENTION_MONTHS.' }
       : ok(found)
-  },
-}
-
-function size(bytes: number): string {
-  const units = ['B', 'kB', 'MB', 'GB', 'TB']
-  const step = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(bytes, 1)) / 3))
-  return `${(bytes / 1000 ** step).toFixed(step === 0 ? 0 : 1)} ${units[step]}`
+  }),
 }

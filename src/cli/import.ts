@@ -12,7 +12,7 @@ export const importCommand: Command = {
   options: { format: { type: 'string' } },
   optionHelp: { format: 'csv or jsonl; the default follows the name of the file (docs/import.md)' },
   examples: ['footfall import example.com visits.csv'],
-  async run(input, { postgres, clickhouse, config, progressTo }) {
+  async run(input, { postgres, cluster, config, progressTo }) {
     const [reference, path] = positionals(input, ['site', 'file']) as [string, string]
     const site = await siteOf(postgres, reference)
     const found = statSync(path, { throwIfNoEntry: false })
@@ -30,7 +30,7 @@ export const importCommand: Command = {
         { path, format: formatOf(path, text(input, 'format')) },
         {
           postgres,
-          clickhouse,
+          clickhouse: cluster.of(site),
           countries,
           site,
           now: Date.now(),

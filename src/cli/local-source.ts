@@ -3,7 +3,7 @@
 import { listSites, type Site } from '../accounts/sites.ts'
 import { sitesParameters } from '../stats/parameters.ts'
 import { createStatsService, instantOf } from '../stats/service.ts'
-import type { ClickHouseReader } from '../stores/clickhouse.ts'
+import type { ClusterReader } from '../stores/cluster.ts'
 import { deadlineFactor } from '../stores/deadline.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { CommandError } from './command.ts'
@@ -21,10 +21,10 @@ const until = (signal?: AbortSignal): AbortSignal =>
  * the same current time. Later numbers need another source.
  */
 export function localSource(
-  { postgres, clickhouse }: { postgres: Postgres; clickhouse: ClickHouseReader },
+  { postgres, cluster }: { postgres: Postgres; cluster: ClusterReader },
   now: number,
 ): SitesSource {
-  const stats = createStatsService({ clickhouse, now: () => now, cacheBytes: 0 })
+  const stats = createStatsService({ cluster, now: () => now, cacheBytes: 0 })
   let sites: Promise<Site[]> | undefined
   const allSites = () => {
     sites ??= listSites(postgres).then((all) => all.sort(byDomain))

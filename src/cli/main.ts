@@ -4,7 +4,7 @@ import { loadEnvFile } from 'node:process'
 import { parseArgs } from 'node:util'
 import { type Config, readConfig } from '../config.ts'
 import { exitWith, explain } from '../process/error-hints.ts'
-import { type ClickHouse, openClickHouse } from '../stores/clickhouse.ts'
+import { type Cluster, openCluster } from '../stores/cluster.ts'
 import { expectAnswer, openPostgres, type Postgres } from '../stores/postgres.ts'
 import { type Command, CommandError, type Context, type Input } from './command.ts'
 import { commands, tasks } from './commands.ts'
@@ -29,11 +29,11 @@ const context: Context = {
     Object.defineProperty(context, 'postgres', { value: postgres })
     return postgres
   },
-  get clickhouse(): ClickHouse {
-    const clickhouse = openClickHouse(context.config.CLICKHOUSE_URL)
-    opened.push(() => clickhouse.close())
-    Object.defineProperty(context, 'clickhouse', { value: clickhouse })
-    return clickhouse
+  get cluster(): Cluster {
+    const cluster = openCluster(context.config)
+    opened.push(() => cluster.close())
+    Object.defineProperty(context, 'cluster', { value: cluster })
+    return cluster
   },
 }
 

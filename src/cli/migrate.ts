@@ -1,4 +1,5 @@
 import { createClickHouseDatabase } from '../stores/clickhouse.ts'
+import { addressesOf } from '../stores/cluster.ts'
 import { migrate as applyMigrations } from '../stores/migrate.ts'
 import { createPostgresDatabase } from '../stores/postgres.ts'
 import { type Command, positionals } from './command.ts'
@@ -9,7 +10,7 @@ export const migrate: Command = {
   async run(input, context) {
     positionals(input, [])
     await createPostgresDatabase(context.config.DATABASE_URL)
-    await createClickHouseDatabase(context.config.CLICKHOUSE_URL)
+    for (const url of addressesOf(context.config).flat()) await createClickHouseDatabase(url)
     const applied = await applyMigrations(context)
     return {
       data: { applied },

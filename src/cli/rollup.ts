@@ -3,10 +3,11 @@ import { listSites, type Site } from '../accounts/sites.ts'
 import { countDays, type DayRange, lastClosedDay } from '../calendar/days.ts'
 import { explain } from '../process/error-hints.ts'
 import { retainedFrom } from '../rollups/coverage.ts'
-import { eraseRound, type Round, rollUpRound, watchErasures, watchToday } from '../rollups/loop.ts'
+import { eraseRound, type Round, retentionRound, rollUpRound, watchErasures, watchToday } from '../rollups/loop.ts'
 import { clocksDiffer, declareRetention, planRetention } from '../rollups/retention.ts'
 import { rebuildSite } from '../rollups/roll-up.ts'
 import { type Verdict, verifySite } from '../rollups/verify.ts'
+import { byShard, type Stores } from '../stores/stores.ts'
 import { type Command, CommandError, type Context, type Input, positionals, text } from './command.ts'
 import { siteOf } from './site.ts'
 import { showProgress } from './terminal.ts'
@@ -73,42 +74,51 @@ const run: Command = {
   async run(input, context) {
     positionals(input, [])
     const named = text(input, 'site')
-    const siteId = named === undefined ? undefined : (await siteOf(context.postgres, named)).id
+    const site = named === undefined ? undefined : await siteOf(context.postgres, named)
+    const shards = byShard(context).filter(({ clickhouse }) => !site || clickhouse.shard === site.shard)
     const ending = new AbortController()
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => ending.abort())
     const { signal } = ending
     const onError = (error: Error) => void context.progressTo.write(`Today could not be counted: ${sentence(error)}\n`)
     const onErasureError = (error: Error) =>
       void context.progressTo.write(`Deleted sites could not be erased: ${sentence(error)}\n`)
+    const onSiteError = (error: Error, domain: string) => {
+      total.failed++
+      context.progressTo.write(`${domain} could not be rolled up: ${sentence(error)}\n`)
+    }
     const beside = input.options.watch
-      ? [watchToday(context, signal, onError), watchErasures(context, signal, onErasureError)]
+      ? shards.flatMap((shard) => [watchToday(shard, signal, onError), watchErasures(shard, signal, onErasureError)])
       : []
-    const total: Round & { dropped: string[] } = { sites: 0, days: 0, failed: 0, dropped: [] }
+    const total: Round & { dropped: string[]; held?: string } = { sites: 0, days: 0, failed: 0, dropped: [] }
+    const months = site ? undefined : context.config.RETENTION_MONTHS
     try {
       do {
-        const round = await rollUpRound(context, {
-          now: Date.now(),
-          retentionMonths: context.config.RETENTION_MONTHS,
-          ...(siteId !== undefined && { siteId }),
-          signal,
-          onSite: (domain) => showProgress(context.progressTo, `Rolling up ${domain}`, 'events').update,
-          onError: (error, domain) =>
-            void context.progressTo.write(`${domain} could not be rolled up: ${sentence(error)}\n`),
-        })
-        if (!round && !input.options.watch) {
-          throw new CommandError(
-            'Another process is rolling up.',
-            'Wait for it. To see its progress: footfall rollup status',
-          )
+        for (const shard of shards) {
+          const round = await rollUpRound(shard, {
+            now: Date.now(),
+            ...(site && { siteId: site.id }),
+            signal,
+            onSite: (domain) => showProgress(context.progressTo, `Rolling up ${domain}`, 'events').update,
+            onError: onSiteError,
+          })
+          if (!round && !input.options.watch) {
+            throw new CommandError(
+              'Another process is rolling up.',
+              'Wait for it. To see its progress: footfall rollup status',
+            )
+          }
+          for (const name of ['sites', 'days'] as const) total[name] += round?.[name] ?? 0
         }
-        for (const name of ['sites', 'days', 'failed'] as const) total[name] += round?.[name] ?? 0
-        total.dropped.push(...(round?.dropped ?? []))
-        if (round?.held && round.held !== total.held) context.progressTo.write(`${round.held}\n`)
-        if (round?.held) total.held = round.held
-        else delete total.held
+        if (months !== undefined) {
+          const round = await retentionRound(context, { months, signal, onError: onSiteError })
+          total.dropped.push(...(round?.months ?? []))
+          if (round?.held && round.held !== total.held) context.progressTo.write(`${round.held}\n`)
+          if (round?.held) total.held = round.held
+          else delete total.held
+        }
         if (input.options.watch) await sleep(60_000, undefined, { signal }).catch(() => {})
       } while (input.options.watch && !signal.aborted)
-      if (!input.options.watch && siteId === undefined) await eraseRound(context)
+      if (!input.options.watch && !site) for (const shard of shards) await eraseRound(shard)
     } finally {
       ending.abort() // also after a failure, so that nothing keeps the process alive
       await Promise.all(beside)
@@ -175,9 +185,10 @@ const rebuild: Command = {
     const sites = await sitesOf(context, input)
     const eventsFrom = await retainedFrom(context.postgres)
     let days = 0
-    for (const { id, domain, timeZone } of sites) {
+    for (const site of sites) {
+      const { id, domain, timeZone } = site
       const progress = showProgress(context.progressTo, `Rolling up ${domain}`, 'events')
-      days += await rebuildSite(context, id, lastClosedDay(timeZone, Date.now()), progress.update)
+      days += await rebuildSite(storesOf(context, site), id, lastClosedDay(timeZone, Date.now()), progress.update)
       progress.end()
     }
     return {
@@ -196,9 +207,10 @@ const verify: Command = {
   async run(input, context) {
     positionals(input, [])
     const results: (Pick<Site, 'id' | 'domain'> & Verdict)[] = []
-    for (const { id, domain } of await sitesOf(context, input)) {
+    for (const site of await sitesOf(context, input)) {
+      const { id, domain } = site
       const progress = showProgress(context.progressTo, `Verifying ${domain}`, 'events')
-      results.push({ id, domain, ...(await verifySite(context, id, progress.update)) })
+      results.push({ id, domain, ...(await verifySite(storesOf(context, site), id, progress.update)) })
       progress.end()
     }
     const isWrong = results.some(({ wrong }) => wrong.length > 0)
@@ -223,6 +235,8 @@ const verify: Command = {
     }
   },
 }
+
+const storesOf = ({ postgres, cluster }: Context, site: Site): Stores => ({ postgres, clickhouse: cluster.of(site) })
 
 /** The error and its hint on one line. */
 function sentence(error: Error): string {

@@ -172,7 +172,7 @@ const remove: Command = {
   usage: '<site> --yes',
   options: { yes: { type: 'boolean' } },
   optionHelp: { yes: 'confirm the deletion: the traffic cannot be restored' },
-  async run(input, { postgres, clickhouse }) {
+  async run(input, { postgres, cluster }) {
     const [reference] = positionals(input, ['site']) as [string]
     const site = await siteOf(postgres, reference)
     if (!input.options.yes) {
@@ -182,7 +182,7 @@ const remove: Command = {
       )
     }
     await removeSite(postgres, commandLine, site)
-    const erased = await tryToEraseRows({ postgres, clickhouse }, eraseMs)
+    const erased = await tryToEraseRows({ postgres, clickhouse: cluster.of(site) }, eraseMs)
     const [{ goneBy }] = (await listDeletedSites(postgres)).filter(({ id }) => id === site.id) as [DeletedSite]
     return {
       data: { id: site.id, deleted: true, erased, goneBy },

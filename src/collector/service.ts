@@ -8,7 +8,7 @@ import type { CollectorConfig } from '../config.ts'
 import { createClientAddress, createTrust } from '../process/client-address.ts'
 import { closeServer, drain, listen } from '../process/listening.ts'
 import { createNetworkKey } from '../process/network-key.ts'
-import { openClickHouse } from '../stores/clickhouse.ts'
+import { openCluster } from '../stores/cluster.ts'
 import { type OnChange, watchDependencies } from '../stores/dependency-status.ts'
 import { openRedis } from '../stores/redis.ts'
 import { boundReads, openRequestPostgres } from '../stores/request-postgres.ts'
@@ -125,11 +125,14 @@ export async function openCollector(
     onBroken: (error) => log.error({ err: error }, 'The new country file cannot be used; the old one stays'),
   })
   opened.defer(() => countries.close())
-  const clickhouse = openClickHouse(config.CLICKHOUSE_URL)
-  opened.defer(() => clickhouse.close())
+  const cluster = openCluster(config)
+  opened.defer(() => cluster.close())
   const values = openValueLimiter({
     ...limits,
-    readEarlier: (...asked) => readEarlierValues(clickhouse, ...asked),
+    async readEarlier(siteId, ...asked) {
+      const site = await directory.site(siteId)
+      return site ? readEarlierValues(cluster.of(site), siteId, ...asked) : []
+    },
     onReplaced: metrics.replaced,
     onUnread: (error) =>
       log.warn(
@@ -169,10 +172,12 @@ export async function openCollector(
 
   /** A restart must not split running sessions. It does so only while ClickHouse is slow or down, because hits must not wait. */
   async function restoreSessions(): Promise<void> {
-    const reading = readRunningSessions(clickhouse, memory, Date.now()).catch((error) =>
-      log.warn({ err: error }, 'Running sessions could not be read; sessions that are not in the spool start again'),
+    const reading = cluster.shards.map((clickhouse) =>
+      readRunningSessions(clickhouse, memory, Date.now()).catch((error) =>
+        log.warn({ err: error }, 'Running sessions could not be read; sessions that are not in the spool start again'),
+      ),
     )
-    await Promise.race([reading, pause(longestReadMs)])
+    await Promise.race([Promise.all(reading), pause(longestReadMs)])
     readSpooledSessions(config.SPOOL_FOLDER, memory, Date.now())
   }
 

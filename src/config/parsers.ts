@@ -13,6 +13,26 @@ export function url(...protocols: string[]) {
   }
 }
 
+const clickhouseUrl = url('http:', 'https:')
+
+/** A list of shards, each a list of addresses. */
+export function shards(text: string): string[][] {
+  const isList = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0
+  const given: unknown = parsedJson(text)
+  if (!isList(given) || !given.every((shard) => isList(shard) && shard.length === 1)) {
+    throw new Error('must be a JSON list of shards, each a list with one address: [["http://…"],["http://…"]]')
+  }
+  return (given as string[][]).map((shard) => shard.map((address) => clickhouseUrl(String(address))))
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
 /** Whether nobody on the network can read along: by https, or because it stays on this machine. */
 const isPrivate = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))

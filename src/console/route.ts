@@ -5,7 +5,7 @@ import type { KeySecrets } from '../accounts/keys.ts'
 import type { RequestWindows } from '../accounts/request-windows.ts'
 import type { Site } from '../accounts/sites.ts'
 import type { StatsService } from '../stats/service.ts'
-import type { ClickHouse } from '../stores/clickhouse.ts'
+import type { Cluster } from '../stores/cluster.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { Attempts } from '../users/attempts.ts'
 import type { Membership } from '../users/members.ts'
@@ -19,7 +19,7 @@ import type { Provider } from './provider.ts'
 
 export interface ConsoleServices {
   postgres: Postgres
-  clickhouse: ClickHouse
+  cluster: Cluster
   directory: Directory
   stats: StatsService
   /** The running windows of keys. Undefined: only API processes know them. */

@@ -7,7 +7,7 @@ import { createClientAddress, createTrust } from '../process/client-address.ts'
 import { cannotListen, drain } from '../process/listening.ts'
 import type { PortShare } from '../process/shared-port.ts'
 import { createStatsService, type StatsService } from '../stats/service.ts'
-import { openClickHouse } from '../stores/clickhouse.ts'
+import { openCluster } from '../stores/cluster.ts'
 import { watchDependencies } from '../stores/dependency-status.ts'
 import { openPostgres, type Postgres } from '../stores/postgres.ts'
 import { openRedis } from '../stores/redis.ts'
@@ -59,9 +59,9 @@ export interface RunningConsole {
 export async function startConsole(config: Config, log: Logger): Promise<RunningConsole> {
   const watch = watchDependencies(log, () => {})
   const postgres = openRequestPostgres(config.DATABASE_URL)
-  const clickhouse = openClickHouse(config.CLICKHOUSE_URL, watch('ClickHouse'))
+  const cluster = openCluster(config, { watch })
   const directory = openDirectory(postgres, { secrets: config.KEY_SECRETS, onChange: watch('PostgreSQL') })
-  const stats = createStatsService({ clickhouse, now: Date.now, cacheBytes: config.RESPONSE_CACHE_MB * 1024 * 1024 })
+  const stats = createStatsService({ cluster, now: Date.now, cacheBytes: config.RESPONSE_CACHE_MB * 1024 * 1024 })
   const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, watch('Redis'))
   let isEnding = false
   const options = { config, log, port: config.CONSOLE_PORT, isEnding: () => isEnding }
@@ -69,7 +69,7 @@ export async function startConsole(config: Config, log: Logger): Promise<Running
   const closeAll = async () => {
     await close()
     await directory.close()
-    await Promise.all([postgres.close(), clickhouse.close(), redis?.close()])
+    await Promise.all([postgres.close(), cluster.close(), redis?.close()])
   }
   const place = { host: config.CONSOLE_HOST, port: config.CONSOLE_PORT }
   const listening = app.listen(place).catch(cannotListen({ ...place, settings: ['CONSOLE_HOST', 'CONSOLE_PORT'] }))
@@ -98,11 +98,11 @@ interface ConsoleProcess {
 function assemble({ config, log, port, isEnding }: ConsoleProcess, { directory, stats, limiter }: SharedServices) {
   // Not the API's connections: those give up after 200 ms, and a page may wait longer.
   const postgres = openPostgres(config.DATABASE_URL)
-  const clickhouse = openClickHouse(config.CLICKHOUSE_URL)
+  const cluster = openCluster(config)
   const publicUrl = config.PUBLIC_URL ?? `http://localhost:${port}`
   const app = buildConsole({
     postgres,
-    clickhouse,
+    cluster,
     directory,
     stats,
     limiter,
@@ -118,7 +118,7 @@ function assemble({ config, log, port, isEnding }: ConsoleProcess, { directory, 
   return {
     app,
     announceSetup: () => announceSetup(postgres, publicUrl, log),
-    close: () => Promise.all([postgres.end({ timeout: 0 }), clickhouse.close()]).then(() => {}),
+    close: () => Promise.all([postgres.end({ timeout: 0 }), cluster.close()]).then(() => {}),
   }
 }
 

@@ -49,23 +49,27 @@ export interface Erasure {
   reopened: string | null
 }
 
-export const sitesToErase = (postgres: Postgres): Promise<Erasure[]> => postgres<Erasure[]>`
-  SELECT id, reopened_at::text AS reopened FROM deleted_sites WHERE erased_at IS NULL AND ${isGone(postgres)}`
+export const sitesToErase = (postgres: Postgres, shard: number): Promise<Erasure[]> => postgres<Erasure[]>`
+  SELECT id, reopened_at::text AS reopened FROM deleted_sites
+  WHERE shard = ${shard} AND erased_at IS NULL AND ${isGone(postgres)}`
 
 /** Returns nothing until one site has waited this long, then all of them. */
-export const sitesToRewrite = (postgres: Postgres, wait: string): Promise<Erasure[]> => postgres<Erasure[]>`
+export const sitesToRewrite = (postgres: Postgres, shard: number, wait: string): Promise<Erasure[]> => postgres<
+  Erasure[]
+>`
   WITH waiting AS (
     SELECT id, reopened_at::text AS reopened, coalesce(waiting_since, deleted_at) AS since FROM deleted_sites
-    WHERE erased_at IS NOT NULL AND rewritten_at IS NULL AND ${isGone(postgres)}
+    WHERE shard = ${shard} AND erased_at IS NOT NULL AND rewritten_at IS NULL AND ${isGone(postgres)}
   )
   SELECT id, reopened FROM waiting
   WHERE (SELECT min(since) FROM waiting) <= now() - ${wait}::text::interval`
 
-export const sitesToPurge = (postgres: Postgres): Promise<(Erasure & { rewrittenAt: Date })[]> => postgres<
-  (Erasure & { rewrittenAt: Date })[]
->`
+export const sitesToPurge = (
+  postgres: Postgres,
+  shard: number,
+): Promise<(Erasure & { rewrittenAt: Date })[]> => postgres<(Erasure & { rewrittenAt: Date })[]>`
   SELECT id, reopened_at::text AS reopened, rewritten_at AS "rewrittenAt" FROM deleted_sites
-  WHERE rewritten_at IS NOT NULL AND purged_at IS NULL AND ${isGone(postgres)}`
+  WHERE shard = ${shard} AND rewritten_at IS NOT NULL AND purged_at IS NULL AND ${isGone(postgres)}`
 
 export async function markErasure(
   postgres: Postgres,

@@ -14,20 +14,20 @@ import {
 } from './deleted-sites.ts'
 import { eraseSites, hasFilesOf, rewriteWithout, sitesWithRows } from './rows.ts'
 
-/** Runs the steps that are due. Throws when they must be tried again. */
+/** Runs the steps that are due for the sites of one shard. Throws when they must be tried again. */
 export async function eraseDeletedSites(stores: Stores, wait = rewriteEvery): Promise<void> {
   await eraseRows(stores)
   const { postgres, clickhouse } = stores
-  if ((await sitesToRewrite(postgres, wait)).length > 0) {
+  if ((await sitesToRewrite(postgres, clickhouse.shard, wait)).length > 0) {
     // While PostgreSQL is down, a writer can write rows of a deleted site without reporting them. This finds such rows.
-    const deleted = (await listDeletedSites(postgres)).map(({ id }) => id)
-    await eraseAgain(postgres, await sitesWithRows(clickhouse, deleted))
+    const deleted = await listDeletedSites(postgres)
+    await eraseAgain(postgres, await sitesWithRows(clickhouse, idsOf(deleted)))
     await eraseRows(stores)
-    const due = await sitesToRewrite(postgres, wait)
+    const due = await sitesToRewrite(postgres, clickhouse.shard, wait)
     const at = await rewriteWithout(clickhouse, idsOf(due))
     await markErasure(postgres, 'rewritten_at', due, at)
   }
-  const rewritten = await sitesToPurge(postgres)
+  const rewritten = await sitesToPurge(postgres, clickhouse.shard)
   const latest = rewritten.map(({ rewrittenAt }) => rewrittenAt).sort((a, b) => b.getTime() - a.getTime())[0]
   // In this order, because a clone has hard links to the same files.
   const areClonesGone = await dropLeftClones(stores)
@@ -37,7 +37,7 @@ export async function eraseDeletedSites(stores: Stores, wait = rewriteEvery): Pr
 
 /** The first step: afterwards no statement finds a row of a deleted site. */
 export async function eraseRows({ postgres, clickhouse }: Stores): Promise<void> {
-  const open = await sitesToErase(postgres)
+  const open = await sitesToErase(postgres, clickhouse.shard)
   if (open.length === 0) return
   await eraseSites(clickhouse, idsOf(open))
   await markErasure(postgres, 'erased_at', open)

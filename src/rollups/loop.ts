@@ -1,5 +1,5 @@
 // Finds closed days and rolls them up, in `footfall serve` or in its own process. Any number of these processes may run; a lease lets
-// one work at a time. The lease only saves work: two at once would still be right (runs.ts).
+// one work on a shard at a time. The lease only saves work: two at once would still be right (runs.ts).
 
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,11 +7,9 @@ import { lastClosedDay } from '../calendar/days.ts'
 import { eraseDeletedSites } from '../erasure/job.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { date, sql, text } from '../stores/clickhouse-sql.ts'
-import type { Clocks } from '../stores/clocks.ts'
 import { withLease } from '../stores/lease.ts'
-import type { Postgres } from '../stores/postgres.ts'
-import type { Stores } from '../stores/stores.ts'
-import { dropOldEvents } from './retention.ts'
+import { type AllStores, byShard, type Stores } from '../stores/stores.ts'
+import { type Dropped, dropOldEvents, type Retention } from './retention.ts'
 import { type Progress, rollUpSite } from './roll-up.ts'
 import { considerSites, finishSites } from './runs.ts'
 import { sweep } from './sweep.ts'
@@ -33,9 +31,6 @@ export interface RoundOptions {
   /** Rolls up this site, even if it is small or was rolled up a moment ago. Without it, every site that is due. */
   siteId?: string
   least?: number
-  /** Events older than this many months are dropped; undefined keeps all events. */
-  retentionMonths?: number | undefined
-  readClocks?: (stores: Stores) => Promise<Clocks>
   signal?: AbortSignal
   onSite?: (domain: string) => Progress | undefined
   onError?: (error: Error, domain: string) => void
@@ -45,15 +40,13 @@ export interface Round {
   sites: number
   days: number
   failed: number
-  /** Months whose events were dropped. */
-  dropped?: string[]
-  /** Why old events are still there although they are due. */
-  held?: string
 }
 
-/** Rolls up what is due, or returns undefined if another process is doing it. */
+/** Rolls up what is due on a shard, or returns undefined if another process is doing it. */
 export const rollUpRound = (stores: Stores, options: RoundOptions): Promise<Round | undefined> =>
-  withLease(stores.postgres, 'roll up closed days', () => rollUpDue(stores, options))
+  withLease(stores.postgres, nameOf('roll up closed days', stores), () => rollUpDue(stores, options))
+
+const nameOf = (job: string, { clickhouse }: Stores): string => `${job} of shard ${clickhouse.shard}`
 
 interface Candidate {
   id: string
@@ -69,7 +62,7 @@ interface Candidate {
 
 async function rollUpDue(stores: Stores, options: RoundOptions): Promise<Round> {
   const round: Round = { sites: 0, days: 0, failed: 0 }
-  const due = await dueSites(stores.postgres, options)
+  const due = await dueSites(stores, options)
   for (const site of options.siteId === undefined ? await rollUpMany(stores, due, options, round) : due) {
     if (options.signal?.aborted) break
     try {
@@ -82,29 +75,21 @@ async function rollUpDue(stores: Stores, options: RoundOptions): Promise<Round> 
     }
   }
   await sweep(stores)
-  if (options.retentionMonths !== undefined && options.siteId === undefined) {
-    const { months, held } = await dropOldEvents(stores, {
-      ...options,
-      months: options.retentionMonths,
-      onError(error, domain) {
-        round.failed++
-        options.onError?.(error, domain)
-      },
-    })
-    if (months.length > 0) round.dropped = months
-    if (held !== undefined) round.held = held
-  }
   return round
 }
 
-async function dueSites(postgres: Postgres, { siteId, now }: RoundOptions): Promise<Candidate[]> {
+/** Drops the events that are older than the retention, on all shards, or returns undefined if another process is doing it. */
+export const retentionRound = (stores: AllStores, retention: Retention): Promise<Dropped | undefined> =>
+  withLease(stores.postgres, 'drop old events', () => dropOldEvents(stores, retention))
+
+async function dueSites({ postgres, clickhouse }: Stores, { siteId, now }: RoundOptions): Promise<Candidate[]> {
   const sites = await postgres<Omit<Candidate, 'closed'>[]>`
     SELECT id, domain, time_zone, considered_through::text, coalesce(is_unfinished, false) AS is_unfinished,
       EXISTS (
         SELECT FROM rollup_coverage WHERE site_id = id AND (upper(days) > (SELECT events_from FROM retention)) IS NOT FALSE
       ) AS "hasRollups"
     FROM sites LEFT JOIN rollup_state ON site_id = id
-    WHERE ${siteId === undefined ? postgres`considered_at IS NULL OR considered_at < now() - ${pause}::text::interval` : postgres`id = ${siteId}`}
+    WHERE shard = ${clickhouse.shard} AND ${siteId === undefined ? postgres`(considered_at IS NULL OR considered_at < now() - ${pause}::text::interval)` : postgres`id = ${siteId}`}
     ORDER BY domain`
   const zones = new Set(sites.map(({ time_zone }) => time_zone))
   const closedIn = new Map(Array.from(zones, (zone) => [zone, lastClosedDay(zone, now)]))
@@ -180,7 +165,7 @@ export async function watchToday(
 ): Promise<void> {
   const restUntil = new Map<string, number>()
   while (!signal.aborted) {
-    const counting = withLease(stores.postgres, 'count today', () =>
+    const counting = withLease(stores.postgres, nameOf('count today', stores), () =>
       rollUpTodayOfBusySites(stores, { now: Date.now, signal, restUntil, onError }),
     )
     await counting.catch(onError)
@@ -190,7 +175,7 @@ export async function watchToday(
 
 /** Erases the data of deleted sites, unless another process does. It runs beside the rollups, because rewriting parts may take hours. */
 export const eraseRound = (stores: Stores) =>
-  withLease(stores.postgres, 'erase deleted sites', () => eraseDeletedSites(stores))
+  withLease(stores.postgres, nameOf('erase deleted sites', stores), () => eraseDeletedSites(stores))
 
 /** Repeats `eraseRound` until the signal aborts, without waiting for a round to end. A failing round is repeated, and reported once. */
 export async function watchErasures(
@@ -212,44 +197,63 @@ export async function watchErasures(
   }
 }
 
+/** Each shard has its own loops, so that one that is down holds up no other. */
 export function startRollups(
-  stores: Stores,
+  stores: AllStores,
   log: Log,
   retentionMonths: number | undefined,
   everyMs = roundMs,
 ): RollupLoop {
   const ending = new AbortController()
   const { signal } = ending
-  const counting = watchToday(stores, signal, (error, domain) =>
-    log.error({ err: error, domain }, 'counting today failed'),
-  )
-  const erasing = watchErasures(stores, signal, (error) =>
-    log.error({ err: error }, 'erasing deleted sites failed; trying again every minute'),
-  )
-  let held: string | undefined
-  const running = (async () => {
+  const loops = byShard(stores).flatMap((shard) => [
+    watchToday(shard, signal, (error, domain) => log.error({ err: error, domain }, 'counting today failed')),
+    watchErasures(shard, signal, (error) =>
+      log.error({ err: error }, 'erasing deleted sites failed; trying again every minute'),
+    ),
+    repeat(async () => {
+      const round = await rollUpRound(shard, {
+        now: Date.now(),
+        signal,
+        onError: (error, domain) => log.error({ err: error, domain }, 'rolling up a site failed'),
+      })
+      if (round && round.days > 0) log.info(round, 'rolled up closed days')
+      await measureShard(shard)
+    }, 'rolling up failed'),
+  ])
+  if (retentionMonths !== undefined) loops.push(repeat(dropping(retentionMonths), 'dropping old events failed'))
+
+  async function repeat(work: () => Promise<void>, failure: string): Promise<void> {
     while (!signal.aborted) {
-      try {
-        const round = await rollUpRound(stores, {
-          now: Date.now(),
-          retentionMonths,
-          signal,
-          onError: (error, domain) => log.error({ err: error, domain }, 'rolling up a site failed'),
-        })
-        if (round && round.days > 0) log.info(round, 'rolled up closed days')
-        if (round?.dropped) log.info({ months: round.dropped }, 'dropped old events')
-        if (round?.held && round.held !== held) log.error({}, round.held)
-        if (round) held = round.held
-      } catch (error) {
-        log.error({ err: error }, 'rolling up failed')
-      }
+      await work().catch((error) => log.error({ err: error }, failure))
       await sleep(everyMs, undefined, { signal }).catch(() => {})
     }
-  })()
+  }
+
+  function dropping(months: number): () => Promise<void> {
+    let held: string | undefined
+    return async () => {
+      const onError = (error: Error, domain: string) => log.error({ err: error, domain }, 'rolling up a site failed')
+      const round = await retentionRound(stores, { months, signal, onError })
+      if (!round) return
+      if (round.months.length > 0) log.info({ months: round.months }, 'dropped old events')
+      if (round.held && round.held !== held) log.error({}, round.held)
+      held = round.held
+    }
+  }
+
   return {
     async stop() {
       ending.abort()
-      await Promise.all([running, counting, erasing])
+      await Promise.all(loops)
     },
   }
+}
+
+/** New sites go where most of the disk is free (migrations/postgres/0007_shards.sql). */
+async function measureShard({ postgres, clickhouse }: Stores): Promise<void> {
+  const [row] = await clickhouse.rows<{ free: number }>(
+    sql`SELECT min(unreserved_space / greatest(total_space, 1)) AS free FROM system.disks`,
+  )
+  await postgres`UPDATE shards SET free_share = ${row?.free ?? 1} WHERE number = ${clickhouse.shard}`
 }

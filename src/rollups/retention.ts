@@ -1,20 +1,21 @@
 // Drops months of events that are older than the retention (decision D-79). Each step is recorded before the next, so that a later
 // round can continue after an interruption: (1) `events_from` moves forward, and nobody writes events for earlier days any more;
 // (2) every earlier day with events is rolled up; (3) when no reader can be using them any more, their partitions are dropped.
-// One wrong clock must not drop everything: nothing happens unless three clocks agree, and the first step takes one month with
+// One wrong clock must not drop everything: nothing happens unless all clocks agree, and the first step takes one month with
 // events at a time. An operator has to confirm more than that (decision D-146).
 
+import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, text } from '../stores/clickhouse-sql.ts'
 import { type Clocks, clocksAgree, readClocks } from '../stores/clocks.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import type { Stores } from '../stores/stores.ts'
+import { type AllStores, byShard, type Stores } from '../stores/stores.ts'
 import { retainedFrom } from './coverage.ts'
 import { rollUpForGood } from './roll-up.ts'
 import { daysToRollUp, stalestReader } from './runs.ts'
 
 export interface Retention {
   months: number
-  readClocks?: (stores: Stores) => Promise<Clocks>
+  readClocks?: (stores: AllStores) => Promise<Clocks>
   signal?: AbortSignal
   onError?: (error: Error, domain: string) => void
   /** How long after the rollup a reader may still be using the events. */
@@ -29,7 +30,7 @@ export interface Dropped {
 }
 
 /** Runs the steps that are due. */
-export async function dropOldEvents(stores: Stores, retention: Retention): Promise<Dropped> {
+export async function dropOldEvents(stores: AllStores, retention: Retention): Promise<Dropped> {
   const plan = await planRetention(stores, retention)
   if (plan === undefined) return { months: [], held: clocksDiffer }
   const isTooMuch = plan.months.length > 1
@@ -53,20 +54,34 @@ export interface MonthOfEvents {
 
 /** The first day whose events stay, by PostgreSQL's clock, and the months that go. Undefined while the clocks differ. */
 export async function planRetention(
-  stores: Stores,
+  stores: AllStores,
   { months, readClocks: read = readClocks }: Pick<Retention, 'months' | 'readClocks'>,
 ): Promise<{ eventsFrom: string; months: MonthOfEvents[] } | undefined> {
   const clocks = await read(stores)
   if (!clocksAgree(clocks)) return undefined
   const eventsFrom = firstRetainedDay(months, clocks.postgres)
   const since = await retainedFrom(stores.postgres)
-  const going = await stores.clickhouse.rowsPatiently<MonthOfEvents>(sql`
-    SELECT partition AS month, sum(rows) AS events, sum(bytes_on_disk) AS bytes FROM system.parts
-    WHERE database = currentDatabase() AND table = 'events' AND active AND rows > 0
-      AND partition >= ${text(monthOf(since))} AND partition < ${text(monthOf(eventsFrom))}
-    GROUP BY partition ORDER BY partition`)
-  return { eventsFrom, months: going }
+  const parts = await Promise.all(
+    stores.cluster.shards.map((clickhouse) =>
+      clickhouse.rowsPatiently<MonthOfEvents>(sql`
+        SELECT partition AS month, sum(rows) AS events, sum(bytes_on_disk) AS bytes FROM system.parts
+        WHERE database = currentDatabase() AND table = 'events' AND active AND rows > 0
+          AND partition >= ${text(monthOf(since))} AND partition < ${text(monthOf(eventsFrom))}
+        GROUP BY partition`),
+    ),
+  )
+  return { eventsFrom, months: sumByMonth(parts.flat()) }
 }
+
+const sumByMonth = (parts: readonly MonthOfEvents[]): MonthOfEvents[] =>
+  Array.from(
+    Map.groupBy(parts, ({ month }) => month),
+    ([month, some]) => ({
+      month,
+      events: some.reduce((sum, one) => sum + one.events, 0),
+      bytes: some.reduce((sum, one) => sum + one.bytes, 0),
+    }),
+  ).sort((one, other) => (one.month < other.month ? -1 : 1))
 
 const monthOf = (day: string): string => day.slice(0, 7).replace('-', '')
 
@@ -85,10 +100,25 @@ export async function declareRetention(postgres: Postgres, from: string): Promis
 }
 
 /** Rolls up small sites, too. Afterwards every day before `events_from` is rolled up or has no events. */
-export async function rollUpBeforeDropping({ postgres, clickhouse }: Stores, { signal, onError }: Partial<Retention>) {
+export async function rollUpBeforeDropping(stores: AllStores, options: Partial<Retention>): Promise<void> {
+  const { postgres } = stores
   const [{ due, eventsFrom, last }] = await postgres<[{ due: boolean; eventsFrom: string; last: string }]>`
     SELECT rolled_up_before < events_from AS due, events_from::text AS "eventsFrom", (events_from - 1)::text AS last FROM retention`
   if (!due) return
+  let missingDays = 0
+  for (const shard of byShard(stores)) missingDays += await rollUpShardBefore(shard, last, options)
+  if (missingDays > 0 || options.signal?.aborted) return
+  await postgres`
+    UPDATE retention SET rolled_up_before = ${eventsFrom}::text::date, rolled_up_at = now()
+    WHERE rolled_up_before < ${eventsFrom}::text::date`
+}
+
+/** Returns the number of ranges of days through the last one that are still not rolled up. */
+async function rollUpShardBefore(
+  { postgres, clickhouse }: Stores,
+  last: string,
+  { signal, onError }: Partial<Retention>,
+): Promise<number> {
   const found = await clickhouse.rowsPatiently<{ site_id: string; first: string }>(sql`
     SELECT site_id, toStartOfMonth(min(day)) AS first FROM events WHERE day <= toDate(${text(last)}) GROUP BY site_id`)
   // The other sites were deleted. Their remaining events go with the rest.
@@ -99,7 +129,7 @@ export async function rollUpBeforeDropping({ postgres, clickhouse }: Stores, { s
   for (const { site_id: id, first } of found) {
     const domain = domains.get(id)
     if (domain === undefined) continue
-    if (signal?.aborted) return
+    if (signal?.aborted) return missingDays
     try {
       await rollUpForGood({ postgres, clickhouse }, id, [first, last])
       missingDays += (await daysToRollUp(postgres, id, [first, last])).length
@@ -108,21 +138,23 @@ export async function rollUpBeforeDropping({ postgres, clickhouse }: Stores, { s
       onError?.(error as Error, domain)
     }
   }
-  if (missingDays > 0) return
-  await postgres`
-    UPDATE retention SET rolled_up_before = ${eventsFrom}::text::date, rolled_up_at = now()
-    WHERE rolled_up_before < ${eventsFrom}::text::date`
+  return missingDays
 }
 
 /** Also drops events that an import wrote for such a month in the meantime, which are not counted (decision D-80). */
-export async function dropRolledUp({ postgres, clickhouse }: Stores, patience = stalestReader): Promise<string[]> {
+export async function dropRolledUp({ postgres, cluster }: AllStores, patience = stalestReader): Promise<string[]> {
   const [row] = await postgres<{ month: string }[]>`
     SELECT to_char(rolled_up_before, 'YYYYMM') AS month FROM retention
     WHERE rolled_up_at <= now() - ${patience}::text::interval`
   if (!row) return []
+  const dropped = await Promise.all(cluster.shards.map((clickhouse) => dropMonthsBefore(clickhouse, row.month)))
+  return [...new Set(dropped.flat())].sort()
+}
+
+async function dropMonthsBefore(clickhouse: ClickHouse, month: string): Promise<string[]> {
   const found = await clickhouse.rowsPatiently<{ partition: string }>(sql`
     SELECT DISTINCT partition FROM system.parts
-    WHERE database = currentDatabase() AND table = 'events' AND active AND partition < ${text(row.month)}
+    WHERE database = currentDatabase() AND table = 'events' AND active AND partition < ${text(month)}
     ORDER BY partition`)
   for (const { partition } of found) {
     // Without this setting ClickHouse refuses to drop more than 50 GB.

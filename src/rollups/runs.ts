@@ -145,19 +145,26 @@ export interface Leftover {
 }
 
 /** At most `most` leftovers that stopped being readable so long ago that no reader can still be using them. */
-export const claimLeftovers = (postgres: Postgres, most: number, patience = stalestReader): Promise<Leftover[]> =>
+export const claimLeftovers = (
+  postgres: Postgres,
+  shard: number,
+  most: number,
+  patience = stalestReader,
+): Promise<Leftover[]> =>
   postgres<Leftover[]>`
     SELECT id::text, site_id AS "siteId", version, span, day_ranges(writes) AS ranges
-    FROM claim_leftovers(${patience}::text::interval, ${most})`
+    FROM claim_leftovers(${shard}, ${patience}::text::interval, ${most})`
 
 /** At most `most` leftovers of runs that were given up. Such a run can no longer commit, and no other run writes there. */
-export async function givenUp(postgres: Postgres, most: number): Promise<Leftover[]> {
+export async function givenUp(postgres: Postgres, shard: number, most: number): Promise<Leftover[]> {
   await postgres`
     UPDATE rollup_runs SET state = 'given up', publishes = '{}'
     WHERE state IN ('writing', 'sweeping') AND alive_at < now() - ${givenUpAfter}::text::interval`
   return postgres<Leftover[]>`
     SELECT id::text, site_id AS "siteId", version, span, day_ranges(writes) AS ranges
-    FROM rollup_runs WHERE state = 'given up' ORDER BY id LIMIT ${most}`
+    FROM rollup_runs
+    WHERE state = 'given up' AND site_id IN (SELECT sites.id FROM sites WHERE shard = ${shard})
+    ORDER BY id LIMIT ${most}`
 }
 
 /** Call it after the rows of the leftover are deleted. */

@@ -1,4 +1,4 @@
-// Deletes rollup rows that no reader can be using any more, for many sites at once: a deletion goes through every part of a table.
+// Deletes rollup rows of a shard that no reader can be using any more, for many sites at once: a deletion goes through every part of a table.
 
 import { join, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 import type { Stores } from '../stores/stores.ts'
@@ -11,22 +11,22 @@ const mostSwept = 50
 
 /** Returns the number of deleted leftovers. */
 export async function sweep(stores: Stores, patience?: string): Promise<number> {
-  const { postgres } = stores
+  const { postgres, clickhouse } = stores
   let swept = 0
   const sweepAll = async (find: () => Promise<Leftover[]>, end: (one: Leftover) => Promise<void>) => {
     for (let found = await find(); found.length > 0; found = await find()) {
       for (const table of [sql`short_rollups`, sql`long_rollups`])
-        await stores.clickhouse.run(sql`DELETE FROM ${table} WHERE ${rowsOf(found)}`)
+        await clickhouse.run(sql`DELETE FROM ${table} WHERE ${rowsOf(found)}`)
       for (const one of found) await end(one)
       swept += found.length
     }
   }
   await sweepAll(
-    () => givenUp(postgres, mostSwept),
+    () => givenUp(postgres, clickhouse.shard, mostSwept),
     (one) => noteSwept(postgres, one),
   )
   await sweepAll(
-    () => claimLeftovers(postgres, mostSwept, patience),
+    () => claimLeftovers(postgres, clickhouse.shard, mostSwept, patience),
     (one) => releaseRun(postgres, one),
   )
   return swept

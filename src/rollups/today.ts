@@ -3,7 +3,6 @@
 
 import { type DayRange, dayAfter, dayOf, lastClosedDay } from '../calendar/days.ts'
 import { partialEnd, periodsOf, storedDay } from '../calendar/periods.ts'
-import type { Postgres } from '../stores/postgres.ts'
 import type { Stores } from '../stores/stores.ts'
 import { type DayPart, type RollupVersion, readCoverage, rolledUpDays } from './coverage.ts'
 import { fewEvents, settings } from './roll-up.ts'
@@ -30,11 +29,11 @@ export interface TodayOptions {
   mostBytes?: number
 }
 
-/** Counts today for every busy site that is due. Returns the number of sites. */
+/** Counts today for every busy site of the shard that is due. Returns the number of sites. */
 export async function rollUpTodayOfBusySites(stores: Stores, options: TodayOptions): Promise<number> {
   const { now, least = busyDay, signal, restUntil, onError, clock = () => performance.now(), mostBytes } = options
   let rolledUp = 0
-  for (const { id, domain, time_zone, last_day_events } of await busySites(stores.postgres, now(), least)) {
+  for (const { id, domain, time_zone, last_day_events } of await busySites(stores, now(), least)) {
     if (signal?.aborted) break
     if (now() < (restUntil.get(id) ?? 0)) continue
     const begun = clock()
@@ -95,11 +94,11 @@ function partsOf(zone: string, asOf: number, versions: readonly RollupVersion[])
 }
 
 const busySites = (
-  postgres: Postgres,
+  { postgres, clickhouse }: Stores,
   now: number,
   least: number,
 ): Promise<{ id: string; domain: string; time_zone: string; last_day_events: number }[]> => postgres`
   SELECT id, domain, sites.time_zone, last_day_events
   FROM sites JOIN rollup_state state ON state.site_id = id LEFT JOIN today_coverage ON today_coverage.site_id = id
-  WHERE last_day_events >= ${least} AND (as_of IS NULL OR as_of <= to_timestamp(${now - everyMs} / 1000.0) OR today_coverage.time_zone <> sites.time_zone)
+  WHERE shard = ${clickhouse.shard} AND last_day_events >= ${least} AND (as_of IS NULL OR as_of <= to_timestamp(${now - everyMs} / 1000.0) OR today_coverage.time_zone <> sites.time_zone)
   ORDER BY as_of NULLS FIRST`

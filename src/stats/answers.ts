@@ -11,6 +11,7 @@ interface Asked {
   cacheKey: string
   /** What is known about the days that are read. */
   state: string
+  queue: FairQueue
   queueKey: string
   /** The current time of the query, for numbers that must agree with others. Without it, the time of the request. */
   now?: number | undefined
@@ -34,7 +35,7 @@ export interface Answers {
 /** Identical for identical texts, and short enough for a header. */
 export const identityOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 27)
 
-export function createAnswers(queue: FairQueue, now: () => number, cacheBytes: number): Answers {
+export function createAnswers(now: () => number, cacheBytes: number): Answers {
   const cache = createResponseCache<Cacheable>(cacheBytes)
   const coalescing = createCoalescing<Cacheable>()
 
@@ -62,7 +63,7 @@ export function createAnswers(queue: FairQueue, now: () => number, cacheBytes: n
         cacheBytes > 0 ? coalescing.share(`${cacheKey} ${state} ${asked.now ?? ''}`, signal, compute) : compute(signal)
       try {
         // Every request takes its own turn, also one that could join a running query: its queue key alone decides how long it waits.
-        return given(await queue.take(asked.queueKey, signal, async () => cached() ?? share()))
+        return given(await asked.queue.take(asked.queueKey, signal, async () => cached() ?? share()))
       } catch (error) {
         const last = error instanceof Unavailable ? cache.last(cacheKey, now()) : undefined
         if (!last) throw error

@@ -7,9 +7,8 @@ const mark = 'after '
 export const cursorAfter = (domain: string): string => Buffer.from(mark + domain).toString('base64url')
 
 export function readCursor(text: string): string {
-  const read = Buffer.from(text, 'base64url').toString()
-  const domain = read.slice(mark.length)
-  if (!read.startsWith(mark) || domain === '' || cursorAfter(domain) !== text)
+  const domain = Buffer.from(text, 'base64url').toString().slice(mark.length)
+  if (domain === '' || cursorAfter(domain) !== text)
     throw new ApiError('invalid_parameter', 'cursor must be a next_cursor of this endpoint, as it was received.')
   return domain
 }

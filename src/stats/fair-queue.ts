@@ -1,4 +1,4 @@
-// Decides who may query ClickHouse next. A process runs at most 16 queries at once and 4 of them for one queue key. The rest
+// Decides who may query ClickHouse next. A process runs at most 16 queries at once on a shard and 4 of them for one queue key. The rest
 // wait, and the queue keys take turns, so that a burst under one key does not delay the others. Waiting ends with the caller's
 // signal; concurrency alone is never refused (decision D-63).
 
@@ -71,5 +71,18 @@ export function createFairQueue({ total = 16, perKey = 4 } = {}): FairQueue {
         beginNext()
       }
     },
+  }
+}
+
+/** A queue for each shard, so that a slow one holds up nobody but its own sites, and one for what concerns several. */
+export function createFairQueues(): (sites: readonly { shard: number }[]) => FairQueue {
+  const queues = new Map<number, FairQueue>()
+  const several = 0
+  return (sites) => {
+    const shard = sites[0]?.shard ?? several
+    const name = sites.every((site) => site.shard === shard) ? shard : several
+    const queue = queues.get(name) ?? createFairQueue()
+    queues.set(name, queue)
+    return queue
   }
 }

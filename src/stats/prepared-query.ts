@@ -13,6 +13,7 @@ export interface StatsSite {
   /** IANA name. */
   timeZone: string
   excludedCountries: readonly CountryCode[]
+  shard: number
   coverage: Coverage
 }
 

@@ -6,9 +6,10 @@ import type { TodayRollup } from '../rollups/coverage.ts'
 import { recentToday } from '../rollups/plan.ts'
 import type { Scope } from '../rollups/reading.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
+import type { ClusterReader } from '../stores/cluster.ts'
 import type { Filters } from '../traffic/conditions.ts'
 import { createAnswers, type Given, identityOf } from './answers.ts'
-import { createFairQueue } from './fair-queue.ts'
+import { createFairQueues } from './fair-queue.ts'
 import { type PreparedQuery, prepare, type StatsParameters, type StatsSite } from './prepared-query.ts'
 import { comparablePeriods, planQuery, type StatsQuery } from './query.ts'
 import { type Hour, readCurrentVisitors, readHours } from './recent-events.ts'
@@ -106,16 +107,16 @@ interface Meta {
 type CachedAnswer = Answer & Cacheable
 
 export interface StatsServiceOptions {
-  clickhouse: ClickHouseReader
+  cluster: ClusterReader
   /** UTC milliseconds. */
   now(): number
   /** Memory for cached results. With 0 every request queries ClickHouse. */
   cacheBytes: number
 }
 
-export function createStatsService({ clickhouse, now, cacheBytes }: StatsServiceOptions): StatsService {
-  const queue = createFairQueue()
-  const answers = createAnswers(queue, now, cacheBytes)
+export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOptions): StatsService {
+  const queueOf = createFairQueues()
+  const answers = createAnswers(now, cacheBytes)
 
   return {
     async read(request, signal) {
@@ -126,26 +127,34 @@ export function createStatsService({ clickhouse, now, cacheBytes }: StatsService
       const ask = () => {
         const prepared = prepare(request, askedAt, today)
         return async (abandoned: AbortSignal): Promise<CachedAnswer> => {
-          const answer = await runReport(clickhouse, request, prepared, cacheKey, abandoned)
+          const answer = await runReport(cluster.of(request.site), request, prepared, cacheKey, abandoned)
           const { generatedAt, settled } = prepared
           return { ...answer, generatedAt: generatedAt.epochMilliseconds, askedAt, state, settled }
         }
       }
       const { queueKey } = request
-      return resultOf(await answers.give({ cacheKey, state, queueKey, now: request.now }, ask, signal))
+      const queue = queueOf([request.site])
+      return resultOf(await answers.give({ cacheKey, state, queue, queueKey, now: request.now }, ask, signal))
     },
     readHours({ site, filters, queueKey, now, period }, signal) {
       const periods = periodsOf({ name: '24h' }, localTime(site, now))
-      return queue.take(queueKey, signal, () => readHours(clickhouse, scopeOf(site, filters), periods[period], signal))
+      return queueOf([site]).take(queueKey, signal, () =>
+        readHours(cluster.of(site), scopeOf(site, filters), periods[period], signal),
+      )
     },
     readCurrentVisitors({ site, filters, queueKey, now }, signal) {
       const scope = scopeOf(site, filters)
-      return queue.take(queueKey, signal, () => readCurrentVisitors(clickhouse, scope, localTime(site, now), signal))
+      return queueOf([site]).take(queueKey, signal, () =>
+        readCurrentVisitors(cluster.of(site), scope, localTime(site, now), signal),
+      )
     },
     async readSummaries({ sites, range, queueKey, now }, signal) {
       if (sites.length === 0) return new Map()
-      const queries = sites.map((site) => summaryQuery(site, range, now))
-      return queue.take(queueKey, signal, () => readSummaries(clickhouse, queries, now, signal))
+      const queries = sites.map((site) => ({ ...summaryQuery(site, range, now), shard: site.shard }))
+      const found = await queueOf(sites).take(queueKey, signal, () =>
+        ofEachShard(cluster, queries, (clickhouse, some) => readSummaries(clickhouse, some, now, signal)),
+      )
+      return new Map(found.flatMap((some) => [...some]))
     },
     async readSitesOverview({ sites, parameters, queueKey }, signal) {
       const askedAt = now()
@@ -162,11 +171,18 @@ export function createStatsService({ clickhouse, now, cacheBytes }: StatsService
       const ask = () => {
         if (sites.length === 0) periodsOf(range, localTime({ timeZone: 'UTC' }, askedAt)) // refuses a range that is too long
         const prepared = sites.map((site) => prepare({ report: 'overview', site, parameters }, askedAt, todayOf(site)))
-        const queries = prepared.map(({ query }, index) => ({ ...query, domain: sites[index]?.domain ?? '' }))
+        const queries = prepared.map(({ query }, index) => {
+          const { domain, shard } = sites[index] as (typeof sites)[number]
+          return { ...query, domain, shard }
+        })
         const warnings = new Set(prepared.flatMap((one) => one.warnings.map((warning) => `for some sites, ${warning}`)))
         const settled = prepared.every((one) => one.settled)
         return async (abandoned: AbortSignal) => {
-          const rows = await readSitesOverview(clickhouse, queries, abandoned)
+          const found = await ofEachShard(cluster, queries, (clickhouse, some) =>
+            readSitesOverview(clickhouse, some, abandoned),
+          )
+          const bySite = new Map(found.flat().map((row) => [row.site_id, row]))
+          const rows = queries.flatMap(({ siteId }) => bySite.get(siteId) ?? [])
           // A period that ends now moves without any change of the numbers.
           const unmoved = rows.map(({ period, ...row }) => ({ ...row, start: period.start }))
           const identity = identityOf(`${cacheKey} ${JSON.stringify(unmoved)}`)
@@ -181,11 +197,24 @@ export function createStatsService({ clickhouse, now, cacheBytes }: StatsService
           }
         }
       }
-      const { found, staleMs } = await answers.give({ cacheKey, state, queueKey }, ask, signal)
+      const { found, staleMs } = await answers.give({ cacheKey, state, queue: queueOf(sites), queueKey }, ask, signal)
       return { ...found, staleMs }
     },
   }
 }
+
+/** Asks every shard for its own sites, all at once. */
+const ofEachShard = <Query extends { shard: number }, Found>(
+  cluster: ClusterReader,
+  queries: readonly Query[],
+  read: (clickhouse: ClickHouseReader, some: readonly Query[]) => Promise<Found>,
+): Promise<Found[]> =>
+  Promise.all(
+    Array.from(
+      Map.groupBy(queries, ({ shard }) => shard),
+      ([shard, some]) => read(cluster.of({ shard }), some),
+    ),
+  )
 
 /** Of the same instant as the dashboard of the site. */
 function summaryQuery(site: StatsSite, range: SummariesRequest['range'], now: number): StatsQuery {

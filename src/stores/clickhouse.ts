@@ -17,6 +17,8 @@ export interface ClickHouseReader {
 }
 
 export interface ClickHouse extends ClickHouseReader {
+  /** Which shard it is: `sites.shard`. */
+  readonly shard: number
   /** Inserts rows and resolves when ClickHouse has stored them. A token repeated within the deduplication window inserts nothing. */
   insert(table: string, rows: readonly object[], token: string): Promise<void>
   /** Runs a statement that returns no rows, for as long as it takes: INSERT … SELECT, DELETE. */
@@ -49,11 +51,17 @@ const clickhouseUnwell = new Set([
   '722', // ASYNC_LOAD_FAILED
 ])
 
-/** `url` names the host, the user, the password and, as its path, the database. `log` gets every read statement with its plan. */
+interface ClickHouseOptions {
+  shard?: number
+  onChange?(isUp: boolean, cause?: Error): void
+  /** Gets every read statement with its plan. */
+  log?: Logger | undefined
+}
+
+/** `url` names the host, the user, the password and, as its path, the database. */
 export function openClickHouse(
   url: string,
-  onChange: (isUp: boolean, cause?: Error) => void = () => {},
-  log?: Logger,
+  { shard = 1, onChange = () => {}, log }: ClickHouseOptions = {},
 ): ClickHouse {
   const common = {
     url,
@@ -109,6 +117,7 @@ export function openClickHouse(
   }
 
   return {
+    shard,
     rows: (statement, signal) =>
       breaker.run(async () => {
         const { text, parameters } = render(statement)

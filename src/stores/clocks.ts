@@ -1,35 +1,33 @@
-import type { ClickHouse } from './clickhouse.ts'
 import { sql } from './clickhouse-sql.ts'
-import type { Postgres } from './postgres.ts'
+import type { AllStores } from './stores.ts'
 
-interface Stores {
-  postgres: Postgres
-  clickhouse: ClickHouse
-}
-
-/** What three clocks show at one moment, in milliseconds since the epoch. */
+/** What the clocks show at one moment, in milliseconds since the epoch. */
 export interface Clocks {
   own: number
   postgres: number
-  clickhouse: number
+  /** Of each shard. */
+  clickhouse: readonly number[]
 }
 
 /** Data is deleted by age only while the clocks differ by no more than this: any clock may be wrong by years. */
 export const clockToleranceMs = 60_000
 
-export async function readClocks({ postgres, clickhouse }: Stores): Promise<Clocks> {
-  const [postgresAhead, clickhouseAhead] = await Promise.all([
+export async function readClocks({ postgres, cluster }: AllStores): Promise<Clocks> {
+  const [postgresAhead, ...clickhouseAhead] = await Promise.all([
     aheadOfUs(async () => {
       const [{ now }] = await postgres<[{ now: string }]>`SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`
       return Number(now)
     }),
-    aheadOfUs(async () => {
-      const [row] = await clickhouse.rows<{ now: number }>(sql`SELECT toUnixTimestamp64Milli(now64(3)) AS now`)
-      return row?.now ?? 0
-    }),
+    ...cluster.shards.map((clickhouse) =>
+      aheadOfUs(async () => {
+        const [row] = await clickhouse.rows<{ now: number }>(sql`SELECT toUnixTimestamp64Milli(now64(3)) AS now`)
+        return row?.now ?? 0
+      }),
+    ),
   ])
   const own = Date.now()
-  return { own, postgres: own + Math.round(postgresAhead), clickhouse: own + Math.round(clickhouseAhead) }
+  const clickhouse = clickhouseAhead.map((ahead) => own + Math.round(ahead))
+  return { own, postgres: own + Math.round(postgresAhead as number), clickhouse }
 }
 
 /** Compares with our clock at the middle of the round trip. */
@@ -39,5 +37,7 @@ async function aheadOfUs(ask: () => Promise<number>): Promise<number> {
   return theirs - (before + Date.now()) / 2
 }
 
-export const clocksAgree = (clocks: Clocks): boolean =>
-  Math.max(...Object.values(clocks)) - Math.min(...Object.values(clocks)) <= clockToleranceMs
+export function clocksAgree({ own, postgres, clickhouse }: Clocks): boolean {
+  const all = [own, postgres, ...clickhouse]
+  return Math.max(...all) - Math.min(...all) <= clockToleranceMs
+}

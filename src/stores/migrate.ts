@@ -1,11 +1,14 @@
 // Forward-only migrations of both databases. PostgreSQL holds the list of applied files and the lock: one process migrates at a time.
-// A checksum detects a file that was edited after it was applied.
+// Every ClickHouse server also has a list of its own, so that a new or emptied one gets its tables. A checksum detects a file that was
+// edited after it was applied.
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { ReservedSql } from 'postgres'
+import { Unavailable } from './breaker.ts'
 import type { ClickHouse } from './clickhouse.ts'
 import { sql } from './clickhouse-sql.ts'
 import type { Postgres } from './postgres.ts'
+import type { AllStores } from './stores.ts'
 
 const migrationsFolder = new URL('../../migrations/', import.meta.url)
 const lock = 4_669_201 // any constant: the key of the migration lock
@@ -17,38 +20,65 @@ interface Migration {
 }
 
 /**
- * Applies the missing migrations and returns their names. An interrupted run can be repeated. Needs ClickHouse only for ClickHouse
- * files, and throws `Unavailable` when it is down.
+ * Applies the missing migrations and returns their names. An interrupted run can be repeated. A ClickHouse that is down must not keep
+ * the others from starting: it throws `Unavailable` only if there are files that no run has applied to every ClickHouse.
  */
-export async function migrate(
-  stores: { postgres: Postgres; clickhouse: ClickHouse },
-  folder = migrationsFolder,
-): Promise<string[]> {
-  const connection = await stores.postgres.reserve()
+export async function migrate({ postgres, cluster }: AllStores, folder = migrationsFolder): Promise<string[]> {
+  const connection = await postgres.reserve()
   try {
     await connection`SELECT pg_advisory_lock(${lock})`
     await connection`
       CREATE TABLE IF NOT EXISTS migrations
       (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
     const pending = await missing(connection, folder)
-    for (const { name, text, checksum } of pending) {
+    const applied = new Set<string>()
+    for (const { name, text, checksum } of pending.filter(isOf('postgres'))) {
       await connection`BEGIN`
-      if (name.startsWith('postgres/')) await connection.unsafe(text)
-      // ClickHouse has no transactions, so every statement of a file must be safe to repeat (IF NOT EXISTS).
-      else for (const statement of statementsOf(text)) await command(stores.clickhouse, statement)
+      await connection.unsafe(text)
       await connection`INSERT INTO migrations ${connection({ name, checksum })}`
       await connection`COMMIT`
+      applied.add(name)
     }
-    return pending.map(({ name }) => name)
+    const toRecord = pending.filter(isOf('clickhouse'))
+    for (const clickhouse of cluster.shards) {
+      try {
+        for (const name of await migrateClickHouse(clickhouse, read(folder).filter(isOf('clickhouse'))))
+          applied.add(name)
+      } catch (error) {
+        if (toRecord.length > 0 || !(error instanceof Unavailable)) throw error
+      }
+    }
+    for (const { name, checksum } of toRecord) {
+      await connection`INSERT INTO migrations ${connection({ name, checksum })}`
+      applied.add(name)
+    }
+    // From now on, new sites may go to them.
+    for (const { shard } of cluster.shards)
+      await connection`INSERT INTO shards (number) VALUES (${shard}) ON CONFLICT DO NOTHING`
+    return [...applied]
   } finally {
     connection.release() // also releases the lock and rolls back an unfinished migration
   }
 }
 
-/** A statement may take an hour. The short query before it finds out early whether ClickHouse is down. */
-async function command(clickhouse: ClickHouse, text: string): Promise<void> {
-  await clickhouse.rows(sql`SELECT 1`)
-  await clickhouse.command(text)
+const isOf =
+  (database: string) =>
+  (migration: Migration): boolean =>
+    migration.name.startsWith(`${database}/`)
+
+async function migrateClickHouse(clickhouse: ClickHouse, all: readonly Migration[]): Promise<string[]> {
+  await clickhouse.rows(sql`SELECT 1`) // a statement below may take an hour; this finds out early whether ClickHouse is down
+  await clickhouse.command(`
+    CREATE TABLE IF NOT EXISTS migrations (name String, checksum String, applied_at DateTime DEFAULT now())
+    ENGINE = MergeTree ORDER BY name`)
+  const rows = await clickhouse.rowsPatiently<Applied>(sql`SELECT name, checksum FROM migrations`)
+  const pending = notIn(rows, all)
+  for (const { name, text, checksum } of pending) {
+    // ClickHouse has no transactions, so every statement of a file must be safe to repeat (IF NOT EXISTS).
+    for (const statement of statementsOf(text)) await clickhouse.command(statement)
+    await clickhouse.insert('migrations', [{ name, checksum }], name)
+  }
+  return pending.map(({ name }) => name)
 }
 
 /** A statement ends with a semicolon at the end of a line. */
@@ -61,10 +91,25 @@ export async function pendingMigrations(postgres: Postgres): Promise<string[]> {
   return pending.map(({ name }) => name)
 }
 
+/** The same for one ClickHouse, by its own list. */
+export async function pendingClickHouseMigrations(clickhouse: ClickHouse): Promise<string[]> {
+  const all = read(migrationsFolder).filter(isOf('clickhouse'))
+  const [table] = await clickhouse.rows(
+    sql`SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = 'migrations'`,
+  )
+  const rows = table ? await clickhouse.rows<Applied>(sql`SELECT name, checksum FROM migrations`) : []
+  return notIn(rows, all).map(({ name }) => name)
+}
+
 async function missing(postgres: Postgres | ReservedSql, folder: URL): Promise<Migration[]> {
-  const rows = await postgres<{ name: string; checksum: string }[]>`SELECT name, checksum FROM migrations`
+  return notIn(await postgres<Applied[]>`SELECT name, checksum FROM migrations`, read(folder))
+}
+
+type Applied = Pick<Migration, 'name' | 'checksum'>
+
+function notIn(rows: readonly Applied[], all: readonly Migration[]): Migration[] {
   const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]))
-  return read(folder).filter(({ name, checksum }) => {
+  return all.filter(({ name, checksum }) => {
     const known = applied.get(name)
     if (known && known !== checksum) {
       throw new Error(`Migration ${name} was edited after it was applied. Restore it and add a new file instead.`)

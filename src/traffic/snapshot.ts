@@ -2,7 +2,7 @@
 import type { TransactionSql } from 'postgres'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, text } from '../stores/clickhouse-sql.ts'
-import type { Stores } from '../stores/stores.ts'
+import type { AllStores, Stores } from '../stores/stores.ts'
 
 const prefix = 'backup_of_'
 // Any constant: the key of the lock that a backup holds while it needs its clones.
@@ -10,9 +10,9 @@ const backupLock = 4_669_204
 
 export const cloneOf = (table: string): string => prefix + table
 
-/** Runs the work on both databases as they are at one moment. Undefined while another backup runs. */
+/** Runs the work on all databases as they are at one moment. Undefined while another backup runs. */
 export const withSnapshot = <Result>(
-  { postgres, clickhouse }: Stores,
+  { postgres, cluster }: AllStores,
   tables: readonly string[],
   work: (control: TransactionSql) => Promise<Result>,
 ): Promise<Result | undefined> =>
@@ -23,17 +23,21 @@ export const withSnapshot = <Result>(
     if (!row.locked) return undefined
     await control`SET LOCAL idle_in_transaction_session_timeout = 0`
     try {
-      await dropClones(clickhouse)
-      // Merging the parts of a clone would be wasted work.
-      for (const table of tables)
-        await clickhouse.command(
-          `CREATE TABLE ${cloneOf(table)} CLONE AS ${table} SETTINGS max_bytes_to_merge_at_max_space_in_pool = 1`,
-        )
+      await Promise.all(cluster.shards.map((clickhouse) => makeClones(clickhouse, tables)))
       return await work(control)
     } finally {
-      await dropClones(clickhouse)
+      await Promise.all(cluster.shards.map(dropClones))
     }
   }) as Promise<Result | undefined>
+
+async function makeClones(clickhouse: ClickHouse, tables: readonly string[]): Promise<void> {
+  await dropClones(clickhouse)
+  // Merging the parts of a clone would be wasted work.
+  for (const table of tables)
+    await clickhouse.command(
+      `CREATE TABLE ${cloneOf(table)} CLONE AS ${table} SETTINGS max_bytes_to_merge_at_max_space_in_pool = 1`,
+    )
+}
 
 /** Removes the clones that a killed backup left behind. Returns whether no clone is left: a running backup keeps its own. */
 export async function dropLeftClones({ postgres, clickhouse }: Stores): Promise<boolean> {

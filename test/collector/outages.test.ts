@@ -36,7 +36,7 @@ test('PostgreSQL down: events of known sites are accepted, and unknown sites are
   const { stores, remove } = await createEmptyStores()
   t.after(remove)
   const postgres = openPostgres(server.url, 2)
-  await migrate({ postgres, clickhouse: stores.clickhouse })
+  await migrate({ postgres, cluster: stores.cluster })
   const [known, other] = [await newSite({ postgres }), await newSite({ postgres })]
   await postgres.end()
   const collector = await startCollectorProcess({ postgres: server.url, clickhouse: stores.addresses.clickhouse })

@@ -65,7 +65,7 @@ export type TestConsole = Awaited<ReturnType<typeof openConsole>>
 
 export async function openConsole(test: TestContext, options: ConsoleOptions = {}) {
   const stores = options.stores ?? (await openStores())
-  const { postgres, clickhouse } = stores
+  const { postgres, cluster } = stores
   const passwords = options.passwords ?? createPasswords(cheapPasswords)
   const now = options.now ? () => Temporal.Instant.from(options.now as string).epochMilliseconds : Date.now
   const api = await startApi(stores, { now, ...(options.log && { log: options.log }) })
@@ -80,9 +80,9 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
   provider?.admit(url + callbackPath)
   const app = buildConsole({
     postgres,
-    clickhouse,
+    cluster,
     directory: api.directory,
-    stats: options.stats ?? createStatsService({ clickhouse, now, cacheBytes: 0 }),
+    stats: options.stats ?? createStatsService({ cluster, now, cacheBytes: 0 }),
     limiter: 'limiter' in options ? options.limiter : api.limiter,
     passwords,
     keySecrets,

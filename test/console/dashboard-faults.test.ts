@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { createStatsService } from '../../src/stats/service.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { clusterOf } from '../../src/stores/cluster.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { eventOf, pageview } from '../support/events.ts'
@@ -62,7 +63,7 @@ async function openFaulty(t: TestContext) {
   t.after(() => proxy.close())
   const clickhouse = openClickHouse(Object.assign(target, { port: String(proxy.port) }).href)
   t.after(() => clickhouse.close())
-  const stats = createStatsService({ clickhouse, now: Date.now, cacheBytes: 0 })
+  const stats = createStatsService({ cluster: clusterOf([clickhouse]), now: Date.now, cacheBytes: 0 })
   const console = await openConsole(t, { stats, log: { write: (line) => void lines.push(line) } })
   return { console, proxy, visitor: await console.signedIn('owner'), lines }
 }

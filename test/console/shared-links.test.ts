@@ -7,6 +7,7 @@ import { findSite, type Site, setExcludedCountries } from '../../src/accounts/si
 import { createLinkLimits } from '../../src/console/link-limits.ts'
 import { publicQueueKey } from '../../src/stats/fair-queue.ts'
 import { createStatsService, type StatsService } from '../../src/stats/service.ts'
+import { clusterOf } from '../../src/stores/cluster.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { createPasswords } from '../../src/users/passwords.ts'
 import { addSharedLink, type NewSharedLink, sharedLinksOf } from '../../src/users/shared-links.ts'
@@ -328,7 +329,7 @@ test('too many requests for a link get a plain page that says when to come back'
 
 test('page, CSV and widget of all links wait in the queue of everybody without an account', async (t) => {
   const { clickhouse } = await openStores()
-  const stats = createStatsService({ clickhouse, now: () => Date.parse(now), cacheBytes: 0 })
+  const stats = createStatsService({ cluster: clusterOf([clickhouse]), now: () => Date.parse(now), cacheBytes: 0 })
   const keys = new Set<string>()
   const noting: StatsService = {
     ...stats,

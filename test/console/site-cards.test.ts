@@ -6,6 +6,7 @@ import { newId } from '../../src/accounts/ids.ts'
 import { createSite } from '../../src/accounts/sites.ts'
 import { createStatsService } from '../../src/stats/service.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { clusterOf } from '../../src/stores/cluster.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { eventOf, pageview } from '../support/events.ts'
 import { openConsole, type TestConsole } from './console.ts'
@@ -50,7 +51,7 @@ test('a card says how many visitors a site has, how that changed, and who is the
 test('without the statistics the cards still lead to the sites', async (t) => {
   const clickhouse = openClickHouse('http://127.0.0.1:9/none')
   t.after(() => clickhouse.close())
-  const stats = createStatsService({ clickhouse, now: Date.now, cacheBytes: 0 })
+  const stats = createStatsService({ cluster: clusterOf([clickhouse]), now: Date.now, cacheBytes: 0 })
   const console = await openConsole(t, { stats })
   const visitor = await console.signedIn('viewer')
   const { status, text } = await visitor.get('/')

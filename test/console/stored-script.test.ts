@@ -111,7 +111,7 @@ const sendForm = `({ action, fields }) => {
 async function inert(page: Page, name: string): Promise<string[]> {
   const [hit, elements, text] = await page.evaluate<[unknown, number, string]>(`[
     window.hit ?? null,
-    document.querySelectorAll('img[src=x], script:not([src])').length,
+    document.querySelectorAll('img[src=x], script:not([src]), [onerror]').length,
     [document.body.innerText, ...[...document.querySelectorAll('input, textarea, option, [title]')].map(
       (element) => (element.value ?? '') + ' ' + element.textContent + ' ' + element.title,
     )].join(' '),

@@ -48,7 +48,7 @@ test('a previous window that would end within a day without events covers that w
   )
 
   const time = Date.parse(now)
-  const readClocks = async () => ({ own: time, postgres: time, clickhouse: time })
+  const readClocks = async () => ({ own: time, postgres: time, clickhouse: [time] })
   await dropOldEvents(stores, { months: 25, readClocks, patience: '0 seconds' })
   api.directory.forget(world.siteId)
   api.directory.forget(fresh.siteId)

@@ -66,7 +66,7 @@ export async function installPostgres(): Promise<PostgresInstallation> {
     'host all footfall_api 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n',
   )
   const [warm, accountKey] = await asAdmin(async (admin) => {
-    await migrate({ postgres: admin, clickhouse: stores.clickhouse })
+    await migrate({ postgres: admin, cluster: stores.cluster })
     await admin.unsafe(`
       CREATE ROLE footfall_api LOGIN PASSWORD 'first';
       GRANT SELECT ON ALL TABLES IN SCHEMA public TO footfall_api;

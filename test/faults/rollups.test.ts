@@ -9,6 +9,7 @@ import { startRollups } from '../../src/rollups/loop.ts'
 import { rollUpSite } from '../../src/rollups/roll-up.ts'
 import { verifySite } from '../../src/rollups/verify.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
+import { clusterOf } from '../../src/stores/cluster.ts'
 import { migrate } from '../../src/stores/migrate.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
@@ -33,7 +34,7 @@ test('a rollup run during which PostgreSQL is killed and restarted completes', a
   await untilItServes(server)
   const postgres = openPostgres(server.url)
   t.after(() => postgres.end({ timeout: 1 }))
-  await migrate({ postgres, clickhouse })
+  await migrate({ postgres, cluster: clusterOf([clickhouse]) })
   const accountId = await createAccount(postgres, { name: 'A test', plan: 'Starter' })
   const siteId = await createSite(postgres, { accountId, domain: `${crypto.randomUUID()}.example` })
   const daysAgo = (days: number) => dayOf('UTC', Date.now() - days * dayMs)
@@ -63,7 +64,7 @@ test('a rollup run during which PostgreSQL is killed and restarted completes', a
   }
   const failures: string[] = []
   const log = { info() {}, error: (_: object, message: string) => void failures.push(message) }
-  const rollups = startRollups({ postgres, clickhouse: breaking }, log, undefined, 200)
+  const rollups = startRollups({ postgres, cluster: clusterOf([breaking]) }, log, undefined, 200)
   t.after(() => rollups.stop())
   await killed.promise
   await eventually(async () => assert.ok(failures.includes('rolling up failed')), 20_000)

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import type { TestContext } from 'node:test'
 import { createSite } from '../../src/accounts/sites.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { clusterOf } from '../../src/stores/cluster.ts'
 import { migrate } from '../../src/stores/migrate.ts'
 import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
 import { atEnd } from '../support/at-end.ts'
@@ -50,7 +51,7 @@ export async function installServe(): Promise<ServeInstallation> {
     bringUpToDate: () =>
       asOperator(async (postgres) => {
         const clickhouse = openClickHouse(stores.addresses.clickhouse)
-        await migrate({ postgres, clickhouse })
+        await migrate({ postgres, cluster: clusterOf([clickhouse]) })
         await clickhouse.close()
       }),
     async serve(t) {

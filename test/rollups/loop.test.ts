@@ -52,11 +52,13 @@ test('a round rolls up the closed days of large sites once and skips small sites
   assert.deepEqual(await round('2026-03-16T00:30:00Z'), { sites: 1, days: 2, failed: 0 })
 
   // While one process holds the lease, no other rolls up.
-  await withLease(stores.postgres, 'roll up closed days', async () => assert.equal(await round(now), undefined))
+  await withLease(stores.postgres, 'roll up closed days of shard 1', async () =>
+    assert.equal(await round(now), undefined),
+  )
   assert.deepEqual(await round(now), { sites: 0, days: 0, failed: 0 })
   // A process that died holds the others up only until its lease expires.
   const held = (expires: string) => stores.postgres`
-    INSERT INTO leases VALUES ('roll up closed days', gen_random_uuid(), now() + ${expires}::text::interval)
+    INSERT INTO leases VALUES ('roll up closed days of shard 1', gen_random_uuid(), now() + ${expires}::text::interval)
     ON CONFLICT (name) DO UPDATE SET expires_at = excluded.expires_at`
   await held('1 minute')
   assert.equal(await round(now), undefined)

@@ -168,7 +168,8 @@ test('a site that is deleted meanwhile leaves no rows, and the others are rolled
     [one, other],
     interrupted(clickhouse, async () => {
       await deleteSite(postgres, one)
-      await eraseRows({ postgres, clickhouse })
+      // As if the erasure had ended between the reading of the events and the writing of the rows.
+      await postgres`UPDATE deleted_sites SET erased_at = now() WHERE id = ${one}`
     }),
   )
   assert.deepEqual([...done.keys()], [other])

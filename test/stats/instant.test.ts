@@ -19,6 +19,7 @@ async function openSite() {
     id: `site_${randomBytes(8).toString('hex')}`,
     timeZone: 'UTC',
     excludedCountries: [],
+    shard: 1,
     coverage,
   }
   const hits = [
@@ -33,7 +34,7 @@ async function openSite() {
       return clickhouse.rows(statement, signal)
     },
   }
-  const service = createStatsService({ clickhouse: observed, now: () => state.now, cacheBytes: 1e6 })
+  const service = createStatsService({ cluster: { of: () => observed }, now: () => state.now, cacheBytes: 1e6 })
   const read = async (now?: number) => {
     const request = { report: 'overview', site, parameters: sevenDays, queueKey: 'somebody' } as const
     const { data, meta, staleMs } = await service.read(

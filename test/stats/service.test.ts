@@ -26,6 +26,7 @@ async function openService({ cacheBytes = 1e6 } = {}) {
     id: `site_${randomBytes(8).toString('hex')}`,
     timeZone: 'Europe/Berlin',
     excludedCountries: [],
+    shard: 1,
     coverage,
   }
   const hits = [
@@ -48,7 +49,7 @@ async function openService({ cacheBytes = 1e6 } = {}) {
       }
     },
   }
-  const service = createStatsService({ clickhouse: observed, now: () => state.now, cacheBytes })
+  const service = createStatsService({ cluster: { of: () => observed }, now: () => state.now, cacheBytes })
 
   function read(options: {
     report?: ReportName

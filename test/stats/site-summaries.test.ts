@@ -7,7 +7,7 @@ import { now, openManySites } from './many-sites.ts'
 
 test('visitors, change, days and who is there now are those of each site alone', async () => {
   const { clickhouse, sites, quiet } = await openManySites('site summaries', 400, true)
-  const stats = createStatsService({ clickhouse, now: () => now, cacheBytes: 0 })
+  const stats = createStatsService({ cluster: { of: () => clickhouse }, now: () => now, cacheBytes: 0 })
   const { signal } = new AbortController()
   const read = async (report: 'overview' | 'timeseries', site: StatsSite, name: '7d' | '30d') => {
     const parameters = { range: { name }, filters: {}, limit: 10 }
@@ -44,7 +44,7 @@ test('visitors, change, days and who is there now are those of each site alone',
 
 test('no sites need no statement', async () => {
   const { clickhouse } = await openStores()
-  const stats = createStatsService({ clickhouse, now: () => now, cacheBytes: 0 })
+  const stats = createStatsService({ cluster: { of: () => clickhouse }, now: () => now, cacheBytes: 0 })
   const request = { sites: [], range: { name: '30d' }, queueKey: 'test', now } as const
   assert.equal((await stats.readSummaries(request, new AbortController().signal)).size, 0)
 })

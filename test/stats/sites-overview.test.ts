@@ -48,7 +48,7 @@ async function compare({ clickhouse, sites }: ManySites, parameters: StatsParame
       return clickhouse.rows(statement, signal)
     },
   }
-  const stats = createStatsService({ clickhouse: counting, now: () => now, cacheBytes: 0 })
+  const stats = createStatsService({ cluster: { of: () => counting }, now: () => now, cacheBytes: 0 })
   const { json, warnings } = await stats.readSitesOverview({ sites, parameters, queueKey: 'test' }, signal)
   assert.equal(statements, 1)
   const rows = JSON.parse(json)
@@ -88,7 +88,7 @@ test('where retention has dropped events, the previous period has the whole last
   const retained = { ...world, sites: world.sites.map((site, index) => (index % 2 === 0 ? site : dropped(site))) }
   const parameters: StatsParameters = { range: { name: '30d' }, filters: {}, limit: 10 }
   await compare(retained, parameters)
-  const stats = createStatsService({ clickhouse: world.clickhouse, now: () => now, cacheBytes: 0 })
+  const stats = createStatsService({ cluster: { of: () => world.clickhouse }, now: () => now, cacheBytes: 0 })
   const request = { ...retained, parameters, queueKey: 'test' }
   const { warnings } = await stats.readSitesOverview(request, signal)
   assert.ok(warnings.length > 0)
@@ -127,7 +127,7 @@ test('sites with more ranges of days than fit into one statement are read with s
 
 test('no sites need no statement, but a range is still checked', async () => {
   const { clickhouse } = await openStores()
-  const stats = createStatsService({ clickhouse, now: () => now, cacheBytes: 0 })
+  const stats = createStatsService({ cluster: { of: () => clickhouse }, now: () => now, cacheBytes: 0 })
   const read = (range: Range) =>
     stats.readSitesOverview({ sites: [], parameters: { range, filters: {}, limit: 1 }, queueKey: 'test' }, signal)
   assert.equal((await read({ name: '30d' })).json, '[]')
@@ -139,7 +139,7 @@ test('the identity follows the numbers and the period, but not the passing of ti
   const { clickhouse, sites } = await opened
   const later = Date.parse('2027-03-20T12:00:00Z')
   const read = async (at: number, range: Range, some = sites) => {
-    const stats = createStatsService({ clickhouse, now: () => at, cacheBytes: 0 })
+    const stats = createStatsService({ cluster: { of: () => clickhouse }, now: () => at, cacheBytes: 0 })
     const parameters = { range, filters: {}, limit: 10 }
     return (await stats.readSitesOverview({ sites: some, parameters, queueKey: 'test' }, signal)).identity
   }

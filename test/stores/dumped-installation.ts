@@ -7,7 +7,7 @@ import { createSite, deleteSite } from '../../src/accounts/sites.ts'
 import { invalidateDays } from '../../src/rollups/invalidation.ts'
 import { rollUpRound } from '../../src/rollups/loop.ts'
 import { declareRetention, dropRolledUp, rollUpBeforeDropping } from '../../src/rollups/retention.ts'
-import type { Stores } from '../../src/stores/stores.ts'
+import type { AllStores, Stores } from '../../src/stores/stores.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { custom, eventOf, type Hit, pageview } from '../support/events.ts'
 import { keySecrets } from '../support/stores.ts'
@@ -45,7 +45,7 @@ const later: Hit[] = [pageview({ ...bob, at: '2026-11-10T10:00:00Z', pathname: '
 const today: Hit[] = [pageview({ ...ann, ...fromNews, at: '2026-11-15T08:00:00Z', pathname: '/a' })]
 
 /** Fills migrated databases and returns a key that reads the site shop.example. */
-export async function fillInstallation(stores: Stores): Promise<string> {
+export async function fillInstallation(stores: Stores & AllStores): Promise<string> {
   const { postgres } = stores
   const accountId = await createAccount(postgres, { name: 'A shop', plan: 'Growth' })
   const siteId = await createSite(postgres, {

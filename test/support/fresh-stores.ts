@@ -1,6 +1,7 @@
 // Separate databases for tests that change the schema or the counter that all directories follow.
 import postgres from 'postgres'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { clusterOf } from '../../src/stores/cluster.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import { databaseUrl, disconnect, newDatabaseName, openStores, type StoreAddresses, type Stores } from './stores.ts'
 
@@ -28,11 +29,10 @@ export async function freshStores(atEnd: (end: () => Promise<void>) => void): Pr
 /** Without the short timeouts of a process that serves requests, which these tests do not cover. */
 export const patientPostgres = (url: string) => connectPostgres(url, { max: 10 })
 
-export const connectPatiently = (addresses: StoreAddresses): Stores => ({
-  postgres: patientPostgres(addresses.postgres),
-  clickhouse: openClickHouse(addresses.clickhouse),
-  addresses,
-})
+export function connectPatiently(addresses: StoreAddresses): Stores {
+  const clickhouse = openClickHouse(addresses.clickhouse)
+  return { postgres: patientPostgres(addresses.postgres), clickhouse, cluster: clusterOf([clickhouse]), addresses }
+}
 
 function withDatabase(url: string, name: string): string {
   const changed = new URL(url)

@@ -36,7 +36,7 @@ export async function startOwnStores(): Promise<OwnStores> {
   }
 }
 
-async function startOwnClickHouse(): Promise<OwnStore & { remove(): Promise<void> }> {
+export async function startOwnClickHouse(): Promise<OwnStore & { remove(): Promise<void> }> {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-clickhouse-'))
   let clickhouseServer: ClickHouseServer = await startClickHouse({ folder })
   let isRunning = true

@@ -6,6 +6,7 @@ import type { ClickHouseServerOptions } from '../../dev/clickhouse/server.ts'
 import { createTemporaryDatabase } from '../../dev/clickhouse/temporary-database.ts'
 import type { KeySecrets } from '../../src/accounts/keys.ts'
 import { type ClickHouse, openClickHouse } from '../../src/stores/clickhouse.ts'
+import { type Cluster, clusterOf } from '../../src/stores/cluster.ts'
 import { migrate } from '../../src/stores/migrate.ts'
 import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
 import { atEnd } from './at-end.ts'
@@ -25,6 +26,8 @@ export interface StoreAddresses {
 export interface Stores {
   postgres: Postgres
   clickhouse: ClickHouse
+  /** `clickhouse` as its only shard. */
+  cluster: Cluster
   addresses: StoreAddresses
 }
 
@@ -90,11 +93,10 @@ export const openStores = once(async (): Promise<Stores> => {
   return stores
 })
 
-export const connect = (addresses: StoreAddresses): Stores => ({
-  postgres: openPostgres(addresses.postgres, 4),
-  clickhouse: openClickHouse(addresses.clickhouse),
-  addresses,
-})
+export function connect(addresses: StoreAddresses): Stores {
+  const clickhouse = openClickHouse(addresses.clickhouse)
+  return { postgres: openPostgres(addresses.postgres, 4), clickhouse, cluster: clusterOf([clickhouse]), addresses }
+}
 
 export async function disconnect({ postgres, clickhouse }: Stores): Promise<void> {
   await Promise.all([postgres.end({ timeout: 1 }), clickhouse.close()])

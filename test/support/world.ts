@@ -15,6 +15,7 @@ import { invalidateDays } from '../../src/rollups/invalidation.ts'
 import { rebuildSite, rollUpSite } from '../../src/rollups/roll-up.ts'
 import { sweep } from '../../src/rollups/sweep.ts'
 import { rollUpToday } from '../../src/rollups/today.ts'
+import { clusterOf } from '../../src/stores/cluster.ts'
 import { openRedis } from '../../src/stores/redis.ts'
 import type { CountryCode } from '../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../src/traffic/event.ts'
@@ -168,7 +169,7 @@ export async function startApi({ postgres, clickhouse, addresses }: Stores, opti
     })
   const api = assembleApi({
     postgres,
-    clickhouse,
+    cluster: clusterOf([clickhouse]),
     limiter,
     now,
     log: options.log ? pino({ level: 'trace' }, options.log) : pino({ level: 'silent' }),

@@ -91,7 +91,7 @@ function goOn(hit: Hit, sources: Sources, from: number): Outcome | Promise<Outco
     if (verdict instanceof Promise) return verdict.then((reason) => reason ?? goOn(hit, sources, index + 1))
     if (verdict) return verdict
   }
-  return { event: hit.event, isRepeatable: hit.isRepeatable }
+  return { shard: hit.site.shard, event: hit.event, isRepeatable: hit.isRepeatable }
 }
 
 /** Runs `go` at once for a known value, and later for a promised one. */

@@ -4,7 +4,7 @@ import { date, instant, sql, uint } from '../../stores/clickhouse-sql.ts'
 import type { Channel } from '../../traffic/channel.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
 import { openSpoolFile, spoolFiles } from '../spool/files.ts'
-import type { SpooledEvent } from '../spool/spooled-event.ts'
+import type { SpooledLine } from '../spool/spooled-event.ts'
 import type { MemorySessions } from './memory-sessions.ts'
 import { sessionGapMs } from './session.ts'
 
@@ -62,7 +62,7 @@ function lastHits(folder: string, since: number): TrafficEvent[] {
       const groups = file.prepare('SELECT lines FROM groups ORDER BY number DESC').iterate()
       for (const { lines } of groups as Iterable<{ lines: string }>) {
         for (const line of lines.split('\n').reverse()) {
-          const { event } = JSON.parse(line) as SpooledEvent
+          const { event } = JSON.parse(line) as SpooledLine
           if (event.time < since || hits.length === mostHits) return hits
           hits.push(event)
         }

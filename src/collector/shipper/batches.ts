@@ -1,4 +1,4 @@
-// Forms the next batch from the spool. The batch's id and groups are written to disk before anything is sent, so that after a crash the
+// Forms the next batch for a shard from the spool. The batch's id and groups are written to disk before anything is sent, so that after a crash the
 // same rows are sent again under the same id (decision D-96).
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
@@ -14,8 +14,8 @@ export interface SpooledBatch {
 }
 
 export interface Batches {
-  /** Undefined when there is nothing to ship. */
-  next(): SpooledBatch | undefined
+  /** Undefined when there is nothing to ship to this shard. */
+  next(shard: number): SpooledBatch | undefined
   close(): void
 }
 
@@ -32,13 +32,14 @@ export function openBatches(folder: string): Batches {
   }
 
   return {
-    next() {
+    next(shard) {
       const numbers = spoolFiles(folder)
       for (const number of numbers) {
-        const batch = nextOf(fileOf(number), folder)
+        const file = fileOf(number)
+        const batch = nextOf(file, shard, folder)
         if (batch) return batch
         // The newest file is being written to; an older file that is empty stays empty.
-        if (number === numbers.at(-1)) continue
+        if (number === numbers.at(-1) || !isEmpty(file)) continue
         files.get(number)?.close()
         files.delete(number)
         removeSpoolFile(folder, number)
@@ -51,22 +52,29 @@ export function openBatches(folder: string): Batches {
   }
 }
 
-function nextOf(file: DatabaseSync, folder: string): SpooledBatch | undefined {
-  const planned = file.prepare('SELECT id, last_group FROM batch').get() as Plan | undefined
-  const plan = planned ?? makePlan(file)
+const isEmpty = (file: DatabaseSync): boolean => file.prepare('SELECT 1 FROM groups LIMIT 1').get() === undefined
+
+function nextOf(file: DatabaseSync, shard: number, folder: string): SpooledBatch | undefined {
+  const planned = file.prepare('SELECT id, last_group FROM batches WHERE shard = ?').get(shard) as Plan | undefined
+  const plan = planned ?? makePlan(file, shard)
   if (!plan) return undefined
+  const { id, last_group } = plan
   if (!planned) {
-    writeWithReserve(file, folder, () => file.prepare('INSERT INTO batch VALUES (?, ?)').run(plan.id, plan.last_group))
+    writeWithReserve(file, folder, () =>
+      file.prepare('INSERT INTO batches (shard, id, last_group) VALUES (?, ?, ?)').run(shard, id, last_group),
+    )
   }
-  const groups = file.prepare('SELECT lines FROM groups WHERE number <= ? ORDER BY number').all(plan.last_group)
+  const groups = file
+    .prepare('SELECT lines FROM groups WHERE shard = ? AND number <= ? ORDER BY number')
+    .all(shard, last_group)
   return {
-    id: plan.id,
+    id,
     isRepeated: planned !== undefined,
     lines: (groups as { lines: string }[]).flatMap(({ lines }) => lines.split('\n')),
     remove: () =>
       writeWithReserve(file, folder, () => {
-        file.prepare('DELETE FROM groups WHERE number <= ?').run(plan.last_group)
-        file.exec('DELETE FROM batch')
+        file.prepare('DELETE FROM groups WHERE shard = ? AND number <= ?').run(shard, last_group)
+        file.prepare('DELETE FROM batches WHERE shard = ?').run(shard)
       }),
   }
 }
@@ -77,9 +85,11 @@ interface Plan {
 }
 
 /** Takes groups in order until the batch is large enough. */
-function makePlan(file: DatabaseSync): Plan | undefined {
+function makePlan(file: DatabaseSync, shard: number): Plan | undefined {
   let [events, characters, last] = [0, 0, 0]
-  const groups = file.prepare('SELECT number, events, length(lines) AS size FROM groups ORDER BY number').iterate()
+  const groups = file
+    .prepare('SELECT number, events, length(lines) AS size FROM groups WHERE shard = ? ORDER BY number')
+    .iterate(shard)
   for (const group of groups as Iterable<{ number: number; events: number; size: number }>) {
     if (last > 0 && (events + group.events > mostEvents || characters + group.size > mostCharacters)) break
     events += group.events

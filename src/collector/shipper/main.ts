@@ -1,11 +1,12 @@
-// The shipper process: moves batches from the spool into ClickHouse, one per second (ship-batch.ts), and delivers notes to PostgreSQL
-// (notes.ts). The collector starts and restarts it (supervisor.ts). It may crash at any moment without losing or repeating an event.
+// The shipper process: moves batches from the spool into ClickHouse, one per second and shard (ship-batch.ts), and delivers notes to
+// PostgreSQL (notes.ts). The collector starts and restarts it (supervisor.ts). It may crash at any moment without losing or repeating an event.
 import { setTimeout as pause } from 'node:timers/promises'
 import { readCollectorConfigOrExit } from '../../config.ts'
 import { eraseAgain } from '../../erasure/deleted-sites.ts'
 import { retainedFrom } from '../../rollups/coverage.ts'
 import { invalidateDays } from '../../rollups/invalidation.ts'
-import { openClickHouse } from '../../stores/clickhouse.ts'
+import type { ClickHouse } from '../../stores/clickhouse.ts'
+import { openCluster } from '../../stores/cluster.ts'
 import { within } from '../../stores/deadline.ts'
 import { openPostgres } from '../../stores/postgres.ts'
 import { openBatches } from './batches.ts'
@@ -32,14 +33,13 @@ const postgresMs = 5_000
 const lastNotesMs = 1_000
 
 const config = readCollectorConfigOrExit()
-const clickhouse = openClickHouse(config.CLICKHOUSE_URL)
+const cluster = openCluster(config)
 let postgres = openPostgres(config.DATABASE_URL, 2)
 const batches = openBatches(config.SPOOL_FOLDER)
 const deadLetters = openDeadLetters(config.SPOOL_FOLDER)
 const shipped = openShipped(config.SPOOL_FOLDER)
 const answered = <Value>(work: Promise<Value>) => within(postgresMs, 'PostgreSQL', work)
 const stores = {
-  clickhouse,
   batches,
   deadLetters,
   shipped,
@@ -66,41 +66,54 @@ let hasNoted = false
 let failures = 0
 let retryNotesAt = 0
 const noting = setInterval(deliver, everyMs)
-let hasShipped = false
-let isRetry = false
-let retryMs = firstRetryMs
-while (!ending || (await hasMore())) {
-  const began = Date.now()
-  try {
-    const shipment = await shipNextBatch(stores, isRetry)
-    deliver()
-    if (!hasShipped || isRetry) send({ is: 'state', of: 'shipping' })
-    hasShipped = true
-    isRetry = false
-    retryMs = firstRetryMs
-    if (shipment) send({ is: 'shipped', ...shipment, deadLetters: deadLetters.count() })
-    if ((shipment?.events ?? 0) < largeBatch && !ending) await pause(Math.max(0, began + everyMs - Date.now()))
-  } catch (error) {
-    // Never gives up: sends the same batch, with the same rows and id, until ClickHouse has it.
-    if (!isRetry) send({ is: 'state', of: 'shipping', cause: (error as Error).message })
-    if (ending) break
-    isRetry = true
-    await pause(retryMs)
-    retryMs = Math.min(2 * retryMs, lastRetryMs)
-  }
-}
+/** Why batches are not shipped, by shard. */
+const failing = new Map<number, string>()
+await Promise.all(cluster.shards.map(ship))
 clearInterval(noting)
 // Notes that PostgreSQL does not take now are delivered by the next process.
 await within(lastNotesMs, 'PostgreSQL', Promise.resolve(delivering).then(deliverOnce)).catch(() => {})
 batches.close()
 deadLetters.close()
 shipped.close()
-await Promise.all([clickhouse.close(), postgres.end({ timeout: 1 })])
+await Promise.all([cluster.close(), postgres.end({ timeout: 1 })])
 process.disconnect?.()
 
-/** An orderly end ships the rest, as long as that works. */
-async function hasMore(): Promise<boolean> {
-  return !isRetry && batches.next() !== undefined
+/** Ships to one shard until the process ends. A shard that is down does not hold up the others. */
+async function ship(clickhouse: ClickHouse): Promise<void> {
+  const { shard } = clickhouse
+  let hasShipped = false
+  let isRetry = false
+  let retryMs = firstRetryMs
+  // An orderly end ships the rest, as long as that works.
+  while (!ending || (!isRetry && batches.next(shard) !== undefined)) {
+    const began = Date.now()
+    try {
+      const shipment = await shipNextBatch({ ...stores, clickhouse }, isRetry)
+      deliver()
+      failing.delete(shard)
+      if (!hasShipped || isRetry) sendShippingState()
+      hasShipped = true
+      isRetry = false
+      retryMs = firstRetryMs
+      if (shipment) send({ is: 'shipped', ...shipment, deadLetters: deadLetters.count() })
+      if ((shipment?.events ?? 0) < largeBatch && !ending) await pause(Math.max(0, began + everyMs - Date.now()))
+    } catch (error) {
+      // Never gives up: sends the same batch, with the same rows and id, until ClickHouse has it.
+      failing.set(shard, (error as Error).message)
+      if (!isRetry) sendShippingState()
+      if (ending) break
+      isRetry = true
+      await pause(retryMs)
+      retryMs = Math.min(2 * retryMs, lastRetryMs)
+    }
+  }
+}
+
+function sendShippingState(): void {
+  const causes = Array.from(failing, ([shard, cause]) =>
+    cluster.shards.length === 1 ? cause : `shard ${shard}: ${cause}`,
+  )
+  send({ is: 'state', of: 'shipping', ...(causes.length > 0 && { cause: causes.join('; ') }) })
 }
 
 /** Runs beside the shipping, which does not wait for PostgreSQL. One delivery at a time. */

@@ -1,10 +1,10 @@
-// One shipping round: takes the next batch from the spool and writes its events to ClickHouse exactly once, even if a process crashes in
+// One shipping round: takes the next batch for a shard from the spool and writes its events to ClickHouse exactly once, even if a process crashes in
 // between (decisions D-96 and D-97).
 import { type ClickHouse, isBadData } from '../../stores/clickhouse.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
 import { type Batch, missingEvents, recordBatch } from '../../traffic/recording.ts'
 import { uuidOf } from '../../traffic/uuid.ts'
-import type { SpooledEvent } from '../spool/spooled-event.ts'
+import type { SpooledLine } from '../spool/spooled-event.ts'
 import type { Batches, SpooledBatch } from './batches.ts'
 import type { DeadLetters } from './dead-letters.ts'
 import { keyOf, type Shipped } from './shipped.ts'
@@ -31,7 +31,7 @@ const surelyKeptMs = 700 * 86_400_000
 /** Ships the next batch and removes it from the spool. Undefined when there is none. Throws when it must be tried again. */
 export async function shipNextBatch(stores: ShipperStores, isRetry: boolean): Promise<Shipment | undefined> {
   const { batches, shipped } = stores
-  const spooled = batches.next()
+  const spooled = batches.next(stores.clickhouse.shard)
   if (!spooled) return undefined
   const taken = readLines(spooled, stores.deadLetters)
   if (shipped.hasBatch(spooled.id)) {
@@ -54,10 +54,10 @@ export async function shipNextBatch(stores: ShipperStores, isRetry: boolean): Pr
   return { events: events.length, repeated: taken.length - unseen.length, tooOld: unseen.length - events.length }
 }
 
-function readLines({ lines }: SpooledBatch, deadLetters: DeadLetters): SpooledEvent[] {
+function readLines({ lines }: SpooledBatch, deadLetters: DeadLetters): SpooledLine[] {
   return lines.flatMap((line) => {
     try {
-      return [JSON.parse(line) as SpooledEvent]
+      return [JSON.parse(line) as SpooledLine]
     } catch (error) {
       deadLetters.put(line, (error as Error).message)
       return []
@@ -66,7 +66,7 @@ function readLines({ lines }: SpooledBatch, deadLetters: DeadLetters): SpooledEv
 }
 
 /** Keeps each id once: drops events that were shipped recently, and all but the first within this batch. `keys` has all of their keys. */
-function withoutRepeated(taken: readonly SpooledEvent[], shipped: Shipped) {
+function withoutRepeated(taken: readonly SpooledLine[], shipped: Shipped) {
   const keys = new Set<string>()
   const unseen = taken.flatMap(({ event, isRepeatable }) => {
     if (!isRepeatable) return [event]

@@ -27,14 +27,16 @@ export function openDurableFile(path: string, tables: string): DatabaseSync {
 }
 
 /**
- * A row of `groups` holds all requests that were stored together, their events as JSON lines (spooled-event.ts). `batch` is the batch
- * being shipped to ClickHouse, written before the first attempt.
+ * A row of `groups` holds the events for one shard of all requests that were stored together, as JSON lines (spooled-event.ts). `batches`
+ * has the batch that is being shipped to each shard, written before the first attempt.
  */
 export const openSpoolFile = (folder: string, number: number): DatabaseSync =>
   openDurableFile(
     spoolFilePath(folder, number),
-    `CREATE TABLE IF NOT EXISTS groups (number INTEGER PRIMARY KEY, events INTEGER NOT NULL, lines TEXT NOT NULL) STRICT;
-    CREATE TABLE IF NOT EXISTS batch (id TEXT NOT NULL, last_group INTEGER NOT NULL) STRICT;`,
+    `CREATE TABLE IF NOT EXISTS groups
+      (number INTEGER PRIMARY KEY, shard INTEGER NOT NULL, events INTEGER NOT NULL, lines TEXT NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS batches
+      (shard INTEGER PRIMARY KEY, id TEXT NOT NULL, last_group INTEGER NOT NULL) STRICT;`,
   )
 
 export function removeSpoolFile(folder: string, number: number): void {
@@ -89,7 +91,7 @@ export function writeWithReserve(file: DatabaseSync, folder: string, work: () =>
   }
 }
 
-function inTransaction(file: DatabaseSync, work: () => void): void {
+export function inTransaction(file: DatabaseSync, work: () => void): void {
   file.exec('BEGIN IMMEDIATE')
   try {
     work()

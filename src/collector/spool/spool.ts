@@ -5,7 +5,7 @@ import { Worker } from 'node:worker_threads'
 import { HintedError } from '../../process/error-hints.ts'
 import { Unavailable } from '../../stores/breaker.ts'
 import type { SpooledEvent } from './spooled-event.ts'
-import type { SpoolAnswer, SpoolGroup, SpoolMeasures, SpoolWorkerData } from './worker.ts'
+import type { SpoolAnswer, SpoolGroup, SpoolMeasures, SpoolPart, SpoolWorkerData } from './worker.ts'
 
 export interface Spool {
   /** Resolves when the events are on disk. Otherwise rejects with Unavailable or GroupTooLarge, and none of them may be acknowledged. */
@@ -35,7 +35,7 @@ const betweenGroupsMs = 5
 
 interface Group {
   memory: Buffer<SharedArrayBuffer>
-  events: number
+  parts: SpoolPart[]
   bytes: number
   done: PromiseWithResolvers<void>
 }
@@ -69,7 +69,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     if (!memory) return undefined
     const done = Promise.withResolvers<void>()
     done.promise.catch(() => {}) // all who waited for it may have left
-    const group = { memory, events: 0, bytes: 0, done }
+    const group = { memory, parts: [], bytes: 0, done }
     waiting.push(group)
     return group
   }
@@ -117,7 +117,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
         finishGroup((group) => group.done.reject(new Unavailable('The spool cannot be written', { cause: error })))
     } else if (answer.is === 'stored') {
       finishGroup((group) => {
-        onStored?.(group.events, performance.now() - group.since)
+        onStored?.(eventsOf(group), performance.now() - group.since)
         group.done.resolve()
       })
     }
@@ -146,7 +146,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     const next = underWay ? undefined : waiting.shift()
     if (!next) return
     underWay = { ...next, since: performance.now() }
-    worker.postMessage({ events: next.events, lines: next.memory.subarray(0, next.bytes) } satisfies SpoolGroup)
+    worker.postMessage({ parts: next.parts, lines: next.memory.subarray(0, next.bytes) } satisfies SpoolGroup)
   }
 
   await begun.promise.catch(async (error: Error) => {
@@ -160,14 +160,28 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
       if (!isOpen) return Promise.reject(new Unavailable('The spool cannot be written'))
       if (isFull) return Promise.reject(new Unavailable('The spool is full'))
       const isSlow = underWay !== undefined && performance.now() - underWay.since > longestCommitMs
-      const text = events.map((one) => JSON.stringify(one)).join('\n')
-      const bytes = Buffer.byteLength(text) + 1
+      const texts = Array.from(
+        Map.groupBy(events, ({ shard }) => shard),
+        ([shard, some]) => {
+          const text = some.map(({ shard: _, ...line }) => `${JSON.stringify(line)}\n`).join('')
+          return { shard, events: some.length, text, bytes: Buffer.byteLength(text) }
+        },
+      )
+      const bytes = texts.reduce((sum, part) => sum + part.bytes, 0)
       if (bytes > groupBytes) return Promise.reject(new GroupTooLarge())
       const group = isSlow ? undefined : groupFor(bytes)
       if (!group) return Promise.reject(new Unavailable('The spool disk does not keep up'))
-      if (group.bytes > 0) group.bytes += group.memory.write('\n', group.bytes)
-      group.bytes += group.memory.write(text, group.bytes)
-      group.events += events.length
+      for (const { text, ...part } of texts) {
+        group.bytes += group.memory.write(text, group.bytes)
+        const last = group.parts.at(-1)
+        if (last?.shard !== part.shard) group.parts.push(part)
+        else
+          group.parts[group.parts.length - 1] = {
+            ...part,
+            events: last.events + part.events,
+            bytes: last.bytes + part.bytes,
+          }
+      }
       sendSoon()
       return group.done.promise
     },
@@ -179,6 +193,8 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     },
   }
 }
+
+const eventsOf = ({ parts }: Group): number => parts.reduce((sum, part) => sum + part.events, 0)
 
 const unusable = (message: string): HintedError =>
   new HintedError(

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openSpoolAge } from './age.ts'
-import { keepReserve, openSpoolFile, spoolBytes, spoolFiles } from './files.ts'
+import { inTransaction, keepReserve, openSpoolFile, spoolBytes, spoolFiles } from './files.ts'
 
 export interface SpoolWorkerData {
   folder: string
@@ -13,9 +13,18 @@ export interface SpoolWorkerData {
 }
 
 export interface SpoolGroup {
-  events: number
+  /** In the order of `lines`, and nothing is between them. */
+  parts: readonly SpoolPart[]
   /** JSON lines in UTF-8, in memory that both threads share, so nothing is copied. */
   lines: Uint8Array
+}
+
+/** Events for one shard that arrived together. */
+export interface SpoolPart {
+  shard: number
+  events: number
+  /** Of its lines, each with its end of line. */
+  bytes: number
 }
 
 export interface SpoolMeasures {
@@ -43,6 +52,7 @@ const fullShare = 0.85
 const leastFreeBytes = 64 * 1024 * 1024
 const measureMs = 200
 const reopenMs = 500
+const endOfLine = Buffer.from('\n')
 
 let file: DatabaseSync | undefined
 let insert: StatementSync | undefined
@@ -77,7 +87,7 @@ function open(): void {
   try {
     keepReserve(folder)
     file = openSpoolFile(folder, (spoolFiles(folder).at(-1) ?? 0) + 1)
-    insert = file.prepare('INSERT INTO groups (number, events, lines) VALUES (?, ?, CAST(? AS TEXT))')
+    insert = file.prepare('INSERT INTO groups (number, shard, events, lines) VALUES (?, ?, ?, CAST(? AS TEXT))')
     lastGroup = 0
     answer({ is: 'open', ...measure() })
   } catch (error) {
@@ -124,14 +134,33 @@ port.on('message', (message: SpoolGroup | 'close') => {
     answer({ is: 'closed' })
     return port.close()
   }
-  if (!insert) return answer({ is: 'failed', cause: 'The spool is not open', ofGroup: true })
+  if (!file) return answer({ is: 'failed', cause: 'The spool is not open', ofGroup: true })
   try {
-    insert.run(++lastGroup, message.events, message.lines)
+    inTransaction(file, () => store(message))
   } catch (error) {
     return fail(error as Error, true)
   }
   answer({ is: 'stored', isFull })
 })
+
+function store({ parts, lines }: SpoolGroup): void {
+  let at = 0
+  const placed = parts.map((part) => {
+    const from = at
+    at += part.bytes
+    return { ...part, lines: lines.subarray(from, at - 1) } // without the last end of line
+  })
+  for (const [shard, some] of Map.groupBy(placed, (part) => part.shard)) {
+    const events = some.reduce((sum, part) => sum + part.events, 0)
+    insert?.run(++lastGroup, shard, events, joined(some.map((part) => part.lines)))
+  }
+}
+
+/** Without a copy if there is nothing to join, as with one shard. */
+const joined = (lines: readonly Uint8Array[]): Uint8Array =>
+  lines.length === 1
+    ? (lines[0] as Uint8Array)
+    : Buffer.concat(lines.flatMap((some, index) => (index === 0 ? [some] : [endOfLine, some])))
 
 const timer = setInterval(() => {
   try {

@@ -52,7 +52,7 @@ export type Ask = ReturnType<typeof asking>
 
 /** The reads of one page. */
 export function asking(
-  { stats, clickhouse, log }: ConsoleServices,
+  { stats, cluster, log }: ConsoleServices,
   queueKey: string,
   { site, locked, parameters: { filters } }: DashboardState,
   moment: Moment,
@@ -80,7 +80,8 @@ export function asking(
     read,
     hours: (period: keyof Periods) => plain(stats.readHours({ ...live, period }, until)),
     currentVisitors: () => plain(stats.readCurrentVisitors({ ...live, filters: locked }, until)),
-    hasEvents: () => plain(site.coverage.versions.length > 0 ? Promise.resolve(true) : hasEvents(clickhouse, site.id)),
+    hasEvents: () =>
+      plain(site.coverage.versions.length > 0 ? Promise.resolve(true) : hasEvents(cluster.of(site), site.id)),
   }
 }
 

@@ -14,22 +14,19 @@ async function firstEventReply({ services, site }: SiteVisit): Promise<Reply> {
 }
 
 /** A part of a page: short enough for one line on a phone, so that nothing below it moves when the state changes. */
-export async function firstEvent({ clickhouse }: ConsoleServices, site: Site): Promise<Html> {
-  const state = await stateOf(clickhouse, site)
+export async function firstEvent({ cluster }: ConsoleServices, site: Site): Promise<Html> {
+  const state = await stateOf(cluster, site)
   if (state === 'received') return html`<span class="state" data-done><i></i>First event received</span>`
   return html`<span class="state soon"><i></i>${
     state === 'waiting' ? 'Waiting for the first event' : 'Cannot tell right now'
   }</span> <a class="again unscripted" href="${sitePath(site, '/settings')}">Check again</a>`
 }
 
-async function stateOf(
-  clickhouse: ConsoleServices['clickhouse'],
-  { id, coverage }: Site,
-): Promise<'received' | 'waiting' | 'unknown'> {
+async function stateOf(cluster: ConsoleServices['cluster'], site: Site): Promise<'received' | 'waiting' | 'unknown'> {
   // The events of a site with rollups may be older than the retention.
-  if (coverage.versions.length > 0) return 'received'
+  if (site.coverage.versions.length > 0) return 'received'
   try {
-    return (await hasEvents(clickhouse, id)) ? 'received' : 'waiting'
+    return (await hasEvents(cluster.of(site), site.id)) ? 'received' : 'waiting'
   } catch {
     return 'unknown' // the settings must work while ClickHouse does not answer
   }

@@ -26,7 +26,7 @@ async function deleteSite(visit: SiteVisit): Promise<Reply> {
   // The keys of a site are cached with their account.
   services.directory.forget(site.id)
   services.directory.forget(site.accountId)
-  await tryToEraseRows(services, eraseMs)
+  await tryToEraseRows({ postgres: services.postgres, clickhouse: services.cluster.of(site) }, eraseMs)
   return goTo('/deletions')
 }
 

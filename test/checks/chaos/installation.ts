@@ -6,6 +6,7 @@ import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
 import { openClickHouse } from '../../../src/stores/clickhouse.ts'
+import { clusterOf } from '../../../src/stores/cluster.ts'
 import { migrate } from '../../../src/stores/migrate.ts'
 import { openPostgres } from '../../../src/stores/postgres.ts'
 import { recordBatch } from '../../../src/traffic/recording.ts'
@@ -48,7 +49,7 @@ export async function install(check: Check) {
   const justClosed = justClosedZone(Date.now())
   const postgres = openPostgres(addresses.postgres, 2)
   const clickhouse = openClickHouse(addresses.clickhouse)
-  await migrate({ postgres, clickhouse })
+  await migrate({ postgres, cluster: clusterOf([clickhouse]) })
   const accountId = await createAccount(postgres, { name: 'Chaos', plan: 'Agency' })
 
   async function newSite(timeZone: string): Promise<ChaosSite> {

@@ -9,6 +9,7 @@ import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
 import { createClickHouseDatabase, openClickHouse } from '../../../src/stores/clickhouse.ts'
+import { clusterOf } from '../../../src/stores/cluster.ts'
 import { migrate } from '../../../src/stores/migrate.ts'
 import { createPostgresDatabase, openPostgres } from '../../../src/stores/postgres.ts'
 import { startApiProcess } from '../../support/api-process.ts'
@@ -52,7 +53,7 @@ export async function install(check: Check, folder = mkdtempSync(join(tmpdir(), 
     await admin.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)
     await admin.end()
   })
-  await migrate({ postgres, clickhouse })
+  await migrate({ postgres, cluster: clusterOf([clickhouse]) })
   const api = await startApiProcess(addresses)
   check.onEnd(api.stop)
   const accountId = await createAccount(postgres, { name: 'Collect', plan: 'Agency' })

@@ -29,7 +29,7 @@ export async function startLoadBalancer(ports: readonly number[]): Promise<LoadB
 
   function pass(from: IncomingMessage, to: ServerResponse): void {
     const port = [...ready][turn++ % ready.size]
-    if (port === undefined) return void to.writeHead(502).end('no process is ready')
+    if (port === undefined) return void refuse(to, 'no process is ready')
     const { method, url: path, headers } = from
     const sent = request({ agent, port, host: '127.0.0.1', method, path, headers }, (answer) => {
       const { connection: _hopByHop, ...passed } = answer.headers
@@ -39,7 +39,7 @@ export async function startLoadBalancer(ports: readonly number[]): Promise<LoadB
     })
     sent.on('error', (error) => {
       if (to.headersSent) to.destroy()
-      else to.writeHead(502).end(`port ${port}: ${error.message}`)
+      else refuse(to, `port ${port}: ${error.message}`)
     })
     from.pipe(sent)
   }
@@ -59,3 +59,7 @@ export async function startLoadBalancer(ports: readonly number[]): Promise<LoadB
     },
   }
 }
+
+/** With its length, because the clients of the checks read no other body. */
+const refuse = (to: ServerResponse, text: string): void =>
+  void to.writeHead(502, { 'Content-Length': Buffer.byteLength(text) }).end(text)

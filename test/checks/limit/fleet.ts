@@ -6,7 +6,7 @@ import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
 import { type Plan, plans } from '../../../src/accounts/plans.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
-import type { ClickHouse } from '../../../src/stores/clickhouse.ts'
+import { clusterOf } from '../../../src/stores/cluster.ts'
 import { migrate } from '../../../src/stores/migrate.ts'
 import { openPostgres, type Postgres } from '../../../src/stores/postgres.ts'
 import { type ApiProcess, startApiProcess } from '../../support/api-process.ts'
@@ -49,7 +49,7 @@ export async function startFleet(size: number): Promise<Fleet> {
     const postgres = openPostgres(server.url)
     endings.push(() => postgres.end({ timeout: 1 }))
     await untilItAnswers(postgres)
-    await migrate({ postgres, clickhouse: { command: async () => {}, rows: async () => [] } as unknown as ClickHouse })
+    await migrate({ postgres, cluster: clusterOf([]) })
     const addresses = { postgres: server.url, clickhouse: 'http://nobody@127.0.0.1:1/nothing', redis: redis.url }
 
     const processes: ApiProcess[] = []

@@ -13,8 +13,8 @@ export const cli: readonly Mutation[] = [
   {
     name: 'backup: rows are counted in a table that changes',
     file: 'src/cli/backup.ts',
-    find: 'countRows(context, table, clones[table], until)',
-    replace: 'countRows(context, table, originals[table], until)',
+    find: 'countRows(clickhouse, table, clones[table], until)',
+    replace: 'countRows(clickhouse, table, originals[table], until)',
     caughtBy: 'test/cli/backup-under-traffic.test.ts',
   },
   {
@@ -91,7 +91,7 @@ export const cli: readonly Mutation[] = [
   {
     name: 'operations: doctor reports one cause several times',
     file: 'src/cli/doctor.ts',
-    find: "  Migrations: ['PostgreSQL'],\n",
+    find: "  Migrations: ['PostgreSQL', 'ClickHouse'],\n",
     replace: '',
     caughtBy: 'test/cli/commands.test.ts',
   },
@@ -126,7 +126,7 @@ export const cli: readonly Mutation[] = [
   {
     name: 'erasure: the rollup command does not erase deleted sites',
     file: 'src/cli/rollup.ts',
-    find: '      if (!input.options.watch && siteId === undefined) await eraseRound(context)\n',
+    find: '      if (!input.options.watch && !site) for (const shard of shards) await eraseRound(shard)\n',
     replace: '',
     caughtBy: 'test/cli/erasure.test.ts',
   },

@@ -34,8 +34,9 @@ export const collectorEnrichIntake: readonly Mutation[] = [
   {
     name: 'privacy: the spool contains the sender of an event',
     file: 'src/collector/enrich/intake.ts',
-    find: 'return { event: hit.event, isRepeatable: hit.isRepeatable }',
-    replace: 'return { event: hit.event, isRepeatable: hit.isRepeatable, sender } as SpooledEvent',
+    find: 'return { shard: hit.site.shard, event: hit.event, isRepeatable: hit.isRepeatable }',
+    replace:
+      'return { shard: hit.site.shard, event: hit.event, isRepeatable: hit.isRepeatable, sender } as SpooledEvent',
     caughtBy: 'check:privacy',
   },
   {

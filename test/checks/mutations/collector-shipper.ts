@@ -5,22 +5,22 @@ export const collectorShipper: readonly Mutation[] = [
   {
     name: 'shipper: a batch gets a new id with every attempt',
     file: 'src/collector/shipper/batches.ts',
-    find: '    id: plan.id,\n    isRepeated: planned !== undefined,',
+    find: '    id,\n    isRepeated: planned !== undefined,',
     replace: '    id: randomUUID(),\n    isRepeated: planned !== undefined,',
     caughtBy: 'test/collector/shipper/ship-batch.test.ts',
   },
   {
     name: 'shipper: later events join the current batch',
     file: 'src/collector/shipper/batches.ts',
-    find: "prepare('SELECT lines FROM groups WHERE number <= ? ORDER BY number').all(plan.last_group)",
-    replace: "prepare('SELECT lines FROM groups WHERE number <= ? + 1000 ORDER BY number').all(plan.last_group)",
+    find: "'SELECT lines FROM groups WHERE shard = ? AND number <= ? ORDER BY number'",
+    replace: "'SELECT lines FROM groups WHERE shard = ? AND number <= ? + 1000 ORDER BY number'",
     caughtBy: 'test/collector/shipper/ship-batch.test.ts',
   },
   {
     name: 'shipper: the newest file of the spool is removed when it is empty',
     file: 'src/collector/shipper/batches.ts',
-    find: '        if (number === numbers.at(-1)) continue\n',
-    replace: '',
+    find: 'if (number === numbers.at(-1) || !isEmpty(file)) continue',
+    replace: 'if (!isEmpty(file)) continue',
     caughtBy: 'test/collector/shipper/ship-batch.test.ts',
   },
   {

@@ -61,8 +61,8 @@ export const collectorSpool: readonly Mutation[] = [
   {
     name: 'lag: a new group has the age of the one with its number before',
     file: 'src/collector/spool/worker.ts',
-    find: 'insert.run(++lastGroup, message.events',
-    replace: 'insert.run(null, message.events',
+    find: 'insert?.run(++lastGroup, shard, events',
+    replace: 'insert?.run(null, shard, events',
     caughtBy: 'test/collector/shipper/shipping.test.ts',
   },
 ]

@@ -103,8 +103,8 @@ export const consoleSite: readonly Mutation[] = [
   {
     name: 'console settings: the console leaves the rows of a deleted site to others',
     file: 'src/console/pages/site-deletion.ts',
-    find: '  await tryToEraseRows(services, eraseMs)\n',
-    replace: '  if (eraseMs < 0) await tryToEraseRows(services, eraseMs)\n',
+    find: '  await tryToEraseRows({',
+    replace: '  if (eraseMs < 0) await tryToEraseRows({',
     caughtBy: 'test/console/site-settings.test.ts',
   },
   {

@@ -77,7 +77,7 @@ export const mcp: readonly Mutation[] = [
     file: 'src/mcp/tools/breakdown.ts',
     find: 'answer.totalRows ?? rows.length',
     replace: 'rows.length',
-    caughtBy: 'check:oracle -- --worlds 12 --requests 500',
+    caughtBy: 'test/mcp/questions.test.ts',
   },
   {
     name: 'mcp: the sides of a comparison are exchanged',

@@ -10,6 +10,7 @@ import { calendar } from './calendar.ts'
 import { cli } from './cli.ts'
 import { cliStats } from './cli-stats.ts'
 import { client } from './client.ts'
+import { cluster } from './cluster.ts'
 import { collectorEnrichIntake } from './collector-enrich-intake.ts'
 import { collectorEnrichSource } from './collector-enrich-source.ts'
 import { collectorHttp } from './collector-http.ts'
@@ -86,4 +87,5 @@ export const mutations: readonly Mutation[] = [
   ...statsSites,
   ...stores,
   ...traffic,
+  ...cluster,
 ]

@@ -90,7 +90,7 @@ export const rollupsLedger: readonly Mutation[] = [
   {
     name: 'retention: a site without a rollup does not prevent dropping',
     file: 'src/rollups/retention.ts',
-    find: '  if (missingDays > 0) return\n',
+    find: '  if (missingDays > 0 || options.signal?.aborted) return\n',
     replace: '',
     caughtBy: 'test/rollups/retention.test.ts',
   },

@@ -65,13 +65,6 @@ export const statsSites: readonly Mutation[] = [
     caughtBy: overview,
   },
   {
-    name: 'sites: a session counts in every period that it touches',
-    file: relation,
-    find: 'hits > 0 AND ${inWindow(sql`started`, (column) => sql`any(${column})`)} AS counted',
-    replace: 'hits > 0 AS counted',
-    caughtBy: overview,
-  },
-  {
     name: 'sites: the host filter has no effect on events',
     file: relation,
     find: 'hostname === undefined ? sql`true` : sql`hostname = ${text(hostname)}`',
@@ -103,7 +96,7 @@ export const statsSites: readonly Mutation[] = [
     name: 'sites: an account key reads the sites of all accounts',
     file: 'src/accounts/sites.ts',
     find: 'FROM sites WHERE account_id = ${accountId}`',
-    replace: 'FROM sites WHERE ${accountId} IS NOT NULL`',
+    replace: 'FROM sites WHERE ${accountId}::text IS NOT NULL`',
     caughtBy: contract,
   },
   {
@@ -130,7 +123,7 @@ export const statsSites: readonly Mutation[] = [
   {
     name: 'sites: any cursor is accepted',
     file: 'src/stats/cursor.ts',
-    find: '!read.startsWith(mark) || ',
+    find: ' || cursorAfter(domain) !== text',
     replace: '',
     caughtBy: contract,
   },
@@ -166,7 +159,7 @@ export const statsSites: readonly Mutation[] = [
     name: 'tenant: an account key reads the sites of all accounts',
     file: 'src/accounts/sites.ts',
     find: 'FROM sites WHERE account_id = ${accountId}`',
-    replace: 'FROM sites WHERE ${accountId} IS NOT NULL`',
+    replace: 'FROM sites WHERE ${accountId}::text IS NOT NULL`',
     caughtBy: 'check:tenant -- --only traffic --requests 1000',
   },
   {

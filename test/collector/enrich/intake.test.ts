@@ -16,6 +16,7 @@ const site: Site = {
   hostnames: ['example.com', 'shop.example'],
   allowSubdomains: false,
   excludedCountries: [],
+  shard: 1,
   coverage: { versions: [], today: null, settledThrough: null, invalidations: 0, eventsFrom: '1970-01-01' },
 }
 

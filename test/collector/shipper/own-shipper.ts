@@ -42,7 +42,11 @@ export async function openShipper(t: TestContext) {
     deadLetters.close()
     rmSync(folder, { recursive: true })
   })
-  const taken = (hit: Hit, isRepeatable = true): SpooledEvent => ({ event: eventOf(hit, siteId, 'UTC'), isRepeatable })
+  const taken = (hit: Hit, isRepeatable = true): SpooledEvent => ({
+    shard: 1,
+    event: eventOf(hit, siteId, 'UTC'),
+    isRepeatable,
+  })
   const stored = () =>
     clickhouse.rows<{ event_id: string; day: string; name: string }>(sql`
       SELECT toString(event_id) AS event_id, toString(day) AS day, name FROM events
@@ -50,8 +54,8 @@ export async function openShipper(t: TestContext) {
 
   const batches = {
     close: () => {},
-    next() {
-      const batch = open.batches.next()
+    next(shard: number) {
+      const batch = open.batches.next(shard)
       if (!batch || !fault.remove) return batch
       return {
         ...batch,
@@ -71,10 +75,10 @@ export async function openShipper(t: TestContext) {
     deadLetters,
     taken,
     /** Stores one group in the newest file, as the collector does. */
-    store(group: readonly SpooledEvent[], number = 1): void {
+    store(group: readonly SpooledEvent[], number = 1, shard = 1): void {
       const file = openSpoolFile(folder, number)
       const lines = group.map((one) => JSON.stringify(one)).join('\n')
-      file.prepare('INSERT INTO groups (events, lines) VALUES (?, ?)').run(group.length, lines)
+      file.prepare('INSERT INTO groups (shard, events, lines) VALUES (?, ?, ?)').run(shard, group.length, lines)
       file.close()
     },
     ship: (client: ClickHouse = clickhouse, isRetry = false) =>

@@ -30,6 +30,26 @@ test('events of the spool are in ClickHouse once, with their titles, and no long
   assert.equal(await shipper.ship(), undefined)
 })
 
+test('each shard gets its own events, and a file of the spool stays until all shards have theirs', async (t) => {
+  const shipper = await openShipper(t)
+  const second: ClickHouse = { ...shipper.clickhouse, shard: 2 }
+  const [one, other] = [[shipper.taken({ at: at('10:00:00') })], [shipper.taken({ at: at('10:00:01') })]]
+  shipper.store(one)
+  shipper.store(other, 1, 2)
+  shipper.store([], 2)
+  assert.equal((await shipper.ship())?.events, 1)
+  assert.deepEqual(
+    (await shipper.stored()).map(({ event_id }) => event_id),
+    ids(one),
+  )
+  assert.equal((await shipper.ship())?.events, 0)
+  assert.deepEqual(spoolFiles(shipper.folder), [1, 2])
+  assert.equal((await shipper.ship(second))?.events, 1)
+  assert.deepEqual((await shipper.stored()).map(({ event_id }) => event_id).sort(), ids([...one, ...other]))
+  assert.equal(await shipper.ship(second), undefined)
+  assert.deepEqual(spoolFiles(shipper.folder), [2])
+})
+
 test('after a lost response and a restart, the shipper looks in ClickHouse first, and no event is there twice', async (t) => {
   const shipper = await openShipper(t)
   const group = [shipper.taken({ at: at('10:00:00'), title: 'A' }), shipper.taken({ at: at('10:00:01') }, false)]

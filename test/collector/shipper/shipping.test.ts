@@ -11,6 +11,7 @@ import type { SpooledEvent } from '../../../src/collector/spool/spooled-event.ts
 import { rollUpSite } from '../../../src/rollups/roll-up.ts'
 import { type ClickHouse, openClickHouse } from '../../../src/stores/clickhouse.ts'
 import { sql, text, texts } from '../../../src/stores/clickhouse-sql.ts'
+import { clusterOf } from '../../../src/stores/cluster.ts'
 import { migrate } from '../../../src/stores/migrate.ts'
 import { openPostgres, type Postgres } from '../../../src/stores/postgres.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
@@ -85,7 +86,7 @@ test('PostgreSQL down and the collector killed meanwhile: events reach ClickHous
   const { clickhouse } = stores
   const postgres = openPostgres(server.url, 2)
   t.after(() => postgres.end({ timeout: 1 }))
-  await migrate({ postgres, clickhouse })
+  await migrate({ postgres, cluster: clusterOf([clickhouse]) })
   const site = await newSite(postgres)
   const addresses = { postgres: server.url, clickhouse: stores.addresses.clickhouse }
   const today = new Date().toISOString().slice(0, 10)
