@@ -20,7 +20,7 @@ import { openConsole, password } from './console.ts'
 import { addressOf, exampleOf, nameOf } from './route-examples.ts'
 import { makeThings, type OwnThings } from './things.ts'
 
-const script = `<script>window.hit=1</script>"'><img src=x onerror=window.hit=1>`
+const script = `<script>window.hit=1</script>" onerror=1 '><img src=x onerror=window.hit=1>`
 /** Tells where a text on a page comes from. */
 const markOf = (column: string): string => `${script}${column}`
 

@@ -133,6 +133,7 @@ const statements: readonly (readonly [statement: string, allowed: readonly User[
   ['SELECT count() FROM events', ['reader', 'collector', 'rollups', 'schema']],
   ['SELECT count() FROM titles', ['reader', 'rollups', 'schema']],
   ['SELECT count() FROM short_rollups', ['reader', 'rollups', 'schema']],
+  ['SELECT count() FROM system.parts', ['rollups', 'schema']],
   ["INSERT INTO events (site_id, day) VALUES ('x', '2026-11-15')", ['collector', 'schema']],
   ["INSERT INTO titles (site_id, pathname) VALUES ('x', '/')", ['collector', 'schema']],
   ['INSERT INTO short_rollups SELECT * FROM short_rollups WHERE 0', ['rollups', 'schema']],

@@ -94,8 +94,8 @@ export const apiReference: Mutation[] = [
   {
     name: 'reference: a name breaks within a word',
     file: 'src/api/reference/reference.css',
-    find: '  line-height: 24px;\n  white-space: nowrap;',
-    replace: '  line-height: 24px;\n  word-break: break-all;\n  display: inline-block;\n  max-width: 20px;',
+    find: '  color: var(--text);\n  white-space: nowrap;',
+    replace: '  color: var(--text);\n  word-break: break-all;\n  display: inline-block;\n  max-width: 20px;',
     caughtBy: browser,
   },
   {

@@ -128,10 +128,10 @@ export const cluster: readonly Mutation[] = [
     caughtBy: 'test/collector/spool/spool.test.ts',
   },
   {
-    name: 'privileges: a reader may write',
+    name: 'privileges: a reader may read everything',
     file: users,
     find: '<query>GRANT SELECT ON footfall.*</query>',
-    replace: '<query>GRANT SELECT, INSERT ON footfall.*</query>',
+    replace: '<query>GRANT SELECT ON *.*</query>',
     caughtBy: privileges,
   },
   {
