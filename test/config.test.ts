@@ -21,6 +21,7 @@ test('with only the secrets set, everything else has its default', () => {
   assert.deepEqual(readConfig(least), {
     DATABASE_URL: 'postgres://postgres@127.0.0.1:5432/footfall',
     CLICKHOUSE_URL: 'http://footfall:footfall@127.0.0.1:8123/footfall',
+    CLICKHOUSE_SHARDS: undefined,
     REDIS_URL: undefined,
     KEY_SECRETS: [{ version: 1, secret: Buffer.from(secret) }],
     API_PROCESSES: 1,
@@ -222,4 +223,21 @@ test('no error repeats a value, because it might be a password', () => {
   }
   assert.equal(faultsOf(environment).length, 6)
   assert.doesNotMatch(faultsOf(environment).join(), /hunter2/)
+})
+
+test('CLICKHOUSE_SHARDS is a list of shards, each a list with one address', () => {
+  const read = (text: string) => readConfig({ ...least, CLICKHOUSE_SHARDS: text }).CLICKHOUSE_SHARDS
+  const two = [['http://one/footfall'], ['https://two/footfall']]
+  assert.deepEqual(read(JSON.stringify(two)), two)
+  for (const wrong of [
+    'x',
+    '{}',
+    '[]',
+    '[[]]',
+    '["http://one"]',
+    '[["ftp://one"]]',
+    '[["http://one","http://two"]]',
+    '[[1]]',
+  ])
+    assert.throws(() => read(wrong), /CLICKHOUSE_SHARDS must be/, wrong)
 })

@@ -11,6 +11,7 @@ import { buildConsole } from '../../src/console/app.ts'
 import { callbackPath, createProvider } from '../../src/console/provider.ts'
 import { createClientAddress, createTrust } from '../../src/process/client-address.ts'
 import { createStatsService, type StatsService } from '../../src/stats/service.ts'
+import { clusterOf } from '../../src/stores/cluster.ts'
 import { addMember, type Role } from '../../src/users/members.ts'
 import { createPasswords, type Passwords } from '../../src/users/passwords.ts'
 import { createSession } from '../../src/users/sessions.ts'
@@ -65,7 +66,8 @@ export type TestConsole = Awaited<ReturnType<typeof openConsole>>
 
 export async function openConsole(test: TestContext, options: ConsoleOptions = {}) {
   const stores = options.stores ?? (await openStores())
-  const { postgres, cluster } = stores
+  const { postgres, clickhouse } = stores
+  const cluster = clusterOf([clickhouse])
   const passwords = options.passwords ?? createPasswords(cheapPasswords)
   const now = options.now ? () => Temporal.Instant.from(options.now as string).epochMilliseconds : Date.now
   const api = await startApi(stores, { now, ...(options.log && { log: options.log }) })
