@@ -26,11 +26,10 @@ import { showProgress } from './terminal.ts'
 const rollupTables = ['short_rollups', 'long_rollups'] as const
 const trafficTables = [...siteTables, ...rollupTables] as const
 type TrafficTable = (typeof trafficTables)[number]
-const controlTables = ['accounts', 'shards', 'sites', 'api_keys', 'imports', 'deleted_sites'] as const
+const controlTables = ['accounts', 'sites', 'api_keys', 'imports', 'deleted_sites'] as const
 /** In the order in which they are restored. Keys come late, so that nobody can read a half-restored site. */
 const restoredTables = [
   'accounts',
-  'shards',
   'sites',
   'retention',
   'rollup_coverage',
@@ -133,11 +132,10 @@ export const restore: Command = {
     progress.end()
     for (const table of restoredTables) {
       if (!(table in manifest.rows)) continue // the backup is older than this table
-      if (table === 'retention' || table === 'shards') await context.postgres`DELETE FROM ${context.postgres(table)}` // a new database has one row
+      if (table === 'retention') await context.postgres`DELETE FROM retention` // a new database has one row
       const path = join(folder, `${table}.jsonl`)
       rows[table] = await readControlTable(context.postgres, table, path).catch(damaged(path))
     }
-    if (manifest.format < 3) await context.postgres`UPDATE sites SET shard = 1` // their traffic was restored there
     const wrong = Object.entries(manifest.rows).filter(
       ([table, count]) => rows[table] !== count && !(manifest.format === 1 && table === 'titles'),
     )

@@ -1,5 +1,5 @@
 // All of ClickHouse. An installation is a list of shards; everything of a site is on one of them, so a query touches one shard however
-// many there are (decision D-201). One ClickHouse is a list of one.
+// many there are (decision D-201). An installation with one ClickHouse has one shard.
 import type { Logger } from 'pino'
 import { Unavailable } from './breaker.ts'
 import { type ClickHouse, type ClickHouseReader, openClickHouse } from './clickhouse.ts'

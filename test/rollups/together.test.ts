@@ -168,7 +168,7 @@ test('a site that is deleted meanwhile leaves no rows, and the others are rolled
     [one, other],
     interrupted(clickhouse, async () => {
       await deleteSite(postgres, one)
-      // As if the erasure had ended between the reading of the events and the writing of the rows.
+      // Acts as if the erasure ended after the events were read and before the rows are written.
       await postgres`UPDATE deleted_sites SET erased_at = now() WHERE id = ${one}`
     }),
   )

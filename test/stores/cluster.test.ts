@@ -204,6 +204,7 @@ test('a backup holds all shards, and is restored into as many or more', async (t
   const restored = await run(['restore', backup, '--json'], large.settings)
   assert.equal(restored.code, 0, restored.stderr)
   assert.deepEqual(await Promise.all(large.cluster.shards.map(eventsOn)), [2, 4, 0])
+  assert.equal((await large.postgres`SELECT FROM shards`).count, 3, 'new sites may go to the third')
   const found = await large.postgres<{ shard: number }[]>`SELECT shard FROM sites ORDER BY domain`
   assert.deepEqual(
     found.map(({ shard }) => shard),

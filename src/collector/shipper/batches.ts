@@ -1,4 +1,4 @@
-// Forms the next batch for a shard from the spool. The batch's id and groups are written to disk before anything is sent, so that after a crash the
+// Takes the next batch for a shard from the spool. The batch's id and groups are written to disk before anything is sent, so that after a crash the
 // same rows are sent again under the same id (decision D-96).
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'

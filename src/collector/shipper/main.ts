@@ -98,7 +98,7 @@ async function ship(clickhouse: ClickHouse): Promise<void> {
       if (shipment) send({ is: 'shipped', ...shipment, deadLetters: deadLetters.count() })
       if ((shipment?.events ?? 0) < largeBatch && !ending) await pause(Math.max(0, began + everyMs - Date.now()))
     } catch (error) {
-      // Never gives up: sends the same batch, with the same rows and id, until ClickHouse has it.
+      // It never gives up: it sends the same batch, with the same rows and id, until ClickHouse has it.
       failing.set(shard, (error as Error).message)
       if (!isRetry) sendShippingState()
       if (ending) break

@@ -1,5 +1,5 @@
-// `footfall serve` with two shards, each a ClickHouse of its own, which are killed and stopped in turn under load. Sites of the other shard
-// notice nothing: every request gets the right answer. Every acknowledged event is on its own shard once, and nowhere else.
+// Runs `footfall serve` with two ClickHouse servers, one per shard, and kills and stops them in turn under load. Sites of the other shard
+// must notice nothing: every request gets the right answer. Every acknowledged event is on its own shard once, and nowhere else.
 //   npm run check:cluster -- --minutes 10
 //   npm run check:cluster -- --seconds 30 --rate 40      the short form
 import { randomUUID } from 'node:crypto'
