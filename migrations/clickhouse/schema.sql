@@ -22,7 +22,7 @@ CREATE TABLE events
 ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 ORDER BY (site_id, day, visitor_id, time)
-SETTINGS non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, index_granularity = 8192;
+SETTINGS non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, index_granularity = 8192, replicated_deduplication_window = 1000000, replicated_deduplication_window_seconds = 604800;
 
 CREATE TABLE long_rollups
 (
@@ -91,7 +91,7 @@ CREATE TABLE titles
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (site_id, pathname, country)
-SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, index_granularity = 8192;
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, index_granularity = 8192, replicated_deduplication_window = 1000000, replicated_deduplication_window_seconds = 604800;
 
 CREATE TABLE today_rollups
 (

@@ -1,6 +1,8 @@
 -- The schema of today, written by `npm run docs` from migrated databases: read it, do not edit it, nothing runs it. To change the
 -- schema, add a migration beside this file. The migrations also say why a table is as it is; docs/data-model.md says what it means.
 
+CREATE SEQUENCE replica_gap_marks;
+
 CREATE SEQUENCE today_versions;
 
 CREATE TABLE accounts
@@ -95,6 +97,15 @@ CREATE TABLE deleted_sites
     shard         smallint NOT NULL DEFAULT 1,
     CONSTRAINT deleted_sites_pkey PRIMARY KEY (id),
     CONSTRAINT deleted_sites_shard_fkey FOREIGN KEY (shard) REFERENCES shards(number)
+);
+
+CREATE TABLE replica_gaps
+(
+    shard   smallint NOT NULL,
+    replica smallint NOT NULL,
+    mark    bigint NOT NULL,
+    CONSTRAINT replica_gaps_pkey PRIMARY KEY (shard, replica),
+    CONSTRAINT replica_gaps_shard_fkey FOREIGN KEY (shard) REFERENCES shards(number)
 );
 
 CREATE TABLE sites

@@ -1,9 +1,10 @@
 import { readConfig } from '../config.ts'
 import { causeOf, explain } from '../process/error-hints.ts'
-import type { ClickHouse } from '../stores/clickhouse.ts'
+import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import { readClocks } from '../stores/clocks.ts'
 import { pendingClickHouseMigrations, pendingMigrations } from '../stores/migrate.ts'
+import { catchUp } from '../stores/replica-lag.ts'
 import { settingsNotInForce } from './clickhouse-settings.ts'
 import { type Command, type Context, positionals } from './command.ts'
 import { size } from './size.ts'
@@ -20,6 +21,9 @@ interface Finding {
 
 const mostSkewMs = 1_000
 const leastDaysOfDisk = 30
+const replicaMs = 3_000
+/** Of deploy/clickhouse/replicated. */
+const replicaPath = '/clickhouse/tables/{shard}/{database}/{table}'
 
 export const doctor: Command = {
   summary: 'Check configuration, connections, versions, clocks, migrations and disk',
@@ -92,21 +96,41 @@ const unreachable = new Set([
   'CONNECT_TIMEOUT',
 ])
 
-const nameOf = ({ cluster }: Context, shard: number): string =>
-  cluster.shards.length === 1 ? 'ClickHouse' : `shard ${shard}`
+/** Every server, with a name if there are several. */
+const serversIn = ({ cluster }: Context): { name: string; clickhouse: ClickHouse }[] =>
+  cluster.shards.flatMap((shard) => {
+    const ofShard = cluster.shards.length === 1 ? [] : [`shard ${shard.shard}`]
+    return serversOf(shard).map((clickhouse, index) => {
+      const names = shard.replicas ? [...ofShard, `replica ${index + 1}`] : ofShard
+      return { name: names.join(' ') || 'ClickHouse', clickhouse }
+    })
+  })
 
-/** With several shards, the worst of them decides, and each is named. */
-function ofEachShard(examine: (clickhouse: ClickHouse) => Promise<Examination>) {
+/** With several servers, the worst of them decides, and each is named. */
+function ofEachServer(examine: (clickhouse: ClickHouse) => Promise<Examination>) {
   return async (context: Context): Promise<Examination> => {
-    const { shards } = context.cluster
+    const servers = serversIn(context)
     const found = await Promise.all(
-      shards.map((clickhouse) => examine(clickhouse).catch((error) => failure(error, 'ClickHouse'))),
+      servers.map(({ clickhouse }) => examine(clickhouse).catch((error) => failure(error, 'ClickHouse'))),
     )
     const worst = (['failed', 'warning', 'ok'] as const).flatMap(
       (state) => found.find((one) => one.state === state) ?? [],
     )[0]
-    if (!worst || shards.length === 1) return worst ?? skipped
-    return { ...worst, found: found.map((one, index) => `${nameOf(context, index + 1)}: ${one.found}`).join('; ') }
+    if (!worst || servers.length === 1) return worst ?? skipped
+    return { ...worst, found: found.map((one, index) => `${servers[index]?.name}: ${one.found}`).join('; ') }
+  }
+}
+
+/** Undefined: nothing is wrong. */
+async function examineReplica(clickhouse: ClickHouse): Promise<string | undefined> {
+  try {
+    await catchUp(clickhouse, [], replicaMs)
+    const [row] = await clickhouse.rows<{ path: string }>(
+      sql`SELECT value AS path FROM system.server_settings WHERE name = 'default_replica_path'`,
+    )
+    return row?.path === replicaPath ? undefined : `default_replica_path must be ${replicaPath}`
+  } catch (error) {
+    return (error as Error).message
   }
 }
 
@@ -123,7 +147,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
       : ok(`version ${version}`)
   },
 
-  ClickHouse: ofEachShard(async (clickhouse) => {
+  ClickHouse: ofEachServer(async (clickhouse) => {
     const [row] = await clickhouse.rows<{ version: string }>(sql`SELECT version() AS version`)
     const version = row?.version ?? 'unknown'
     return Number.parseFloat(version) < 25
@@ -131,7 +155,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
       : ok(`version ${version}`)
   }),
 
-  'ClickHouse settings': ofEachShard(async (clickhouse) => {
+  'ClickHouse settings': ofEachServer(async (clickhouse) => {
     const { settings, logs } = await settingsNotInForce(clickhouse)
     if (settings.length === 0 && logs.length === 0)
       return ok('the same as in deploy/clickhouse, or the machine is large')
@@ -163,10 +187,21 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
     }
   },
 
+  async Replication(context) {
+    const { shards } = context.cluster
+    if (shards.every(({ replicas }) => !replicas)) return ok('not used: every shard has one server')
+    const servers = serversIn(context)
+    const found = await Promise.all(servers.map(({ clickhouse }) => examineReplica(clickhouse)))
+    const faults = found.flatMap((fault, index) => (fault ? [`${servers[index]?.name}: ${fault}`] : []))
+    return faults.length === 0
+      ? ok('every replica has all rows')
+      : { state: 'failed', found: faults.join('; '), advice: 'See "When a replica is down" in docs/cluster.md.' }
+  },
+
   async Migrations({ postgres, cluster }) {
     const pending = [
       ...(await pendingMigrations(postgres)),
-      ...(await Promise.all(cluster.shards.map(pendingClickHouseMigrations))).flat(),
+      ...(await Promise.all(cluster.shards.flatMap(serversOf).map(pendingClickHouseMigrations))).flat(),
     ]
     return pending.length === 0
       ? ok('both databases are up to date')
@@ -182,7 +217,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
     const skews = [
       { name: 'PostgreSQL', ms: clocks.postgres - clocks.own },
       ...clocks.clickhouse.map((time, index) => ({
-        name: nameOf(context, index + 1),
+        name: serversIn(context)[index]?.name ?? '',
         ms: time - clocks.own,
       })),
     ]
@@ -196,7 +231,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
         }
   },
 
-  Disk: ofEachShard(async (clickhouse) => {
+  Disk: ofEachServer(async (clickhouse) => {
     const [row] = await clickhouse.rows<{ free: number; bytes: number; daily: number }>(sql`
       SELECT
         (SELECT min(unreserved_space) FROM system.disks) AS free,

@@ -91,33 +91,44 @@ const run: Command = {
       : []
     const total: Round & { dropped: string[]; held?: string } = { sites: 0, days: 0, failed: 0, dropped: [] }
     const months = site ? undefined : context.config.RETENTION_MONTHS
+    async function rollUp(shard: Stores): Promise<void> {
+      const round = await rollUpRound(shard, {
+        now: Date.now(),
+        ...(site && { siteId: site.id }),
+        signal,
+        onSite: (domain) => showProgress(context.progressTo, `Rolling up ${domain}`, 'events').update,
+        onError: onSiteError,
+      })
+      if (!round && !input.options.watch) {
+        throw new CommandError(
+          'Another process is rolling up.',
+          'Wait for it. To see its progress: footfall rollup status',
+        )
+      }
+      for (const name of ['sites', 'days'] as const) total[name] += round?.[name] ?? 0
+    }
+    async function drop(): Promise<void> {
+      if (months === undefined) return
+      const round = await retentionRound(context, { months, signal, onError: onSiteError })
+      total.dropped.push(...(round?.months ?? []))
+      if (round?.held && round.held !== total.held) context.progressTo.write(`${round.held}\n`)
+      if (round?.held) total.held = round.held
+      else delete total.held
+    }
+    /** Each shard by itself, so that one that hangs holds up no other. */
+    const repeat = async (work: () => Promise<void>) => {
+      while (!signal.aborted) {
+        await work()
+        await sleep(60_000, undefined, { signal }).catch(() => {})
+      }
+    }
     try {
-      do {
-        for (const shard of shards) {
-          const round = await rollUpRound(shard, {
-            now: Date.now(),
-            ...(site && { siteId: site.id }),
-            signal,
-            onSite: (domain) => showProgress(context.progressTo, `Rolling up ${domain}`, 'events').update,
-            onError: onSiteError,
-          })
-          if (!round && !input.options.watch) {
-            throw new CommandError(
-              'Another process is rolling up.',
-              'Wait for it. To see its progress: footfall rollup status',
-            )
-          }
-          for (const name of ['sites', 'days'] as const) total[name] += round?.[name] ?? 0
-        }
-        if (months !== undefined) {
-          const round = await retentionRound(context, { months, signal, onError: onSiteError })
-          total.dropped.push(...(round?.months ?? []))
-          if (round?.held && round.held !== total.held) context.progressTo.write(`${round.held}\n`)
-          if (round?.held) total.held = round.held
-          else delete total.held
-        }
-        if (input.options.watch) await sleep(60_000, undefined, { signal }).catch(() => {})
-      } while (input.options.watch && !signal.aborted)
+      if (input.options.watch) {
+        await Promise.all([...shards.map((shard) => repeat(() => rollUp(shard))), repeat(drop)])
+      } else {
+        for (const shard of shards) await rollUp(shard)
+        await drop()
+      }
       if (!input.options.watch && !site) for (const shard of shards) await eraseRound(shard)
     } finally {
       ending.abort() // also after a failure, so that nothing keeps the process alive

@@ -1,17 +1,22 @@
-import type { ClickHouse } from '../stores/clickhouse.ts'
+import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
+import { lagOf } from '../stores/replica-lag.ts'
 import { type Command, type Context, positionals } from './command.ts'
 import { size } from './size.ts'
 import type { Terminal } from './terminal.ts'
 
-interface Shard {
+interface Server {
   shard: number
+  /** Counted from 1. */
+  replica: number
   sites: number
   /** Null: it does not answer. */
   events: number | null
   bytes: number | null
   /** Of the disk that has the least free space. */
   disk: { free: number; total: number } | null
+  /** Seconds that it is behind the other replicas. Null: there are none. */
+  lag: number | null
 }
 
 const status: Command = {
@@ -20,15 +25,21 @@ const status: Command = {
   async run(input, context) {
     positionals(input, [])
     const sites = await sitesByShard(context)
+    const servers = context.cluster.shards.flatMap((clickhouse) =>
+      serversOf(clickhouse).map((server, index) => ({ server, replica: index + 1, isReplica: !!clickhouse.replicas })),
+    )
     const found = await Promise.all(
-      context.cluster.shards.map(
-        async (clickhouse): Promise<Shard> => ({
-          shard: clickhouse.shard,
-          sites: sites.get(clickhouse.shard) ?? 0,
-          ...(await traffic(clickhouse).catch(() => ({ events: null, bytes: null, disk: null }))),
+      servers.map(
+        async ({ server, replica, isReplica }): Promise<Server> => ({
+          shard: server.shard,
+          replica,
+          sites: sites.get(server.shard) ?? 0,
+          ...(await traffic(server).catch(() => ({ events: null, bytes: null, disk: null }))),
+          lag: isReplica ? await lagOf(server).catch(() => null) : null,
         }),
       ),
     )
+    const areReplicated = servers.some(({ isReplica }) => isReplica)
     const known = new Set(found.map(({ shard }) => shard))
     const missing = [...sites.keys()].filter((shard) => !known.has(shard))
     return {
@@ -37,8 +48,8 @@ const status: Command = {
       show: (terminal) =>
         [
           terminal.table(
-            ['Shard', 'Sites', 'Events', 'Used', 'Disk'],
-            found.map((one) => rowOf(one, terminal)),
+            ['Shard', ...(areReplicated ? ['Replica', 'Behind'] : []), 'Sites', 'Events', 'Used', 'Disk'],
+            found.map((one) => rowOf(one, terminal, areReplicated)),
           ),
           ...missing.map((shard) => `\nShard ${shard} is not in CLICKHOUSE_SHARDS and has sites: ${sites.get(shard)}.`),
         ].join('\n'),
@@ -52,7 +63,7 @@ async function sitesByShard({ postgres }: Context): Promise<Map<number, number>>
   return new Map(rows.map(({ shard, sites }) => [shard, sites]))
 }
 
-async function traffic(clickhouse: ClickHouse): Promise<Pick<Shard, 'events' | 'bytes' | 'disk'>> {
+async function traffic(clickhouse: ClickHouse): Promise<Pick<Server, 'events' | 'bytes' | 'disk'>> {
   const [row] = await clickhouse.rows<{ events: number; bytes: number; free: number; total: number }>(sql`
     SELECT sumIf(rows, table = 'events') AS events, sum(bytes_on_disk) AS bytes,
       (SELECT argMin((unreserved_space, total_space), unreserved_space / greatest(total_space, 1)) FROM system.disks) AS disk,
@@ -64,14 +75,17 @@ async function traffic(clickhouse: ClickHouse): Promise<Pick<Shard, 'events' | '
 
 const barLength = 20
 
-function rowOf({ shard, sites, events, bytes, disk }: Shard, terminal: Terminal): string[] {
+function rowOf(server: Server, terminal: Terminal, areReplicated: boolean): string[] {
+  const { shard, replica, sites, events, bytes, disk, lag } = server
   const count = (value: number) => value.toLocaleString('en')
+  const behind = lag === null ? '' : `${count(lag)} s`
+  const names = areReplicated ? [`${shard}`, `${replica}`, behind] : [`${shard}`]
   if (events === null || bytes === null || disk === null)
-    return [`${shard}`, count(sites), terminal.bad('does not answer'), '', '']
+    return [...names, count(sites), terminal.bad('does not answer'), '', '']
   const used = disk.total > 0 ? 1 - disk.free / disk.total : 0
   const filled = Math.round(used * barLength)
   const bar = '█'.repeat(filled) + terminal.dim('░'.repeat(barLength - filled))
-  return [`${shard}`, count(sites), count(events), size(bytes), `${bar} ${size(disk.free)} free of ${size(disk.total)}`]
+  return [...names, count(sites), count(events), size(bytes), `${bar} ${size(disk.free)} free of ${size(disk.total)}`]
 }
 
 export const shard = { status }

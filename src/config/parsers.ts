@@ -19,8 +19,8 @@ const clickhouseUrl = url('http:', 'https:')
 export function shards(text: string): string[][] {
   const isList = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0
   const given: unknown = parsedJson(text)
-  if (!isList(given) || !given.every((shard) => isList(shard) && shard.length === 1)) {
-    throw new Error('must be a JSON list of shards, each a list with one address: [["http://…"],["http://…"]]')
+  if (!isList(given) || !given.every(isList)) {
+    throw new Error('must be a JSON list of shards, each a list of addresses: [["http://…"],["http://…"]]')
   }
   return (given as string[][]).map((shard) => shard.map((address) => clickhouseUrl(String(address))))
 }

@@ -1,7 +1,7 @@
 // Erasing a site takes three steps, because ClickHouse's DELETE only masks rows: (1) no statement finds the rows any more; (2) the
 // parts with these rows are rewritten without them; (3) ClickHouse removes the files of the old parts, which it keeps for some minutes
 // (decision D-145).
-import type { ClickHouse } from '../stores/clickhouse.ts'
+import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { instant, type Sql, sql, text, texts } from '../stores/clickhouse-sql.ts'
 
 /** Every table with recorded data; rollups can be computed from it. A table added here is backed up and restored. */
@@ -35,7 +35,7 @@ export async function rewriteWithout(clickhouse: ClickHouse, siteIds: readonly s
   for (const table of allTables) {
     for (const partition of await partitionsWith(clickhouse, table, siteIds)) {
       await clickhouse.run(sql`ALTER TABLE ${table} APPLY DELETED MASK IN PARTITION ID ${text(partition)}`, {
-        mutations_sync: '1',
+        mutations_sync: '2', // on all replicas; fails while one is away
       })
     }
     const left = await partitionsWith(clickhouse, table, siteIds)
@@ -54,11 +54,15 @@ async function partitionsWith(clickhouse: ClickHouse, table: Sql, siteIds: reado
   return rows.map(({ partition }) => partition)
 }
 
-/** Whether ClickHouse still has files of parts that were replaced at or before this time, by its own clock. */
+/** Whether a server still has files of parts that were replaced at or before this time, by its own clock. */
 export async function hasFilesOf(clickhouse: ClickHouse, replaced: Date): Promise<boolean> {
   // Selecting `_state` makes system.parts list the parts whose files are being removed right now.
-  const rows = await clickhouse.rowsPatiently(sql`
-    SELECT name, _state FROM system.parts
-    WHERE database = currentDatabase() AND NOT active AND remove_time <= ${instant(replaced.getTime())} LIMIT 1`)
-  return rows.length > 0
+  const found = await Promise.all(
+    serversOf(clickhouse).map((server) =>
+      server.rowsPatiently(sql`
+        SELECT name, _state FROM system.parts
+        WHERE database = currentDatabase() AND NOT active AND remove_time <= ${instant(replaced.getTime())} LIMIT 1`),
+    ),
+  )
+  return found.some((rows) => rows.length > 0)
 }

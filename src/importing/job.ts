@@ -217,6 +217,9 @@ async function writeFile(
   return { days: days.size, tooOld }
 }
 
+const oneReplica =
+  'Only one replica of ClickHouse answers, and one disk alone may be lost. Start the others, then import the same file again.'
+
 /** False if events of its month are not kept. Checked again after the days are invalidated: only then is the answer certain. */
 async function writeBatch(
   { clickhouse, postgres, site }: ImportContext,
@@ -225,7 +228,8 @@ async function writeBatch(
 ): Promise<boolean> {
   const isRetained = async () => (batch.events[0]?.day ?? '') >= (await retainedFrom(postgres))
   if (!(await isRetained())) return false
-  await recordBatch(clickhouse, batch, isDoubtful ? await missingEvents(clickhouse, batch.events) : batch.events)
+  const missing = isDoubtful ? await missingEvents(clickhouse, batch.events) : batch.events
+  if (await recordBatch(clickhouse, batch, missing)) throw new Error(oneReplica)
   const days = new Set(batch.events.map(({ day }) => day))
   await invalidateDays(
     postgres,

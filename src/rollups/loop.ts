@@ -9,6 +9,7 @@ import type { ClickHouse } from '../stores/clickhouse.ts'
 import { date, sql, text } from '../stores/clickhouse-sql.ts'
 import { withLease } from '../stores/lease.ts'
 import { type AllStores, byShard, type Stores } from '../stores/stores.ts'
+import { closeGaps } from './replica-gaps.ts'
 import { type Dropped, dropOldEvents, type Retention } from './retention.ts'
 import { type Progress, rollUpSite } from './roll-up.ts'
 import { considerSites, finishSites } from './runs.ts'
@@ -75,6 +76,7 @@ async function rollUpDue(stores: Stores, options: RoundOptions): Promise<Round> 
     }
   }
   await sweep(stores)
+  await closeGaps(stores)
   return round
 }
 
@@ -105,7 +107,7 @@ async function dueSites({ postgres, clickhouse }: Stores, { siteId, now }: Round
 async function rollUpMany(
   stores: Stores,
   due: readonly Candidate[],
-  { least = leastEvents, signal }: RoundOptions,
+  { least = leastEvents, signal, onError }: RoundOptions,
   round: Round,
 ): Promise<Candidate[]> {
   const alone: Candidate[] = []
@@ -115,7 +117,10 @@ async function rollUpMany(
       const some = sites.slice(first, first + sitesTogether)
       const closed = (some[0] as Candidate).closed
       // A site that makes this fail must not hold up the others, so each is then tried alone.
-      const done = await rollUpTogether(stores, some, closed, least).catch(() => new Map<string, number>())
+      const done = await rollUpTogether(stores, some, closed, least).catch((error: Error) => {
+        onError?.(error, `${some.length} sites together`)
+        return new Map<string, number>()
+      })
       for (const site of some) {
         const days = done.get(site.id)
         if (days === undefined) alone.push(site)

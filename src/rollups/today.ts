@@ -3,8 +3,10 @@
 
 import { type DayRange, dayAfter, dayOf, lastClosedDay } from '../calendar/days.ts'
 import { partialEnd, periodsOf, storedDay } from '../calendar/periods.ts'
+import { workerOf } from '../stores/clickhouse.ts'
 import type { Stores } from '../stores/stores.ts'
 import { type DayPart, type RollupVersion, readCoverage, rolledUpDays } from './coverage.ts'
+import { gapsAfter, withGaps } from './replica-gaps.ts'
 import { fewEvents, settings } from './roll-up.ts'
 import { partsStatement, rollupStatements } from './statements.ts'
 
@@ -71,8 +73,11 @@ export async function rollUpToday(
   const parts = partsOf(zone, asOf, (await readCoverage(postgres, siteId))?.versions ?? [])
   const statements = rollupStatements({ siteIds: [siteId], version, days: [days], until: asOf }, { atOnce })
   if (parts.length > 0) statements.push(partsStatement({ siteIds: [siteId], version }, parts))
-  for (const statement of statements) await clickhouse.run(statement, bounds())
+  const worker = await workerOf(clickhouse)
+  for (const statement of statements) await worker.run(statement, bounds())
+  const gaps = await gapsAfter(clickhouse, worker)
   await postgres`
+    ${withGaps(postgres, gaps)}
     INSERT INTO today_coverage (site_id, time_zone, first_day, last_day, version, as_of, parts)
     SELECT id, ${zone}, ${days[0]}::text::date, ${days[1]}::text::date, ${version}, to_timestamp(${asOf} / 1000.0),
       ${JSON.stringify(parts)}::text::jsonb

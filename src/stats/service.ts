@@ -150,7 +150,7 @@ export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOpt
     },
     async readSummaries({ sites, range, queueKey, now }, signal) {
       if (sites.length === 0) return new Map()
-      const queries = sites.map((site) => ({ ...summaryQuery(site, range, now), shard: site.shard }))
+      const queries = sites.map((site) => ({ ...summaryQuery(site, range, now), site }))
       const found = await queueOf(sites).take(queueKey, signal, () =>
         ofEachShard(cluster, queries, (clickhouse, some) => readSummaries(clickhouse, some, now, signal)),
       )
@@ -172,8 +172,8 @@ export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOpt
         if (sites.length === 0) periodsOf(range, localTime({ timeZone: 'UTC' }, askedAt)) // refuses a range that is too long
         const prepared = sites.map((site) => prepare({ report: 'overview', site, parameters }, askedAt, todayOf(site)))
         const queries = prepared.map(({ query }, index) => {
-          const { domain, shard } = sites[index] as (typeof sites)[number]
-          return { ...query, domain, shard }
+          const site = sites[index] as (typeof sites)[number]
+          return { ...query, domain: site.domain, site }
         })
         const warnings = new Set(prepared.flatMap((one) => one.warnings.map((warning) => `for some sites, ${warning}`)))
         const settled = prepared.every((one) => one.settled)
@@ -204,15 +204,18 @@ export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOpt
 }
 
 /** Asks every shard for its own sites, all at once. */
-const ofEachShard = <Query extends { shard: number }, Found>(
+const ofEachShard = <Query extends { site: StatsSite }, Found>(
   cluster: ClusterReader,
   queries: readonly Query[],
   read: (clickhouse: ClickHouseReader, some: readonly Query[]) => Promise<Found>,
 ): Promise<Found[]> =>
   Promise.all(
     Array.from(
-      Map.groupBy(queries, ({ shard }) => shard),
-      ([shard, some]) => read(cluster.of({ shard }), some),
+      Map.groupBy(queries, ({ site }) => site.shard),
+      ([shard, some]) => {
+        const missingOn = some.flatMap(({ site }) => site.coverage.missingOn)
+        return read(cluster.of({ shard, coverage: { missingOn } }), some)
+      },
     ),
   )
 

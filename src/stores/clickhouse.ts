@@ -19,8 +19,18 @@ export interface ClickHouseReader {
 export interface ClickHouse extends ClickHouseReader {
   /** Which shard it is: `sites.shard`. */
   readonly shard: number
-  /** Inserts rows and resolves when ClickHouse has stored them. A token repeated within the deduplication window inserts nothing. */
-  insert(table: string, rows: readonly object[], token: string): Promise<void>
+  /** The servers with the same rows, if there are several (replicas.ts). */
+  readonly replicas?: Replicas
+  /**
+   * Inserts rows and resolves when ClickHouse has stored them. A token repeated within the deduplication window inserts nothing.
+   * Returns the only replica that may have the rows, if no other has confirmed them.
+   */
+  insert(
+    table: string,
+    rows: readonly object[],
+    token: string,
+    options?: InsertOptions,
+  ): Promise<ClickHouse | undefined>
   /** Runs a statement that returns no rows, for as long as it takes: INSERT … SELECT, DELETE. */
   run(statement: Sql, settings?: ClickHouseSettings): Promise<void>
   /** The rows of a statement that no request waits for. The limit of two seconds does not apply. */
@@ -32,6 +42,29 @@ export interface ClickHouse extends ClickHouseReader {
   upload(table: string, content: Readable): Promise<void>
   close(): Promise<void>
 }
+
+interface InsertOptions {
+  settings?: ClickHouseSettings
+  signal?: AbortSignal
+}
+
+/** The servers of a shard. ClickHouse copies rows from one to the others. */
+export interface Replicas {
+  readonly all: readonly ClickHouse[]
+  /** A replica that has every row that any replica had confirmed before this call. Write on it what is computed from such rows. */
+  worker(): Promise<ClickHouse>
+  /** The numbers of the replicas, counted from 1, that do not have every row of this one. */
+  without(rowsOf: ClickHouse): Promise<number[]>
+  /** Whether two replicas have every row that was confirmed before this call. */
+  haveTwoCopies(): Promise<boolean>
+}
+
+/** Each server of a shard. */
+export const serversOf = (clickhouse: ClickHouse): readonly ClickHouse[] => clickhouse.replicas?.all ?? [clickhouse]
+
+/** Where to run statements whose result is written somewhere: on one server, all of them. */
+export const workerOf = async (clickhouse: ClickHouse): Promise<ClickHouse> =>
+  (await clickhouse.replicas?.worker()) ?? clickhouse
 
 const readSeconds = 2
 const readMs = 2_300 // longer than ClickHouse's own limit, so that ClickHouse can report the cause itself
@@ -90,7 +123,16 @@ export function openClickHouse(
     },
   })
   const writer = createClient({ ...common, request_timeout: writeMs })
-  const patient = createClient({ ...common, request_timeout: patientMs })
+  const patient = createClient({
+    ...common,
+    request_timeout: patientMs,
+    clickhouse_settings: {
+      // Rows that were written, deleted and written again must be there: a replicated table would skip them as repeated.
+      insert_deduplicate: 0,
+      // A replica that is down deletes the rows when it is back. By default ClickHouse would wait for it.
+      lightweight_deletes_sync: '1',
+    },
+  })
   const breaker = createBreaker({
     name: 'ClickHouse',
     probe: () => ask({ query: 'SELECT 1' }, probeMs),
@@ -132,13 +174,15 @@ export function openClickHouse(
           return await ask(request, readMs, signal)
         }
       }),
-    async insert(table, rows, token) {
+    async insert(table, rows, token, { settings = {}, signal } = {}) {
       await writer.insert({
         table,
         values: rows,
         format: 'JSONEachRow',
-        clickhouse_settings: { insert_deduplication_token: token, date_time_input_format: 'best_effort' },
+        clickhouse_settings: { insert_deduplication_token: token, date_time_input_format: 'best_effort', ...settings },
+        ...(signal && { abort_signal: signal }),
       })
+      return undefined
     },
     async run(statement, settings = {}) {
       const { text, parameters } = render(statement)
@@ -233,6 +277,14 @@ export const isBadData = (error: unknown): boolean => error instanceof ClickHous
 
 /** The statement needed more memory than its limit. */
 export const isOutOfMemory = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '241'
+
+/** One replica may have the rows, and not enough others do. */
+export const isWithoutQuorum = (error: unknown): boolean =>
+  error instanceof ClickHouseError && (error.code === '285' || error.code === '319')
+
+/** The replica cannot answer, and another one may: it is down, or it has no tables because its disk was replaced. */
+export const isReplicaUnwell = (error: unknown): boolean =>
+  error instanceof Unavailable || (error instanceof ClickHouseError && (error.code === '60' || error.code === '81'))
 
 class Aborted extends Error {}
 

@@ -1,3 +1,4 @@
+import { serversOf } from './clickhouse.ts'
 import { sql } from './clickhouse-sql.ts'
 import type { AllStores } from './stores.ts'
 
@@ -5,7 +6,7 @@ import type { AllStores } from './stores.ts'
 export interface Clocks {
   own: number
   postgres: number
-  /** Of each shard. */
+  /** Of each server. */
   clickhouse: readonly number[]
 }
 
@@ -18,7 +19,7 @@ export async function readClocks({ postgres, cluster }: AllStores): Promise<Cloc
       const [{ now }] = await postgres<[{ now: string }]>`SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`
       return Number(now)
     }),
-    ...cluster.shards.map((clickhouse) =>
+    ...cluster.shards.flatMap(serversOf).map((clickhouse) =>
       aheadOfUs(async () => {
         const [row] = await clickhouse.rows<{ now: number }>(sql`SELECT toUnixTimestamp64Milli(now64(3)) AS now`)
         return row?.now ?? 0

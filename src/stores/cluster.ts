@@ -3,17 +3,25 @@
 import type { Logger } from 'pino'
 import { Unavailable } from './breaker.ts'
 import { type ClickHouse, type ClickHouseReader, openClickHouse } from './clickhouse.ts'
+import type { Gap } from './replica-reads.ts'
+import { type ReplicatedClickHouse, replicate } from './replicas.ts'
+
+/** Where the traffic of a site is, and which replicas do not have all of its rolled-up days. */
+interface Placement {
+  shard: number
+  coverage?: { missingOn: readonly Gap[] }
+}
 
 /** What it takes to answer queries. */
 export interface ClusterReader {
   /** The ClickHouse that has the data of this site. */
-  of(site: { shard: number }): ClickHouseReader
+  of(site: Placement): ClickHouseReader
 }
 
 export interface Cluster extends ClusterReader {
   /** In the order of their numbers. */
   readonly shards: readonly ClickHouse[]
-  of(site: { shard: number }): ClickHouse
+  of(site: Placement): ClickHouse
   close(): Promise<void>
 }
 
@@ -36,20 +44,26 @@ export const addressesOf = ({ CLICKHOUSE_SHARDS, CLICKHOUSE_URL }: ClusterSettin
 export function openCluster(settings: ClusterSettings, { watch, log }: ClusterOptions = {}): Cluster {
   const addresses = addressesOf(settings)
   return clusterOf(
-    addresses.map(([url], index) => {
+    addresses.map((urls, index) => {
       const shard = index + 1
-      const name = addresses.length === 1 ? 'ClickHouse' : `ClickHouse shard ${shard}`
-      return openClickHouse(url as string, { shard, log, ...(watch && { onChange: watch(name) }) })
+      const ofShard = addresses.length === 1 ? 'ClickHouse' : `ClickHouse shard ${shard}`
+      const servers = urls.map((url, replica) => {
+        const name = urls.length === 1 ? ofShard : `${ofShard} replica ${replica + 1}`
+        return openClickHouse(url, { shard, log, ...(watch && { onChange: watch(name) }) })
+      })
+      const [first, ...others] = servers as [ClickHouse, ...ClickHouse[]]
+      return others.length === 0 ? first : replicate([first, ...others])
     }),
   )
 }
 
 export const clusterOf = (shards: readonly ClickHouse[]): Cluster => ({
   shards,
-  of({ shard }) {
+  of({ shard, coverage }) {
     const found = shards[shard - 1]
     if (!found) throw new Unavailable(`ClickHouse shard ${shard} is not in CLICKHOUSE_SHARDS`)
-    return found
+    if (!found.replicas || !coverage || coverage.missingOn.length === 0) return found
+    return { ...found, ...(found as ReplicatedClickHouse).withoutGaps(coverage.missingOn) }
   },
   async close() {
     await Promise.all(shards.map((shard) => shard.close()))

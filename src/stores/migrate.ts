@@ -8,6 +8,7 @@ import { Unavailable } from './breaker.ts'
 import type { ClickHouse } from './clickhouse.ts'
 import { sql } from './clickhouse-sql.ts'
 import type { Postgres } from './postgres.ts'
+import { prepareReplicas, replicated } from './replicated-tables.ts'
 import type { AllStores } from './stores.ts'
 
 const migrationsFolder = new URL('../../migrations/', import.meta.url)
@@ -40,12 +41,15 @@ export async function migrate({ postgres, cluster }: AllStores, folder = migrati
       applied.add(name)
     }
     const toRecord = pending.filter(isOf('clickhouse'))
-    for (const clickhouse of cluster.shards) {
-      try {
-        for (const name of await migrateClickHouse(clickhouse, read(folder).filter(isOf('clickhouse'))))
-          applied.add(name)
-      } catch (error) {
-        if (toRecord.length > 0 || !(error instanceof Unavailable)) throw error
+    for (const shard of cluster.shards) {
+      const servers = shard.replicas ? await prepareReplicas(shard.replicas.all) : [shard]
+      for (const server of servers) {
+        try {
+          const all = read(folder).filter(isOf('clickhouse'))
+          for (const name of await migrateClickHouse(server, all, servers)) applied.add(name)
+        } catch (error) {
+          if (toRecord.length > 0 || !(error instanceof Unavailable)) throw error
+        }
       }
     }
     for (const { name, checksum } of toRecord) {
@@ -66,7 +70,11 @@ const isOf =
   (migration: Migration): boolean =>
     migration.name.startsWith(`${database}/`)
 
-async function migrateClickHouse(clickhouse: ClickHouse, all: readonly Migration[]): Promise<string[]> {
+async function migrateClickHouse(
+  clickhouse: ClickHouse,
+  all: readonly Migration[],
+  replicas: readonly ClickHouse[],
+): Promise<string[]> {
   await clickhouse.rows(sql`SELECT 1`) // a statement below may take an hour; this finds out early whether ClickHouse is down
   await clickhouse.command(`
     CREATE TABLE IF NOT EXISTS migrations (name String, checksum String, applied_at DateTime DEFAULT now())
@@ -75,7 +83,10 @@ async function migrateClickHouse(clickhouse: ClickHouse, all: readonly Migration
   const pending = notIn(rows, all)
   for (const { name, text, checksum } of pending) {
     // ClickHouse has no transactions, so every statement of a file must be safe to repeat (IF NOT EXISTS).
-    for (const statement of statementsOf(text)) await clickhouse.command(statement)
+    for (const statement of statementsOf(text)) {
+      if (replicas.length === 1) await clickhouse.command(statement)
+      else await replicated(statement, clickhouse, replicas)
+    }
     await clickhouse.insert('migrations', [{ name, checksum }], name)
   }
   return pending.map(({ name }) => name)

@@ -12,18 +12,19 @@ export interface Batch {
 
 /**
  * Writes events, then their titles: a title without events shows nothing. `missing` holds the events that ClickHouse does not have
- * yet, when a part of the batch is already there. Call `invalidateDays` afterwards (rollups/invalidation.ts).
+ * yet, when a part of the batch is already there. Call `invalidateDays` afterwards (rollups/invalidation.ts). Returns the only replica
+ * that may have the rows, if no other has confirmed them.
  */
 export async function recordBatch(
   clickhouse: ClickHouse,
   { id, events }: Batch,
   missing: readonly TrafficEvent[] = events,
-): Promise<void> {
-  if (missing.length > 0) {
-    await clickhouse.insert('events', missing.map(eventRow), tokenOf(id, missing))
-  }
+): Promise<ClickHouse | undefined> {
+  const only =
+    missing.length > 0 ? await clickhouse.insert('events', missing.map(eventRow), tokenOf(id, missing)) : undefined
   const titled = events.filter(({ title }) => title !== '')
-  if (titled.length > 0) await clickhouse.insert('titles', titled.map(titleRow), `titles ${tokenOf(id, titled)}`)
+  if (titled.length === 0) return only
+  return (await clickhouse.insert('titles', titled.map(titleRow), `titles ${tokenOf(id, titled)}`)) ?? only
 }
 
 /** ClickHouse skips an insert whose token it has seen lately, so a token stands for exactly these rows. */

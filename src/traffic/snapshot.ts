@@ -33,10 +33,18 @@ export const withSnapshot = <Result>(
 async function makeClones(clickhouse: ClickHouse, tables: readonly string[]): Promise<void> {
   await dropClones(clickhouse)
   // Merging the parts of a clone would be wasted work.
-  for (const table of tables)
-    await clickhouse.command(
-      `CREATE TABLE ${cloneOf(table)} CLONE AS ${table} SETTINGS max_bytes_to_merge_at_max_space_in_pool = 1`,
+  for (const table of tables) {
+    const [row] = await clickhouse.rowsPatiently<{ engine: string }>(
+      sql`SELECT engine_full AS engine FROM system.tables WHERE database = currentDatabase() AND name = ${text(table)}`,
     )
+    // The clone of a replicated table is not replicated.
+    const engine = row?.engine.startsWith('Replicated')
+      ? `ENGINE = ${row.engine.replace(/^Replicated(\w+)\([^)]*\)/, '$1')},`
+      : 'SETTINGS'
+    await clickhouse.command(
+      `CREATE TABLE ${cloneOf(table)} CLONE AS ${table} ${engine} max_bytes_to_merge_at_max_space_in_pool = 1`,
+    )
+  }
 }
 
 /** Removes the clones that a killed backup left behind. Returns whether no clone is left: a running backup keeps its own. */

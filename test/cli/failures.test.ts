@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
+import { openPostgres } from '../../src/stores/postgres.ts'
 import { type Installation, install, type Outcome, runFootfall } from '../support/installation.ts'
 import { createEmptyStores } from '../support/stores.ts'
 
@@ -119,6 +120,24 @@ test('an unknown name or an unusable file or folder gives one sentence and what 
   ]
   for (const [words, expected, environment = own] of cases) {
     refused(await runFootfall(words, environment), expected, words.join(' '))
+  }
+})
+
+test('a backup that fails leaves no folder behind', async () => {
+  const postgres = openPostgres(empty.stores.addresses.postgres, 1)
+  const { postgres: DATABASE_URL, clickhouse: CLICKHOUSE_URL } = empty.stores.addresses
+  await postgres`ALTER TABLE deleted_sites RENAME TO renamed`
+  try {
+    const outcome = await runFootfall(['backup', at('half')], {
+      ...installation.environment,
+      DATABASE_URL,
+      CLICKHOUSE_URL,
+    })
+    refused(outcome, /tables are missing/, 'backup')
+    assert.equal(existsSync(at('half')), false)
+  } finally {
+    await postgres`ALTER TABLE renamed RENAME TO deleted_sites`
+    await postgres.end()
   }
 })
 

@@ -54,10 +54,10 @@ export async function newKey(
 }
 
 /** Records one pageview of a new visitor per hit, an hour ago. */
-export function record(clickhouse: ClickHouse, siteId: string, ...hits: Partial<Hit>[]): Promise<void> {
+export async function record(clickhouse: ClickHouse, siteId: string, ...hits: Partial<Hit>[]): Promise<void> {
   const at = new Date(Date.now() - 3_600_000).toISOString()
   const events = hits.map((hit, index) => eventOf({ at, visitor: `visitor ${index}`, ...hit }, siteId, 'UTC'))
-  return recordBatch(clickhouse, { id: randomUUID(), events })
+  await recordBatch(clickhouse, { id: randomUUID(), events })
 }
 
 export interface Timed extends Answer {

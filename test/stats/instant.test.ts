@@ -9,7 +9,14 @@ import { eventOf, pageview } from '../support/events.ts'
 import { openStores } from '../support/stores.ts'
 
 const noon = Date.parse('2026-03-15T12:00:00Z')
-const coverage = { versions: [], today: null, settledThrough: null, invalidations: 0, eventsFrom: '1970-01-01' }
+const coverage = {
+  versions: [],
+  today: null,
+  settledThrough: null,
+  invalidations: 0,
+  eventsFrom: '1970-01-01',
+  missingOn: [],
+}
 const sevenDays: StatsParameters = { range: { name: '7d' }, filters: {}, limit: 10 }
 
 /** A site with one visitor two seconds before noon and one two seconds after it. */

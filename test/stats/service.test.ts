@@ -15,7 +15,14 @@ import { openStores } from '../support/stores.ts'
 
 const noon = Date.parse('2026-03-15T12:00:00Z')
 const sevenDays: StatsParameters = { range: { name: '7d' }, filters: {}, limit: 10 }
-const coverage = { versions: [], today: null, settledThrough: null, invalidations: 0, eventsFrom: '1970-01-01' }
+const coverage = {
+  versions: [],
+  today: null,
+  settledThrough: null,
+  invalidations: 0,
+  eventsFrom: '1970-01-01',
+  missingOn: [],
+}
 
 const wanted = () => new AbortController().signal
 

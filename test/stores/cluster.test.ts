@@ -135,8 +135,9 @@ test('a server without tables gets them, and the others are left alone', async (
     sql`SELECT name FROM system.tables WHERE database = currentDatabase()`,
   )
   for (const { name } of tables) await emptied.command(`DROP TABLE ${name} SYNC`)
-  assert.deepEqual(await pendingClickHouseMigrations(emptied), ['clickhouse/0001_baseline.sql'])
-  assert.deepEqual(await migrate({ postgres, cluster }), ['clickhouse/0001_baseline.sql'])
+  const all = ['clickhouse/0001_baseline.sql', 'clickhouse/0002_deduplication.sql']
+  assert.deepEqual(await pendingClickHouseMigrations(emptied), all)
+  assert.deepEqual(await migrate({ postgres, cluster }), all)
   assert.deepEqual(await pendingClickHouseMigrations(emptied), [])
   assert.deepEqual([await eventsOn(cluster.of(sites[0])), await eventsOn(emptied)], [2, 0])
   assert.deepEqual(await migrate({ postgres, cluster }), [])

@@ -133,7 +133,9 @@ const statements: readonly (readonly [statement: string, allowed: readonly User[
   ['SELECT count() FROM events', ['reader', 'collector', 'rollups', 'schema']],
   ['SELECT count() FROM titles', ['reader', 'rollups', 'schema']],
   ['SELECT count() FROM short_rollups', ['reader', 'rollups', 'schema']],
-  ['SELECT count() FROM system.parts', ['rollups', 'schema']],
+  // To see whether a replica has all rows. Each sees its own tables only.
+  ['SELECT count() FROM system.parts', ['reader', 'collector', 'rollups', 'schema']],
+  ['SELECT count() FROM system.replicas', ['reader', 'collector', 'rollups', 'schema']],
   ["INSERT INTO events (site_id, day) VALUES ('x', '2026-11-15')", ['collector', 'schema']],
   ["INSERT INTO titles (site_id, pathname) VALUES ('x', '/')", ['collector', 'schema']],
   ['INSERT INTO short_rollups SELECT * FROM short_rollups WHERE 0', ['rollups', 'schema']],

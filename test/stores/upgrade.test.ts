@@ -81,8 +81,12 @@ for (const version of readdirSync(dumps).sort()) {
     const key = await loadDump(new URL(`${version}/`, dumps), stores)
     const pending = await pendingMigrations(postgres)
     assert.ok(pending.every((name) => !name.includes('/0001_')))
-    // ClickHouse had no list of its own then. Its tables are there, so applying the file again changes nothing.
-    assert.deepEqual(await migrate(stores), [...pending, 'clickhouse/0001_baseline.sql'])
+    // ClickHouse had no list of its own then. Its tables are there, so applying the first file again changes nothing.
+    const ofClickHouse = ['clickhouse/0001_baseline.sql', 'clickhouse/0002_deduplication.sql']
+    assert.deepEqual(await migrate(stores), [
+      ...pending.filter((name) => name.startsWith('postgres/')),
+      ...ofClickHouse,
+    ])
     assert.deepEqual(await pendingMigrations(postgres), [])
     for (const [path, schema] of Object.entries(await schemaFiles(stores))) {
       assert.equal(schema, readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8'), path)

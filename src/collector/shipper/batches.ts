@@ -11,11 +11,17 @@ export interface SpooledBatch {
   lines: string[]
   /** Removes the batch from the spool, when ClickHouse has all of it. */
   remove(): void
+  /** Leaves it there, because only one replica has it. The next batch does not wait. */
+  keep(): void
 }
+
+/** Events that only one replica had when they were shipped. */
+type KeptBatch = Pick<SpooledBatch, 'lines' | 'remove'>
 
 export interface Batches {
   /** Undefined when there is nothing to ship to this shard. */
   next(shard: number): SpooledBatch | undefined
+  kept(shard: number): KeptBatch | undefined
   close(): void
 }
 
@@ -46,6 +52,13 @@ export function openBatches(folder: string): Batches {
       }
       return undefined
     },
+    kept(shard) {
+      for (const number of spoolFiles(folder)) {
+        const batch = keptOf(fileOf(number), shard, folder)
+        if (batch) return batch
+      }
+      return undefined
+    },
     close() {
       for (const file of files.values()) file.close()
     },
@@ -64,19 +77,38 @@ function nextOf(file: DatabaseSync, shard: number, folder: string): SpooledBatch
       file.prepare('INSERT INTO batches (shard, id, last_group) VALUES (?, ?, ?)').run(shard, id, last_group),
     )
   }
-  const groups = file
-    .prepare('SELECT lines FROM groups WHERE shard = ? AND number <= ? ORDER BY number')
-    .all(shard, last_group)
+  const end = (groups: string) =>
+    writeWithReserve(file, folder, () => {
+      file.prepare(`${groups} WHERE shard = ? AND number <= ? AND NOT kept`).run(shard, last_group)
+      file.prepare('DELETE FROM batches WHERE shard = ?').run(shard)
+    })
   return {
     id,
     isRepeated: planned !== undefined,
-    lines: (groups as { lines: string }[]).flatMap(({ lines }) => lines.split('\n')),
-    remove: () =>
-      writeWithReserve(file, folder, () => {
-        file.prepare('DELETE FROM groups WHERE shard = ? AND number <= ?').run(shard, last_group)
-        file.prepare('DELETE FROM batches WHERE shard = ?').run(shard)
-      }),
+    lines: linesOf(file, shard, last_group, { kept: 0 }),
+    remove: () => end('DELETE FROM groups'),
+    keep: () => end('UPDATE groups SET kept = 1'),
   }
+}
+
+function keptOf(file: DatabaseSync, shard: number, folder: string): KeptBatch | undefined {
+  const last = lastOfBatch(file, shard, { kept: 1 })
+  return last === 0
+    ? undefined
+    : {
+        lines: linesOf(file, shard, last, { kept: 1 }),
+        remove: () =>
+          writeWithReserve(file, folder, () =>
+            file.prepare('DELETE FROM groups WHERE shard = ? AND number <= ? AND kept').run(shard, last),
+          ),
+      }
+}
+
+function linesOf(file: DatabaseSync, shard: number, last: number, { kept }: { kept: 0 | 1 }): string[] {
+  const groups = file
+    .prepare('SELECT lines FROM groups WHERE shard = ? AND number <= ? AND kept = ? ORDER BY number')
+    .all(shard, last, kept)
+  return (groups as { lines: string }[]).flatMap(({ lines }) => lines.split('\n'))
 }
 
 interface Plan {
@@ -84,17 +116,22 @@ interface Plan {
   last_group: number
 }
 
-/** Takes groups in order until the batch is large enough. */
 function makePlan(file: DatabaseSync, shard: number): Plan | undefined {
+  const last = lastOfBatch(file, shard, { kept: 0 })
+  return last === 0 ? undefined : { id: randomUUID(), last_group: last }
+}
+
+/** Takes groups in order until the batch is large enough. Returns the number of the last one, 0 if there is none. */
+function lastOfBatch(file: DatabaseSync, shard: number, { kept }: { kept: 0 | 1 }): number {
   let [events, characters, last] = [0, 0, 0]
   const groups = file
-    .prepare('SELECT number, events, length(lines) AS size FROM groups WHERE shard = ? ORDER BY number')
-    .iterate(shard)
+    .prepare('SELECT number, events, length(lines) AS size FROM groups WHERE shard = ? AND kept = ? ORDER BY number')
+    .iterate(shard, kept)
   for (const group of groups as Iterable<{ number: number; events: number; size: number }>) {
     if (last > 0 && (events + group.events > mostEvents || characters + group.size > mostCharacters)) break
     events += group.events
     characters += group.size
     last = group.number
   }
-  return last === 0 ? undefined : { id: randomUUID(), last_group: last }
+  return last
 }

@@ -12,7 +12,7 @@ import { openPostgres } from '../../stores/postgres.ts'
 import { openBatches } from './batches.ts'
 import { openDeadLetters } from './dead-letters.ts'
 import { deliverNotes, type NoteReaders } from './notes.ts'
-import { type Shipment, shipNextBatch } from './ship-batch.ts'
+import { releaseKept, type Shipment, shipNextBatch } from './ship-batch.ts'
 import { openShipped } from './shipped.ts'
 
 /** Messages to the collector, for its log and metrics. */
@@ -30,6 +30,7 @@ const firstRetryMs = 200
 const lastRetryMs = 30_000
 const lastNotesRetryMs = 5_000
 const postgresMs = 5_000
+const releaseEveryMs = 5_000
 const lastNotesMs = 1_000
 
 const config = readCollectorConfigOrExit()
@@ -65,11 +66,15 @@ let delivering: Promise<void> | undefined
 let hasNoted = false
 let failures = 0
 let retryNotesAt = 0
+let released: Promise<unknown> | undefined
 const noting = setInterval(deliver, everyMs)
+const releasing = setInterval(release, releaseEveryMs)
 /** Why batches are not shipped, by shard. */
 const failing = new Map<number, string>()
 await Promise.all(cluster.shards.map(ship))
 clearInterval(noting)
+clearInterval(releasing)
+await released
 // Notes that PostgreSQL does not take now are delivered by the next process.
 await within(lastNotesMs, 'PostgreSQL', Promise.resolve(delivering).then(deliverOnce)).catch(() => {})
 batches.close()
@@ -107,6 +112,17 @@ async function ship(clickhouse: ClickHouse): Promise<void> {
       retryMs = Math.min(2 * retryMs, lastRetryMs)
     }
   }
+}
+
+/** Beside the shipping: a replica that is away must not hold up anything. What cannot be released now is tried again. */
+function release(): void {
+  released ??= Promise.all(
+    cluster.shards.map(async (clickhouse) => {
+      while (!ending && (await releaseKept({ ...stores, clickhouse }).catch(() => false)));
+    }),
+  ).finally(() => {
+    released = undefined
+  })
 }
 
 function sendShippingState(): void {

@@ -1,5 +1,6 @@
 // One shipping round: takes the next batch for a shard from the spool and writes its events to ClickHouse exactly once, even if a process crashes in
 // between (decisions D-96 and D-97).
+import { randomUUID } from 'node:crypto'
 import { type ClickHouse, isBadData } from '../../stores/clickhouse.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
 import { type Batch, missingEvents, recordBatch } from '../../traffic/recording.ts'
@@ -40,21 +41,44 @@ export async function shipNextBatch(stores: ShipperStores, isRetry: boolean): Pr
   }
   const { keys, unseen } = withoutRepeated(taken, shipped)
   const events = await withoutTooOld(stores, unseen)
+  const isDoubtful = spooled.isRepeated || isRetry
+  let isSafe = true
   for (const batch of byMonth(spooled.id, events)) {
     // If the batch may have been sent before, look first and send only the missing events. With none missing this still writes the
     // titles again, which changes nothing: the earlier attempt may have ended before them.
-    await record(
-      stores,
-      batch,
-      spooled.isRepeated || isRetry ? await missingEvents(stores.clickhouse, batch.events) : batch.events,
-    )
+    const missing = isDoubtful ? await missingEvents(stores.clickhouse, batch.events) : batch.events
+    if (!(await record(stores, batch, missing))) isSafe = false
   }
+  // An earlier attempt may have reached one replica only.
+  if (isDoubtful && isSafe) isSafe = await haveTwoCopies(stores.clickhouse)
   shipped.keep(spooled.id, keys, events)
-  spooled.remove()
+  if (isSafe) spooled.remove()
+  else spooled.keep()
   return { events: events.length, repeated: taken.length - unseen.length, tooOld: unseen.length - events.length }
 }
 
-function readLines({ lines }: SpooledBatch, deadLetters: DeadLetters): SpooledLine[] {
+/**
+ * Removes events that only one replica had from the spool, when a second one has them (decision D-202). A disk that was lost in the
+ * meantime may have been the only one with them, so those that are missing are sent again. Returns whether there may be more.
+ */
+export async function releaseKept(stores: ShipperStores): Promise<boolean> {
+  const kept = stores.batches.kept(stores.clickhouse.shard)
+  if (!kept || !(await haveTwoCopies(stores.clickhouse))) return false
+  const events = await withoutTooOld(
+    stores,
+    readLines(kept, stores.deadLetters).map(({ event }) => event),
+  )
+  for (const batch of byMonth(randomUUID(), events)) {
+    const missing = await missingEvents(stores.clickhouse, batch.events)
+    if (!(await record(stores, batch, missing))) return false
+  }
+  kept.remove()
+  return true
+}
+
+const haveTwoCopies = async ({ replicas }: ClickHouse): Promise<boolean> => !replicas || replicas.haveTwoCopies()
+
+function readLines({ lines }: Pick<SpooledBatch, 'lines'>, deadLetters: DeadLetters): SpooledLine[] {
   return lines.flatMap((line) => {
     try {
       return [JSON.parse(line) as SpooledLine]
@@ -92,17 +116,30 @@ function byMonth(id: string, events: readonly TrafficEvent[]): Batch[] {
   return [...months].map(([month, some]) => ({ id: uuidOf(`${id} ${month}`), events: some }))
 }
 
-/** When ClickHouse refuses a row for its content, halving finds the row; it becomes a dead letter and all others are written. */
-async function record(stores: ShipperStores, batch: Batch, missing: readonly TrafficEvent[]): Promise<void> {
+/**
+ * When ClickHouse refuses a row for its content, halving finds the row; it becomes a dead letter and all others are written. Returns
+ * whether it is safe to forget the events: not while only one replica has them.
+ */
+async function record(stores: ShipperStores, batch: Batch, missing: readonly TrafficEvent[]): Promise<boolean> {
   try {
-    await recordBatch(stores.clickhouse, batch, missing)
+    const only = await recordBatch(stores.clickhouse, batch, missing)
+    if (!only) return true
+    // ClickHouse also confirms rows that another replica has, which may be down. Queries must find them before those of later batches.
+    if ((await missingEvents(only, missing)).length > 0)
+      throw new Error('Only a replica that does not answer has the batch')
+    return false
   } catch (error) {
     if (!isBadData(error)) throw error
     const [only, ...others] = missing
-    if (only && others.length === 0) return stores.deadLetters.put(JSON.stringify(only), (error as Error).message)
-    const half = Math.ceil(missing.length / 2)
-    for (const part of [missing.slice(0, half), missing.slice(half)]) {
-      await record(stores, { ...batch, events: part }, part)
+    if (only && others.length === 0) {
+      stores.deadLetters.put(JSON.stringify(only), (error as Error).message)
+      return true
     }
+    const half = Math.ceil(missing.length / 2)
+    let isSafe = true
+    for (const part of [missing.slice(0, half), missing.slice(half)]) {
+      if (!(await record(stores, { ...batch, events: part }, part))) isSafe = false
+    }
+    return isSafe
   }
 }

@@ -24,7 +24,7 @@ export function openSpoolAge(folder: string): SpoolAge {
     const file = new DatabaseSync(spoolFilePath(folder, number), { readOnly: true })
     const opened = {
       file,
-      firstGroup: file.prepare('SELECT min(number) AS number FROM groups'),
+      firstGroup: file.prepare('SELECT min(number) AS number FROM groups WHERE NOT kept'),
       lines: file.prepare('SELECT lines FROM groups WHERE number = ?'),
     }
     files.set(number, opened)

@@ -27,14 +27,16 @@ export function openDurableFile(path: string, tables: string): DatabaseSync {
 }
 
 /**
- * A row of `groups` holds the events for one shard of all requests that were stored together, as JSON lines (spooled-event.ts). `batches`
- * has the batch that is being shipped to each shard, written before the first attempt.
+ * A row of `groups` holds the events for one shard of all requests that were stored together, as JSON lines (spooled-event.ts). It is
+ * `kept` when it was shipped, but only one replica of the shard has it. `batches` has the batch that is being shipped to each shard,
+ * written before the first attempt.
  */
 export const openSpoolFile = (folder: string, number: number): DatabaseSync =>
   openDurableFile(
     spoolFilePath(folder, number),
     `CREATE TABLE IF NOT EXISTS groups
-      (number INTEGER PRIMARY KEY, shard INTEGER NOT NULL, events INTEGER NOT NULL, lines TEXT NOT NULL) STRICT;
+      (number INTEGER PRIMARY KEY, shard INTEGER NOT NULL, events INTEGER NOT NULL, lines TEXT NOT NULL,
+        kept INTEGER NOT NULL DEFAULT 0) STRICT;
     CREATE TABLE IF NOT EXISTS batches
       (shard INTEGER PRIMARY KEY, id TEXT NOT NULL, last_group INTEGER NOT NULL) STRICT;`,
   )

@@ -1,7 +1,10 @@
-// Runs `footfall serve` with two ClickHouse servers, one per shard, and kills and stops them in turn under load. Sites of the other shard
-// must notice nothing: every request gets the right answer. Every acknowledged event is on its own shard once, and nowhere else.
+// Runs `footfall serve` with two shards, and kills and stops their servers in turn under load. A shard with replicas may lose one of
+// them: every request gets the right answer. If a whole shard is down, sites of the other one must notice nothing. Every acknowledged
+// event is on its own shard once, on every replica, and nowhere else.
 //   npm run check:cluster -- --minutes 10
-//   npm run check:cluster -- --seconds 30 --rate 40      the short form
+//   npm run check:cluster -- --seconds 30 --rate 40 --events 100      the short form
+//   npm run check:cluster -- --servers replicated      fails without a cluster
+// With CLICKHOUSE_SHARDS and CLICKHOUSE_CONTROL it uses that cluster (servers.ts), otherwise two servers of its own without replicas.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { createAccount } from '../../../src/accounts/accounts.ts'
@@ -10,22 +13,27 @@ import { createSite } from '../../../src/accounts/sites.ts'
 import { type ClickHouse, openClickHouse } from '../../../src/stores/clickhouse.ts'
 import { sql, text } from '../../../src/stores/clickhouse-sql.ts'
 import { createPostgresDatabase, openPostgres } from '../../../src/stores/postgres.ts'
+import { catchUp } from '../../../src/stores/replica-lag.ts'
 import { eventKey } from '../../../src/traffic/recording.ts'
 import { eventually } from '../../support/eventually.ts'
-import { startOwnClickHouse } from '../../support/own-stores.ts'
 import { launchServe } from '../../support/serve-process.ts'
 import { databaseUrl, keySecrets, newDatabaseName } from '../../support/stores.ts'
 import { type Ledger, startLoad } from '../collect/load.ts'
 import { type Check, pause, quantile, runCheck } from '../runner.ts'
+import { migrateWith, outagesOf } from './outages.ts'
+import { runScenarios } from './scenarios.ts'
+import { findServers } from './servers.ts'
 
 const shardCount = 2
 const sitesOnEach = 2
+/** Connections that send events of a site. */
+const lanes = 5
 /** Each key may ask 5,000 times per hour. */
 const mostRequestsOfKey = 4_000
-const eventsPerSecondOfSite = 25
 const brokenMs = 6_000
 const soundMs = 6_000
 const noticeMs = 3_000
+const recoveryMs = 60_000
 
 interface ShardedSite {
   id: string
@@ -37,16 +45,20 @@ interface ShardedSite {
   seen: number
 }
 
+if (process.argv.includes('replicated') && !process.env.CLICKHOUSE_SHARDS)
+  throw new Error('Set CLICKHOUSE_SHARDS and CLICKHOUSE_CONTROL to a cluster with replicas.')
+
 await runCheck(
   { name: 'cluster', size: { option: 'minutes', default: 10 }, seconds: (minutes) => 300 + minutes * 90 },
-  async (check, { rate = '200', seconds }) => {
+  async (check, { rate = '200', events: eventRate = '500', seconds }) => {
     const forMs = seconds ? Number(seconds) * 1_000 : check.n * 60_000
-    const shards = await Promise.all(Array.from({ length: shardCount }, startOwnClickHouse))
-    check.onEnd(() => Promise.all(shards.map((shard) => shard.remove())))
+    const servers = await findServers(shardCount)
+    check.onEnd(servers.remove)
     const postgres = await ownDatabase(check)
+    if (servers.isReplicated) await runScenarios(check, servers, postgres.client)
     const server = await launchServe(
       { postgres: postgres.url, clickhouse: 'http://nobody@127.0.0.1:1/unused' },
-      { CLICKHOUSE_SHARDS: JSON.stringify(shards.map(({ url }) => [url])), LOG_LEVEL: 'error' },
+      { CLICKHOUSE_SHARDS: JSON.stringify(servers.addresses), LOG_LEVEL: 'error' },
     )
     check.onEnd(async () => {
       await server.kill()
@@ -65,11 +77,12 @@ await runCheck(
       const keys: string[] = []
       for (let key = 0; key <= requests / mostRequestsOfKey; key++)
         keys.push((await createKey(postgres.client, keySecrets, { accountId, siteId: id, name: 'Cluster' })).text)
-      const load = startLoad({ url: server.url, domain, lanes: 5, pauseMs: 5_000 / eventsPerSecondOfSite })
+      const pauseMs = (lanes * 1_000 * shardCount * sitesOnEach) / Number(eventRate)
+      const load = startLoad({ url: server.url, domain, lanes, pauseMs })
       sites.push({ id, domain, shard, keys, load, seen: 0 })
     }
 
-    let [broken, lastBroken, soundSince] = [0, 0, 0]
+    let [outage, broken, lastBroken, soundSince] = ['nothing', 0, 0, 0]
     const times: number[] = []
     const counts = { asked: 0, ofBrokenShard: 0, repeated: 0, failedOfBrokenShard: 0 }
 
@@ -89,14 +102,14 @@ await runCheck(
       if (response instanceof Error || response.status !== 200) {
         const found = response instanceof Error ? response.message : `${response.status} ${await response.text()}`
         if (mayFail) counts.failedOfBrokenShard++
-        else check.fault('failed request', `shard ${site.shard} while ${broken || 'no shard'} was broken: ${found}`)
+        else check.fault('failed request', `shard ${site.shard}, ${outage}: ${found}`)
         return
       }
       const { data } = (await response.json()) as { data: { current: { pageviews: number } } }
       const { pageviews } = data.current
       if (response.headers.has('stats-warning')) counts.repeated++
-      if (pageviews < before) check.fault('older answer', `${site.domain}: ${pageviews} after ${before}`)
-      const sent = site.load.ledger.acknowledged.size + 5 // those that are on their way
+      if (pageviews < before) check.fault('older answer', `${site.domain}, ${outage}: ${pageviews} after ${before}`)
+      const sent = site.load.ledger.acknowledged.size + lanes // those that are on their way
       if (pageviews > sent) check.fault('wrong answer', `${site.domain}: ${pageviews} of ${sent} events`)
       site.seen = Math.max(site.seen, pageviews)
     }
@@ -114,33 +127,33 @@ await runCheck(
       await Promise.all(sent)
     })()
 
+    const clients = servers.addresses.map((urls, index) => urls.map((url) => openClickHouse(url, { shard: index + 1 })))
+    check.onEnd(() => Promise.all(clients.flat().map((client) => client.close())))
+    const possible = outagesOf(servers, () => migrateWith(server.environment))
     const outages: string[] = []
     const until = performance.now() + forMs
-    const ways = ['killed', 'stopped'] as const
     for (let nth = 0; performance.now() < until; nth++) {
       await pause(soundMs)
-      const number = 1 + (nth % shardCount)
-      const way = ways[Math.floor(nth / shardCount) % ways.length] as (typeof ways)[number]
-      const shard = shards[number - 1] as (typeof shards)[number]
-      broken = number
-      if (way === 'killed') await shard.kill()
-      else shard.signal('SIGSTOP')
+      const { name, downShard, begin, end } = possible[nth % possible.length] as (typeof possible)[number]
+      ;[outage, broken] = [name, downShard]
+      await begin()
       await pause(brokenMs)
-      if (way === 'killed') await shard.start()
-      else shard.signal('SIGCONT')
-      ;[broken, lastBroken, soundSince] = [0, number, performance.now()]
-      outages.push(`shard ${number} ${way}`)
-      check.say(`shard ${number} was ${way}; ${counts.asked} requests`)
+      await end()
+      ;[broken, lastBroken, soundSince] = [0, downShard, performance.now()]
+      if (servers.isReplicated) await eventually(() => areComplete(clients), recoveryMs)
+      const recoveredMs = Math.round(performance.now() - soundSince)
+      outages.push(name)
+      check.say(`${name}; sound again ${recoveredMs} ms after its end; ${counts.asked} requests`)
     }
     isOver = true
     await asking
     for (const site of sites) await site.load.stop()
     if (!server.isRunning()) check.fault('footfall serve ended', server.log())
 
-    const clients = shards.map(({ url }, index) => openClickHouse(url, { shard: index + 1 }))
-    check.onEnd(() => Promise.all(clients.map((client) => client.close())))
     const events = { acknowledged: 0, lost: 0, twice: 0, elsewhere: 0 }
-    for (const site of sites) await compare(check, site, clients, events)
+    for (const site of sites) {
+      for (const replica of clients[site.shard - 1] ?? []) await compare(check, site, replica, clients.flat(), events)
+    }
     for (const [index, site] of sites.entries()) {
       const expected = site.load.ledger.acknowledged.size
       await eventually(async () => {
@@ -149,14 +162,34 @@ await runCheck(
       }, 30_000).catch((error: Error) => check.fault('wrong answer at the end', `${site.domain}: ${error.message}`))
     }
     const milliseconds = { median: Math.round(quantile(times, 0.5)), p99: Math.round(quantile(times, 0.99)) }
-    return { replicated: false, rate: Number(rate), outages, requests: { ...counts, milliseconds }, events }
+    return {
+      replicated: servers.isReplicated,
+      rate: Number(rate),
+      outages,
+      requests: { ...counts, milliseconds },
+      events,
+    }
   },
-  { rate: { type: 'string' }, seconds: { type: 'string' } },
+  {
+    servers: { type: 'string' },
+    rate: { type: 'string' },
+    events: { type: 'string' },
+    seconds: { type: 'string' },
+  },
 )
 
+/** Every replica has every row. */
+async function areComplete(shards: readonly (readonly ClickHouse[])[]): Promise<void> {
+  for (const replicas of shards) {
+    for (const replica of replicas) await catchUp(replica, replicas, 1_000)
+  }
+}
+
+/** Compares what was acknowledged with what one server of the shard has, and what those of other shards have. */
 async function compare(
   check: Check,
   { id, domain, shard, load }: ShardedSite,
+  own: ClickHouse,
   clients: readonly ClickHouse[],
   counts: { acknowledged: number; lost: number; twice: number; elsewhere: number },
 ): Promise<void> {
@@ -166,7 +199,6 @@ async function compare(
       SELECT toString(event_id) AS id, count() AS times FROM events WHERE site_id = ${text(id)} GROUP BY event_id`)
     return new Map(rows.map((row) => [row.id, row.times]))
   }
-  const own = clients[shard - 1] as ClickHouse
   await eventually(async () => {
     if ((await held(own)).size < acknowledged.size) throw new Error('not all events have arrived')
   }, 60_000).catch(() => {})
@@ -174,7 +206,7 @@ async function compare(
   const lost = [...acknowledged].filter((one) => !found.has(one)).length
   const twice = [...found.values()].filter((times) => times > 1).length
   let elsewhere = 0
-  for (const other of clients) if (other !== own) elsewhere += (await held(other)).size
+  for (const other of clients) if (other.shard !== shard) elsewhere += (await held(other)).size
   if (lost > 0) check.fault('lost', `${lost} of ${acknowledged.size} acknowledged events of ${domain}`)
   if (twice > 0) check.fault('twice', `${twice} events of ${domain}`)
   if (elsewhere > 0) check.fault('on the wrong shard', `${elsewhere} events of ${domain}`)

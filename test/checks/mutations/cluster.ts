@@ -18,8 +18,8 @@ export const cluster: readonly Mutation[] = [
   {
     name: 'cluster: the overview of many sites asks the first shard only',
     file: 'src/stats/service.ts',
-    find: 'read(cluster.of({ shard }), some)',
-    replace: 'read(cluster.of({ shard: shard > 0 ? 1 : 0 }), some)',
+    find: 'read(cluster.of({ shard, coverage: { missingOn } }), some)',
+    replace: 'read(cluster.of({ shard: shard > 0 ? 1 : 0, coverage: { missingOn } }), some)',
     caughtBy: test,
   },
   {
@@ -46,8 +46,8 @@ export const cluster: readonly Mutation[] = [
   {
     name: 'cluster: an emptied server gets no tables',
     file: 'src/stores/migrate.ts',
-    find: "migrateClickHouse(clickhouse, read(folder).filter(isOf('clickhouse')))",
-    replace: 'migrateClickHouse(clickhouse, toRecord)',
+    find: 'await migrateClickHouse(server, all, servers)',
+    replace: 'await migrateClickHouse(server, all && toRecord, servers)',
     caughtBy: test,
   },
   {

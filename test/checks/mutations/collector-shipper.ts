@@ -12,8 +12,8 @@ export const collectorShipper: readonly Mutation[] = [
   {
     name: 'shipper: later events join the current batch',
     file: 'src/collector/shipper/batches.ts',
-    find: "'SELECT lines FROM groups WHERE shard = ? AND number <= ? ORDER BY number'",
-    replace: "'SELECT lines FROM groups WHERE shard = ? AND number <= ? + 1000 ORDER BY number'",
+    find: "'SELECT lines FROM groups WHERE shard = ? AND number <= ? AND kept = ? ORDER BY number'",
+    replace: "'SELECT lines FROM groups WHERE shard = ? AND number <= ? + 1000 AND kept = ? ORDER BY number'",
     caughtBy: 'test/collector/shipper/ship-batch.test.ts',
   },
   {
@@ -47,8 +47,8 @@ export const collectorShipper: readonly Mutation[] = [
   {
     name: 'shipper: a batch with a row that ClickHouse refuses is discarded',
     file: 'src/collector/shipper/ship-batch.ts',
-    find: '    if (only && others.length === 0) return',
-    replace: '    if (only || others.length === 0) return',
+    find: '    if (only && others.length === 0) {',
+    replace: '    if (only || others.length === 0) {',
     caughtBy: 'test/collector/shipper/ship-batch.test.ts',
   },
   {
@@ -68,8 +68,8 @@ export const collectorShipper: readonly Mutation[] = [
   {
     name: 'shipper: a batch leaves the spool before its invalidations are on disk',
     file: 'src/collector/shipper/ship-batch.ts',
-    find: '  shipped.keep(spooled.id, keys, events)\n  spooled.remove()\n',
-    replace: '  spooled.remove()\n  shipped.keep(spooled.id, keys, events)\n',
+    find: '  shipped.keep(spooled.id, keys, events)\n  if (isSafe) spooled.remove()\n',
+    replace: '  if (isSafe) spooled.remove()\n  shipped.keep(spooled.id, keys, events)\n  if (isSafe) void 0\n',
     caughtBy: 'test/collector/shipper/shipped.test.ts',
   },
   {

@@ -1,5 +1,5 @@
 // Deliberate breakages that the tests must notice: a test proves something only if it can fail. `run.ts` makes them one by one in a copy
-// by one in a copy of the tree. Add one with every new rule, in the file of the module that it breaks.
+// of the tree. Add one with every new rule, in the file of the module that it breaks.
 import { accounts } from './accounts.ts'
 import { api } from './api.ts'
 import { apiGate } from './api-gate.ts'
@@ -31,6 +31,7 @@ import { mcp } from './mcp.ts'
 import { migrations } from './migrations.ts'
 import { process } from './process.ts'
 import { project } from './project.ts'
+import { replicas } from './replicas.ts'
 import { rollups } from './rollups.ts'
 import { rollupsLedger } from './rollups-ledger.ts'
 import { statsReports } from './stats-reports.ts'
@@ -80,6 +81,7 @@ export const mutations: readonly Mutation[] = [
   ...migrations,
   ...process,
   ...project,
+  ...replicas,
   ...rollups,
   ...rollupsLedger,
   ...statsReports,

@@ -26,7 +26,14 @@ const {
     'tests-pass': { type: 'boolean' },
   },
 }).values
-const chosen = mutations.filter(({ name }) => !only || only.some((part) => name.includes(part)))
+/** Replicas need a cluster (test/checks/cluster/servers.ts). */
+const needsCluster = ({ caughtBy }: Mutation) => caughtBy.includes('--servers replicated')
+const wanted = mutations.filter(({ name }) => !only || only.some((part) => name.includes(part)))
+const chosen = process.env.CLICKHOUSE_SHARDS ? wanted : wanted.filter((one) => !needsCluster(one))
+if (chosen.length < wanted.length)
+  console.log(
+    `${wanted.length - chosen.length} mutations are left out: they need CLICKHOUSE_SHARDS and CLICKHOUSE_CONTROL`,
+  )
 if (chosen.length === 0) throw new Error(`No mutation is called ${only?.join(' or ')}`)
 
 /** The line of a failed test. */

@@ -17,7 +17,14 @@ const site: Site = {
   allowSubdomains: false,
   excludedCountries: [],
   shard: 1,
-  coverage: { versions: [], today: null, settledThrough: null, invalidations: 0, eventsFrom: '1970-01-01' },
+  coverage: {
+    versions: [],
+    today: null,
+    settledThrough: null,
+    invalidations: 0,
+    eventsFrom: '1970-01-01',
+    missingOn: [],
+  },
 }
 
 const sender = { ip: '193.0.6.139', userAgent: browserAgent, secChUaMobile: undefined }

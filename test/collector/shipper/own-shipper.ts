@@ -7,7 +7,7 @@ import type { TestContext } from 'node:test'
 import { openBatches } from '../../../src/collector/shipper/batches.ts'
 import { openDeadLetters } from '../../../src/collector/shipper/dead-letters.ts'
 import { deliverNotes } from '../../../src/collector/shipper/notes.ts'
-import { shipNextBatch } from '../../../src/collector/shipper/ship-batch.ts'
+import { releaseKept, shipNextBatch } from '../../../src/collector/shipper/ship-batch.ts'
 import { openShipped } from '../../../src/collector/shipper/shipped.ts'
 import { openSpoolFile } from '../../../src/collector/spool/files.ts'
 import type { SpooledEvent } from '../../../src/collector/spool/spooled-event.ts'
@@ -54,6 +54,7 @@ export async function openShipper(t: TestContext) {
 
   const batches = {
     close: () => {},
+    kept: (shard: number) => open.batches.kept(shard),
     next(shard: number) {
       const batch = open.batches.next(shard)
       if (!batch || !fault.remove) return batch
@@ -65,6 +66,24 @@ export async function openShipper(t: TestContext) {
       }
     },
   }
+
+  const storesWith = (client: ClickHouse) => ({
+    clickhouse: client,
+    async retainedFrom() {
+      if (fault.retainedFrom) throw new Error('PostgreSQL is down')
+      return kept.from
+    },
+    deadLetters,
+    now: () => now,
+    batches,
+    shipped: {
+      ...open.shipped,
+      keep(...words: Parameters<typeof open.shipped.keep>) {
+        if (fault.keep) throw new Error('The process ends here')
+        open.shipped.keep(...words)
+      },
+    },
+  })
 
   return {
     clickhouse,
@@ -81,27 +100,8 @@ export async function openShipper(t: TestContext) {
       file.prepare('INSERT INTO groups (shard, events, lines) VALUES (?, ?, ?)').run(shard, group.length, lines)
       file.close()
     },
-    ship: (client: ClickHouse = clickhouse, isRetry = false) =>
-      shipNextBatch(
-        {
-          clickhouse: client,
-          async retainedFrom() {
-            if (fault.retainedFrom) throw new Error('PostgreSQL is down')
-            return kept.from
-          },
-          deadLetters,
-          now: () => now,
-          batches,
-          shipped: {
-            ...open.shipped,
-            keep(...words) {
-              if (fault.keep) throw new Error('The process ends here')
-              open.shipped.keep(...words)
-            },
-          },
-        },
-        isRetry,
-      ),
+    ship: (client: ClickHouse = clickhouse, isRetry = false) => shipNextBatch(storesWith(client), isRetry),
+    release: (client: ClickHouse) => releaseKept(storesWith(client)),
     /** Delivers the notes, as the process does beside the shipping. */
     deliver: (meanwhile: () => Promise<unknown> = async () => {}) =>
       deliverNotes(open.shipped, {

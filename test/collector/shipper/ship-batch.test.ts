@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import { spoolFiles } from '../../../src/collector/spool/files.ts'
 import type { SpooledEvent } from '../../../src/collector/spool/spooled-event.ts'
 import type { ClickHouse } from '../../../src/stores/clickhouse.ts'
+import { sql, text } from '../../../src/stores/clickhouse-sql.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
 import { at, ids, openShipper, pick, today } from './own-shipper.ts'
 
@@ -11,8 +12,24 @@ import { at, ids, openShipper, pick, today } from './own-shipper.ts'
 const deaf = (clickhouse: ClickHouse, table = 'events'): ClickHouse => ({
   ...clickhouse,
   async insert(...words) {
-    await clickhouse.insert(...words)
+    const only = await clickhouse.insert(...words)
     if (words[0] === table) throw new Error('The connection broke')
+    return only
+  },
+})
+
+/** A shard with two replicas, of which one may be away. */
+const replicated = (clickhouse: ClickHouse, away: { isAway: boolean }): ClickHouse => ({
+  ...clickhouse,
+  replicas: {
+    all: [clickhouse],
+    worker: async () => clickhouse,
+    without: async () => (away.isAway ? [2] : []),
+    haveTwoCopies: async () => !away.isAway,
+  },
+  async insert(...words) {
+    await clickhouse.insert(...words)
+    return away.isAway ? clickhouse : undefined
   },
 })
 
@@ -48,6 +65,59 @@ test('each shard gets its own events, and a file of the spool stays until all sh
   assert.deepEqual((await shipper.stored()).map(({ event_id }) => event_id).sort(), ids([...one, ...other]))
   assert.equal(await shipper.ship(second), undefined)
   assert.deepEqual(spoolFiles(shipper.folder), [2])
+})
+
+test('every attempt to send a batch has the same token', async (t) => {
+  const shipper = await openShipper(t)
+  shipper.store([shipper.taken({ at: at('10:00:00') })])
+  const tokens: string[] = []
+  const refusing: ClickHouse = {
+    ...shipper.clickhouse,
+    async insert(_, __, token) {
+      tokens.push(token)
+      throw new Error('ClickHouse is down')
+    },
+  }
+  await assert.rejects(shipper.ship(refusing), /down/)
+  shipper.restart()
+  await assert.rejects(shipper.ship(refusing, true), /down/)
+  assert.equal(tokens.length, 2)
+  assert.equal(tokens[0], tokens[1])
+})
+
+test('events that only one replica has stay in the spool until a second has them, and later ones do not wait', async (t) => {
+  const shipper = await openShipper(t)
+  const away = { isAway: true }
+  const shard = replicated(shipper.clickhouse, away)
+  const groups = ['10:00:00', '10:00:01'].map((time) => [shipper.taken({ at: at(time), title: time })])
+  for (const group of groups) {
+    shipper.store(group)
+    assert.equal((await shipper.ship(shard))?.events, 1)
+  }
+  assert.equal((await shipper.stored()).length, 2)
+  assert.equal(await shipper.release(shard), false)
+  shipper.restart()
+  assert.equal(await shipper.ship(shard), undefined, 'they are not shipped again')
+  away.isAway = false
+  // The only replica with the first event has lost its disk.
+  await shipper.clickhouse.run(
+    sql`DELETE FROM events WHERE site_id = ${text(shipper.siteId)} AND time < '2026-11-15 10:00:01'`,
+  )
+  assert.equal(await shipper.release(shard), true)
+  assert.deepEqual((await shipper.stored()).map(({ event_id }) => event_id).sort(), ids(groups.flat()))
+  assert.equal(await shipper.release(shard), false, 'nothing is left')
+})
+
+test('a batch that may have reached one replica only stays in the spool', async (t) => {
+  const shipper = await openShipper(t)
+  const away = { isAway: true }
+  const shard = replicated(shipper.clickhouse, away)
+  shipper.store([shipper.taken({ at: at('10:00:00') })])
+  await assert.rejects(shipper.ship(deaf(shard)), /broke/)
+  assert.equal((await shipper.ship(shard, true))?.events, 1)
+  away.isAway = false
+  assert.equal(await shipper.release(shard), true)
+  assert.equal((await shipper.stored()).length, 1)
 })
 
 test('after a lost response and a restart, the shipper looks in ClickHouse first, and no event is there twice', async (t) => {

@@ -1,0 +1,190 @@
+// Reads from one replica of a shard at a time. ClickHouse copies rows within about 100 ms, so two replicas may differ by the rows of the
+// last moment, and an answer must never be older than an earlier one. So all queries read the same replica, the first one if possible.
+// Another is read only after it has every row that was confirmed before, and writers insert on the last replica (replicas.ts): what a
+// reader has seen on the first, the last one has, too, even if the first dies (decision D-202).
+import { setTimeout as pause } from 'node:timers/promises'
+import { Unavailable } from './breaker.ts'
+import { type ClickHouse, type ClickHouseReader, isReplicaUnwell } from './clickhouse.ts'
+import type { Sql } from './clickhouse-sql.ts'
+import { catchUp, lagOf } from './replica-lag.ts'
+
+/** A replica that did not have the rows of a rolled-up day when the day became readable. The number grows with every such day. */
+export interface Gap {
+  /** Counted from 1. */
+  replica: number
+  mark: number
+}
+
+export interface ReplicaReads {
+  /** Reads from a replica that has all rolled-up days: none of the gaps. */
+  withoutGaps(gaps: readonly Gap[]): ClickHouseReader
+  close(): void
+}
+
+/** A query that takes longer is sent to another replica as well, and the first answer counts. A quick one takes 20 ms. */
+const hedgeAfterMs = 250
+/** Of all queries, at most this share is sent twice. */
+const hedgedShare = 0.05
+const mostHedgesAtOnce = 5
+/** With more queries running, another copy would only add to the load. */
+const saturatedAt = 8
+const catchUpMs = 2_000
+/** How long queries may wait while the first replica is read again. */
+const returnMs = 300
+const everyMs = 1_000
+/** A replica that is further behind is not read while another one is not. */
+const mostLagSeconds = 10
+
+export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaReads {
+  const home = 0
+  /** The replica that is read. Undefined until one has proved that it has all rows. */
+  let current: number | undefined
+  /** Set while queries must wait for another replica. */
+  let moving: Promise<void> | undefined
+  let left = Promise.withResolvers<void>()
+  let hedges = mostHedgesAtOnce
+  const running = replicas.map(() => 0)
+  const gapMarks = replicas.map(() => 0)
+  const closedMarks = replicas.map(() => 0)
+
+  const timer = setInterval(() => void look(), everyMs).unref()
+  let looking = false
+
+  async function read<Row>(gaps: readonly Gap[], statement: Sql, signal?: AbortSignal): Promise<Row[]> {
+    for (const { replica, mark } of gaps) gapMarks[replica - 1] = Math.max(gapMarks[replica - 1] ?? 0, mark)
+    await moving
+    if (current === undefined || hasGap(current)) await leave(current)
+    const first = current as unknown as number
+    try {
+      return await readHedged<Row>(first, statement, signal)
+    } catch (error) {
+      if (!isReplicaUnwell(error) || signal?.aborted) throw error
+      await leave(first, error as Error)
+      return await readFrom<Row>(current as unknown as number, statement, signal)
+    }
+  }
+
+  const hasGap = (replica: number): boolean => (gapMarks[replica] as number) > (closedMarks[replica] as number)
+
+  async function readHedged<Row>(first: number, statement: Sql, signal?: AbortSignal): Promise<Row[]> {
+    hedges = Math.min(mostHedgesAtOnce, hedges + hedgedShare)
+    const [own, others] = [new AbortController(), new AbortController()]
+    const answer = readFrom<Row>(first, statement, either(signal, own.signal))
+    const waiting = new AbortController()
+    const isLate = await Promise.race([
+      answer.then(
+        () => false,
+        () => false,
+      ),
+      pause(hedgeAfterMs, true, { signal: waiting.signal }).catch(() => false),
+      left.promise.then(() => true),
+    ])
+    waiting.abort()
+    if (!isLate) return answer
+    const second = current === first ? replicas.findIndex((_, index) => index !== first && mayHedge(index)) : current
+    if (second === undefined || second < 0) return answer
+    // A replica that was left does not count: its queries are asked again.
+    if (current === first) hedges--
+    const again = (async () => {
+      if (current !== second) await catchUpWith(second, catchUpMs)
+      const rows = await readFrom<Row>(second, statement, either(signal, others.signal))
+      if (current === first) moveTo(second)
+      return rows
+    })()
+    try {
+      return await Promise.any([answer, again])
+    } catch (error) {
+      throw (error as AggregateError).errors[0]
+    } finally {
+      own.abort()
+      others.abort()
+    }
+  }
+
+  const mayHedge = (replica: number): boolean =>
+    hedges >= 1 && (running[replica] as number) < saturatedAt && !hasGap(replica)
+
+  async function readFrom<Row>(replica: number, statement: Sql, signal?: AbortSignal): Promise<Row[]> {
+    running[replica] = (running[replica] as number) + 1
+    try {
+      return await (replicas[replica] as ClickHouse).rows<Row>(statement, signal)
+    } finally {
+      running[replica] = (running[replica] as number) - 1
+    }
+  }
+
+  /** Moves to another replica, unless another query has done so. Throws if none has all rows. */
+  async function leave(replica: number | undefined, cause?: Error): Promise<void> {
+    if (!moving && current === replica) moving = moveOn(replica, cause).finally(() => (moving = undefined))
+    await moving
+  }
+
+  async function moveOn(from: number | undefined, cause?: Error): Promise<void> {
+    for (const [index] of replicas.entries()) {
+      if (index === from && !hasGap(index)) continue
+      const isReady = await catchUpWith(index, catchUpMs).then(
+        () => true,
+        (error) => {
+          cause ??= error
+        },
+      )
+      if (isReady) return moveTo(index)
+    }
+    throw cause instanceof Unavailable
+      ? cause
+      : new Unavailable(`No replica has all rows: ${cause?.message}`, { cause })
+  }
+
+  async function catchUpWith(replica: number, withinMs: number): Promise<void> {
+    const mark = gapMarks[replica] as number
+    await catchUp(replicas[replica] as ClickHouse, replicas, withinMs)
+    closedMarks[replica] = mark
+  }
+
+  function moveTo(replica: number): void {
+    current = replica
+    left.resolve()
+    left = Promise.withResolvers()
+  }
+
+  /** Leaves a replica that is behind, and returns to the first one when it is well again. */
+  async function look(): Promise<void> {
+    if (looking || moving || current === undefined) return
+    looking = true
+    try {
+      if (current !== home) await returnHome()
+      else if ((await lagOf(replicas[home] as ClickHouse)) > mostLagSeconds) await leave(home)
+    } catch {
+      // As it is: queries find out themselves what does not work.
+    } finally {
+      looking = false
+    }
+  }
+
+  async function returnHome(): Promise<void> {
+    await catchUpWith(home, catchUpMs) // meanwhile, queries read the other
+    if ((await lagOf(replicas[home] as ClickHouse)) > mostLagSeconds || moving) return
+    const from = current as number
+    moving = (async () => {
+      // An answer that is on its way may be newer than the first replica.
+      const deadline = performance.now() + returnMs
+      while ((running[from] as number) > 0) {
+        if (performance.now() > deadline) return
+        await pause(5)
+      }
+      await catchUpWith(home, returnMs).then(
+        () => moveTo(home),
+        () => {},
+      )
+    })().finally(() => (moving = undefined))
+    await moving
+  }
+
+  return {
+    withoutGaps: (gaps) => ({ rows: (statement, signal) => read(gaps, statement, signal) }),
+    close: () => clearInterval(timer),
+  }
+}
+
+const either = (given: AbortSignal | undefined, own: AbortSignal): AbortSignal =>
+  given ? AbortSignal.any([given, own]) : own

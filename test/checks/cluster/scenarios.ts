@@ -1,0 +1,262 @@
+// What must hold while a replica is behind, away or new, one step at a time. Only with replicas.
+import { randomUUID } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createAccount } from '../../../src/accounts/accounts.ts'
+import { createSite, findSite, type Site } from '../../../src/accounts/sites.ts'
+import { openBatches } from '../../../src/collector/shipper/batches.ts'
+import { openDeadLetters } from '../../../src/collector/shipper/dead-letters.ts'
+import { releaseKept, shipNextBatch } from '../../../src/collector/shipper/ship-batch.ts'
+import { openShipped } from '../../../src/collector/shipper/shipped.ts'
+import { openSpoolFile } from '../../../src/collector/spool/files.ts'
+import { closeGaps } from '../../../src/rollups/replica-gaps.ts'
+import { rollUpSite } from '../../../src/rollups/roll-up.ts'
+import { createStatsService } from '../../../src/stats/service.ts'
+import { type ClickHouse, createClickHouseDatabase, openClickHouse, serversOf } from '../../../src/stores/clickhouse.ts'
+import { sql, text } from '../../../src/stores/clickhouse-sql.ts'
+import { type Cluster, openCluster } from '../../../src/stores/cluster.ts'
+import { migrate } from '../../../src/stores/migrate.ts'
+import type { Postgres } from '../../../src/stores/postgres.ts'
+import { catchUp } from '../../../src/stores/replica-lag.ts'
+import { replicate } from '../../../src/stores/replicas.ts'
+import { recordBatch } from '../../../src/traffic/recording.ts'
+import { eventOf } from '../../support/events.ts'
+import { eventually } from '../../support/eventually.ts'
+import { newDatabaseName } from '../../support/stores.ts'
+import type { Check } from '../runner.ts'
+import type { Server, Servers } from './servers.ts'
+
+interface Installation {
+  check: Check
+  servers: Servers
+  postgres: Postgres
+  cluster: Cluster
+  accountId: string
+}
+
+const now = Date.parse('2026-11-15T12:00:00Z')
+const closed = '2026-11-14'
+const patientMs = 60_000
+const tables = ['events', 'titles', 'short_rollups', 'long_rollups', 'today_rollups']
+
+export async function runScenarios(check: Check, servers: Servers, postgres: Postgres): Promise<void> {
+  const cluster = openCluster({ CLICKHOUSE_URL: '', CLICKHOUSE_SHARDS: servers.addresses })
+  check.onEnd(() => cluster.close())
+  await migrate({ postgres, cluster })
+  const accountId = await createAccount(postgres, { name: 'Scenarios', plan: 'Agency' })
+  const installation = { check, servers, postgres, cluster, accountId }
+  for (const scenario of [behindWhileRollingUp, aloneWithABatch, lostDisk, slowReplica, aloneBefore]) {
+    check.say(`scenario: ${scenario.name}`)
+    await scenario(installation)
+  }
+}
+
+/** A replica that gets no rows while days are rolled up does not answer with too small a number. */
+async function behindWhileRollingUp(installation: Installation): Promise<void> {
+  const { check, postgres, cluster } = installation
+  const site = await siteOn(installation, 1)
+  const shard = cluster.of(site)
+  const [first] = serversOf(shard) as [ClickHouse]
+  await insert(shard, site, 40, `${closed}T10:00:00Z`)
+  const views = async () => viewsOf(cluster, (await findSite(postgres, site.id)) as Site)
+  expect(check, 'views before a rollup', await views(), 40)
+  for (const table of tables) await first.command(`SYSTEM STOP FETCHES ${table}`)
+  try {
+    expect(check, 'days rolled up', await rollUpSite({ postgres, clickhouse: shard }, site.id, closed), 14)
+    expect(check, 'views while a replica misses the rollup', await views(), 40)
+    expect(check, 'replicas with a gap', await gaps(postgres), [1])
+    await closeGaps({ postgres, clickhouse: shard })
+    expect(check, 'replicas with a gap, looked at again', await gaps(postgres), [1])
+  } finally {
+    for (const table of tables) await first.command(`SYSTEM START FETCHES ${table}`)
+  }
+  await eventually(async () => {
+    await closeGaps({ postgres, clickhouse: shard })
+    if ((await gaps(postgres)).length > 0) throw new Error('the gap is still there')
+  }, patientMs)
+  expect(check, 'views after the replica has caught up', await views(), 40)
+}
+
+/** A batch that one replica has stays in the spool until the other has it, and later ones do not wait. */
+async function aloneWithABatch(installation: Installation): Promise<void> {
+  const { check, cluster, servers } = installation
+  const site = await siteOn(installation, 1)
+  const shipper = openShipper(cluster.of(site), check)
+  const last = servers.shards[0]?.[1] as Server
+  await last.kill()
+  for (const events of [3, 4]) {
+    shipper.spool(site, events)
+    await eventually(shipper.ship, patientMs)
+  }
+  expect(check, 'batches that wait for a second replica', shipper.kept(), 7)
+  await shipper.release()
+  expect(check, 'batches that still wait', shipper.kept(), 7)
+  await last.start()
+  await eventually(async () => {
+    await shipper.release()
+    if (shipper.kept() > 0) throw new Error('the batches still wait')
+  }, patientMs)
+  for (const replica of serversOf(cluster.of(site))) {
+    expect(check, 'events on each replica', await eventsOf(replica, site), 7)
+  }
+}
+
+/** The only replica with a batch loses its disk: the events come from the spool again. */
+async function lostDisk(installation: Installation): Promise<void> {
+  const { check, postgres, cluster, servers } = installation
+  const site = await siteOn(installation, 1)
+  const shipper = openShipper(cluster.of(site), check)
+  const [first, last] = servers.shards[0] as [Server, Server]
+  await last.kill()
+  shipper.spool(site, 5)
+  await eventually(shipper.ship, patientMs)
+  await first.wipe?.()
+  await last.start()
+  await first.start()
+  await servers.createDatabase(servers.addresses[0]?.[0] as string)
+  await eventually(() => migrate({ postgres, cluster }), patientMs)
+  await eventually(async () => {
+    await shipper.release()
+    if (shipper.kept() > 0) throw new Error('the batch still waits')
+  }, patientMs)
+  for (const replica of serversOf(cluster.of(site))) {
+    expect(check, 'events after a lost disk', await eventsOf(replica, site), 5)
+  }
+}
+
+/** Slow queries are sent twice, but no more than one in twenty. */
+async function slowReplica({ check, cluster, servers }: Installation): Promise<void> {
+  const [shard] = cluster.shards as [ClickHouse]
+  const [first, last] = serversOf(shard) as [ClickHouse, ClickHouse]
+  const slow = sql`SELECT sleep(0.3)`
+  let asked = 0
+  const counting: ClickHouse = {
+    ...last,
+    rows: (...given) => {
+      if (given[0] === slow) asked++
+      return last.rows(...given)
+    },
+  }
+  const own = replicate([first, counting])
+  try {
+    for (let nth = 0; nth < 40; nth++) await Promise.all([own.rows(slow), own.rows(slow)])
+    // The budget begins with five. A replica that answered earlier is read for a second or two.
+    const most = 5 + 0.05 * 80 + 10
+    if (asked > most) check.fault('hedging', `${asked} queries to the other replica, at most ${most}`)
+    if (asked === 0) check.fault('hedging', 'no query was sent twice')
+    const server = servers.shards[0]?.[0] as Server
+    await server.stop()
+    const began = performance.now()
+    await own.rows(sql`SELECT 1`)
+    const ms = performance.now() - began
+    await server.resume()
+    if (ms > 2_000) check.slow('hedging', `an answer took ${Math.round(ms)} ms while a replica was stopped`)
+  } finally {
+    await eventually(() => catchUp(first, [first, last], 1_000), patientMs)
+  }
+}
+
+/** A shard with one server gets a second one: its rows are copied. */
+async function aloneBefore({ check, servers, postgres }: Installation): Promise<void> {
+  const database = newDatabaseName()
+  const urls = (servers.addresses[1] as string[]).map(
+    (url) => Object.assign(new URL(url), { pathname: `/${database}` }).href,
+  )
+  for (const url of urls) await createClickHouseDatabase(url)
+  const opened: Cluster[] = []
+  const open = (addresses: string[]) => {
+    opened.push(openCluster({ CLICKHOUSE_URL: '', CLICKHOUSE_SHARDS: [addresses] }))
+    return opened.at(-1) as Cluster
+  }
+  try {
+    const alone = open(urls.slice(0, 1))
+    await migrate({ postgres, cluster: alone })
+    const site = { id: `site_${randomUUID()}`, shard: 1 }
+    await insert(alone.of(site), site, 9, `${closed}T10:00:00Z`)
+    const both = open(urls)
+    await migrate({ postgres, cluster: both })
+    await insert(both.of(site), site, 2, `${closed}T11:00:00Z`)
+    for (const replica of serversOf(both.of(site))) {
+      await eventually(() => catchUp(replica, serversOf(both.of(site)), 1_000), patientMs)
+      expect(check, 'events of a server that was alone', await eventsOf(replica, site), 11)
+    }
+  } finally {
+    for (const url of urls) {
+      const clickhouse = openClickHouse(Object.assign(new URL(url), { pathname: '/default' }).href)
+      await clickhouse.command(`DROP DATABASE ${database} SYNC`).finally(() => clickhouse.close())
+    }
+    for (const cluster of opened) await cluster.close()
+  }
+}
+
+async function siteOn({ postgres, accountId }: Installation, shard: number): Promise<Site> {
+  const id = await createSite(postgres, { accountId, domain: `${randomUUID()}.example` })
+  await postgres`UPDATE sites SET shard = ${shard} WHERE id = ${id}`
+  return (await findSite(postgres, id)) as Site
+}
+
+async function insert(shard: ClickHouse, { id }: { id: string }, count: number, at: string): Promise<void> {
+  const events = Array.from({ length: count }, (_, nth) => eventOf({ at, visitor: `${nth}` }, id, 'UTC'))
+  await recordBatch(shard, { id: randomUUID(), events })
+}
+
+/** As a new process would answer. */
+async function viewsOf(cluster: Cluster, site: Site): Promise<number> {
+  const stats = createStatsService({ cluster, now: () => now, cacheBytes: 0 })
+  const parameters = { range: { name: '7d' }, filters: {}, limit: 10 } as const
+  const { data } = await stats.read(
+    { report: 'overview', site, parameters, queueKey: 'check' },
+    AbortSignal.timeout(patientMs),
+  )
+  return (data as { current: { pageviews: number } }).current.pageviews
+}
+
+const gaps = async (postgres: Postgres): Promise<number[]> =>
+  (await postgres<{ replica: number }[]>`SELECT replica FROM replica_gaps WHERE shard = 1`).map(
+    ({ replica }) => replica,
+  )
+
+async function eventsOf(server: ClickHouse, { id }: { id: string }): Promise<number | undefined> {
+  const [row] = await server.rowsPatiently<{ events: number }>(
+    sql`SELECT count() AS events FROM events WHERE site_id = ${text(id)}`,
+  )
+  return row?.events
+}
+
+function openShipper(clickhouse: ClickHouse, check: Check) {
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-spool-'))
+  const [batches, deadLetters, shipped] = [openBatches(folder), openDeadLetters(folder), openShipped(folder)]
+  const file = openSpoolFile(folder, 1)
+  check.onEnd(() => {
+    for (const one of [batches, deadLetters, shipped, file]) one.close()
+    rmSync(folder, { recursive: true })
+  })
+  const stores = { clickhouse, batches, deadLetters, shipped, retainedFrom: async () => '1970-01-01', now: () => now }
+  let isRetry = false
+  let group = 0
+  return {
+    spool(site: Site, count: number) {
+      const lines = Array.from({ length: count }, (_, nth) =>
+        JSON.stringify({ event: eventOf({ at: `${closed}T09:00:00Z`, visitor: `${nth}` }, site.id, 'UTC') }),
+      )
+      file
+        .prepare('INSERT INTO groups (number, shard, events, lines) VALUES (?, ?, ?, ?)')
+        .run(++group, site.shard, count, lines.join('\n'))
+    },
+    async ship() {
+      const wasRetry = isRetry
+      isRetry = true
+      await shipNextBatch(stores, wasRetry)
+      isRetry = false
+    },
+    release: () => releaseKept(stores),
+    kept: () =>
+      (file.prepare('SELECT coalesce(sum(events), 0) AS events FROM groups').get() as { events: number }).events,
+  }
+}
+
+function expect(check: Check, what: string, found: unknown, expected: unknown): void {
+  if (JSON.stringify(found) !== JSON.stringify(expected))
+    check.fault(what, `${JSON.stringify(found)} instead of ${JSON.stringify(expected)}`)
+}
