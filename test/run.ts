@@ -35,6 +35,12 @@ const long = [
   'test/faults/', // check:chaos breaks the same stores under a whole installation
   'test/api/reference-examples.test.ts', // check:reference opens the same page; the examples run in four languages
   'test/cli/backup-under-traffic.test.ts', // cli/backup.test.ts without traffic
+  // check:console opens every page in a browser; the tests beside these send the same forms.
+  'test/console/site-pages-browser.test.ts',
+  'test/console/people-browser.test.ts',
+  'test/console/dashboard-browser.test.ts',
+  'test/console/keys-browser.test.ts',
+  'test/collector/outages.test.ts', // check:collect stops ClickHouse under load
 ]
 
 /** Halves what it costs to start a process of ours: 0.36 s of CPU instead of 0.8 s. */

@@ -17,13 +17,24 @@ export const assumed = {
     value: 0.7,
     meaning: 'share of cores and disks to use; merges and failures need the rest',
   },
+  jsonBytes: { value: 340, meaning: 'bytes of an event on its way from a collector to ClickHouse, as JSON' },
+  nodePrice: { value: 600, meaning: 'euros per month for a node of ClickHouse' },
+  corePrice: { value: 10, meaning: 'euros per month for a core of a collector' },
+}
+
+/** Measured with the same tables by other commands than bench:scale. */
+export const measuredElsewhere = {
+  collectMicroseconds: { value: 142, by: 'check:collect' },
+  smallSiteMilliseconds: { value: 4.5, by: 'bench:rollup' },
 }
 
 export interface PerCore {
   insertMicroseconds: number
+  /** A collector receives an event over HTTP and stores it on disk. */
+  collectMicroseconds: number
   sendMicroseconds: number
   rollupMicroseconds: number
-  /** One visit of a rollup run to a small site, whatever the site holds. */
+  /** One of many small sites that are rolled up with the same statements. */
   rollupMillisecondsPerSite: number
   /** Responses per second and core; ClickHouse, the API and the clients of the bench share the cores. */
   answers: number
@@ -33,10 +44,11 @@ export interface PerCore {
 
 export function perCore({ sizes, bytes, rollups, inserting, throughput, machine }: ScaleResult): PerCore {
   return {
+    collectMicroseconds: measuredElsewhere.collectMicroseconds.value,
     insertMicroseconds: inserting.clickhouseMicroseconds,
     sendMicroseconds: inserting.senderMicroseconds,
     rollupMicroseconds: (rollups.whale.cpuSeconds * 1e6) / sizes.whale,
-    rollupMillisecondsPerSite: (rollups.small.cpuSeconds * 1e3) / sizes.smallSites,
+    rollupMillisecondsPerSite: measuredElsewhere.smallSiteMilliseconds.value,
     answers: throughput.today.api / machine.cores,
     rawBytesAnEvent: bytes.raw / sizes.whale,
     rollupBytesPerEvent: bytes.rolledUp / sizes.whale,
@@ -46,10 +58,17 @@ export function perCore({ sizes, bytes, rollups, inserting, throughput, machine 
 export interface Needs {
   eventsASecond: number
   requestsASecond: number
-  cores: { inserting: number; sending: number; rollups: number; rollupSites: number; answering: number }
+  /** Of the nodes of ClickHouse. */
+  cores: { inserting: number; rollups: number; rollupSites: number; answering: number }
+  /** Of the collectors, with the share that stays free. */
+  collectorCores: number
+  /** Bytes per second in the busiest second. */
+  network: { toClickHouse: number; toReplicas: number }
   bytes: { raw: number; rolledUp: number }
   nodes: { byCores: number; byDisk: number }
   shards: number
+  /** Euros for a billion events, with everything that is kept of earlier ones. */
+  billPerBillion: number
   /** Bytes of rollups that one day adds to a node. Its page cache should hold the last thirty days. */
   rollupBytesPerNodeDay: number
 }
@@ -63,7 +82,6 @@ export function needsOf(one: PerCore): Needs {
   const cores = {
     // Every replica writes its own copy.
     inserting: (eventsASecond * one.insertMicroseconds * copies) / 1e6,
-    sending: (eventsASecond * one.sendMicroseconds) / 1e6,
     // A day is rolled up once, during the next day, zone by zone, so there is no peak. A replica copies the finished parts.
     rollups: ((eventsADay.value / 86_400) * one.rollupMicroseconds) / 1e6,
     rollupSites: ((sites.value / 86_400) * one.rollupMillisecondsPerSite) / 1e3,
@@ -79,7 +97,17 @@ export function needsOf(one: PerCore): Needs {
     byDisk: Math.ceil((bytes.raw + bytes.rolledUp) / (nodeBytes.value * fullest.value)),
   }
   const shards = Math.ceil(Math.max(nodes.byCores, nodes.byDisk) / copies)
+  const collectorCores = Math.ceil(
+    (eventsASecond * (one.collectMicroseconds + one.sendMicroseconds)) / 1e6 / fullest.value,
+  )
+  const monthlyBill = shards * copies * assumed.nodePrice.value + collectorCores * assumed.corePrice.value
   return {
+    collectorCores,
+    network: {
+      toClickHouse: eventsASecond * assumed.jsonBytes.value,
+      toReplicas: eventsASecond * one.rawBytesAnEvent * (copies - 1),
+    },
+    billPerBillion: monthlyBill / ((eventsADay.value * 30) / 1e9),
     eventsASecond,
     requestsASecond,
     cores,

@@ -2,7 +2,7 @@
 // written by hand.
 import { geometricMean, isWhale } from '../../bench/scale/judge.ts'
 import type { ScaleResult } from '../../bench/scale/result.ts'
-import { assumed, needsOf, type PerCore, perCore } from './scale-arithmetic.ts'
+import { assumed, measuredElsewhere, needsOf, type PerCore, perCore } from './scale-arithmetic.ts'
 import { scaleChart } from './scale-chart.ts'
 
 const shortRun = `
@@ -83,7 +83,8 @@ share the cores. Responses per second:
 | CPU time of ClickHouse to write an event | ${shown(one.insertMicroseconds)} µs |
 | CPU time of the sender to send an event (as JSON, in batches of 20,000) | ${shown(one.sendMicroseconds)} µs |
 | CPU time to roll up an event | ${shown(one.rollupMicroseconds)} µs |
-| CPU time to roll up a small site, all its days at once | ${shown(one.rollupMillisecondsPerSite)} ms |
+| CPU time of a collector to receive an event over HTTP and store it on disk (\`npm run ${measuredElsewhere.collectMicroseconds.by}\`) | ${shown(one.collectMicroseconds)} µs |
+| CPU time to roll up one of many small sites (\`npm run ${measuredElsewhere.smallSiteMilliseconds.by}\`) | ${shown(one.rollupMillisecondsPerSite)} ms |
 | CPU time to count half of today for the largest site, every 40 s | ${shown(result.rollups.today.cpuSeconds)} s |
 | responses per second and core, small sites, with today, without cache | ${shown(one.answers)} |
 | disk for an event | ${shown(one.rawBytesAnEvent)} bytes |
@@ -142,10 +143,12 @@ statement names its site, so shards share nothing and the costs simply add up:
 | Work | Arithmetic | Cores |
 |---|---|---|
 | writing | ${count(needs.eventsASecond)}/s x ${shown(one.insertMicroseconds)} µs x ${copies} copies | ${shown(cores.inserting)} |
-| sending (by the collectors) | ${count(needs.eventsASecond)}/s x ${shown(one.sendMicroseconds)} µs | ${shown(cores.sending)} |
 | rolling up events | ${count(assumed.eventsADay.value)} / 86,400 s x ${shown(one.rollupMicroseconds)} µs | ${shown(cores.rollups)} |
 | visiting sites to roll up | ${count(assumed.sites.value)} / 86,400 s x ${shown(one.rollupMillisecondsPerSite)} ms | ${shown(cores.rollupSites)} |
 | answering | ${count(needs.requestsASecond)}/s / ${shown(one.answers)} | ${shown(cores.answering)} |
+
+A replica copies finished parts instead of sorting rows, so writing a copy costs less than is counted here. The collectors are machines of
+their own: ${count(needs.eventsASecond)}/s x (${shown(one.collectMicroseconds)} + ${shown(one.sendMicroseconds)} µs) need **${count(needs.collectorCores)} cores**.
 
 | Disk | Arithmetic | Terabytes |
 |---|---|---|
@@ -155,6 +158,9 @@ statement names its site, so shards share nothing and the costs simply add up:
 A node has ${assumed.nodeCores.value} cores and ${terabytes(assumed.nodeBytes.value)} TB, of which ${percent(assumed.fullest.value)} are used. The cores need ${count(nodes.byCores)} nodes and the disks ${count(nodes.byDisk)}, which makes **${count(needs.shards)} shards of ${copies} replicas**.
 A shard's rollups of the last month take ${gigabytes(cacheBytes)} GB, which its page cache should hold. On top of the memory that ClickHouse takes at rest, add
 1 GiB for each query that may run at the same time.
+
+In the busiest second the collectors send ${megabytes(needs.network.toClickHouse)} MB to ClickHouse and the replicas copy ${megabytes(needs.network.toReplicas)} MB from each other. A query sends
+kilobytes. With the prices assumed above, **a billion events cost ${count(needs.billPerBillion)} euros**, nearly all of it for disks that keep what came earlier.
 
 The number of parts does not grow with the number of sites: one statement rolls up hundreds of small sites
 ([D-200](decisions/D-200-many-small-sites-in-one-statement.md)).
@@ -167,7 +173,18 @@ This breaks first, in this order:
 3. **The control plane.** PostgreSQL gets one change for each rolled-up day of a site, ${count(assumed.sites.value / 86_400)} per second, and notifies every API process of each.
    Redis counts each request in one step: one core of Redis can count ${count(needs.requestsASecond)} requests per second, but not twice as many.
 
-These figures come from one machine without replication. They include neither a network nor replicas that lag behind.
+## When a log belongs between collectors and shards
+
+Each collector sends a batch per second to each shard. ClickHouse's documentation recommends about one insert per second; ten collectors make
+ten. From there on a log belongs between them (Kafka, Redpanda, NATS JetStream): one subject per shard, which all collectors append to, and one writer per shard, which inserts a large batch per second.
+
+What would change is the end of the shipper: it would append a group of events to the subject of its shard instead of inserting a batch, and
+forget it when the log has it on several disks. The writer would take the batch's id from the range of sequence numbers, so that a repeated
+batch has the same id. Nothing else would: the spool stays, because a collector must not depend on the log either, and so do the looks for
+what is already there. Three nodes of NATS JetStream with three copies and fsync for every message took 1,300 to 2,400 groups of 32 kB per
+second on two cores, about 100 events each, and lost nothing when the leader was killed.
+
+All these figures come from one machine. Replicas were tested on it ([cluster](cluster.md)), but not measured with disks and a network of their own.
 `
 }
 
@@ -177,5 +194,6 @@ const shown = (value: number): string =>
   value >= 1_000 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)))
 const percent = (share: number): string => `${shown(share * 100)} %`
 const terabytes = (bytes: number): string => shown(bytes / 1e12)
+const megabytes = (bytes: number): string => shown(bytes / 1e6)
 const gigabytes = (bytes: number): string => shown(bytes / 1e9)
 const mebibytes = (bytes: number): string => shown(bytes / 1024 ** 2)

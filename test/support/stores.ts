@@ -1,12 +1,12 @@
-// Real stores for tests: those of CLICKHOUSE_URL, DATABASE_URL and REDIS_URL, otherwise ClickHouse from npm and the PostgreSQL and Redis
-// of this machine. `test/run.ts` migrates one database for all files and passes it on through the environment; a file that runs alone
+// Real stores for tests: those of CLICKHOUSE_URL (or the first shard of CLICKHOUSE_SHARDS), DATABASE_URL and REDIS_URL, otherwise
+// ClickHouse from npm and the PostgreSQL and Redis of this machine. `test/run.ts` migrates one database for all files and passes it on through the environment; a file that runs alone
 // creates its own.
 import { randomBytes } from 'node:crypto'
 import type { ClickHouseServerOptions } from '../../dev/clickhouse/server.ts'
 import { createTemporaryDatabase } from '../../dev/clickhouse/temporary-database.ts'
 import type { KeySecrets } from '../../src/accounts/keys.ts'
-import { type ClickHouse, openClickHouse } from '../../src/stores/clickhouse.ts'
-import { type Cluster, clusterOf } from '../../src/stores/cluster.ts'
+import { type ClickHouse, createClickHouseDatabase, openClickHouse } from '../../src/stores/clickhouse.ts'
+import { type Cluster, clusterOf, openCluster } from '../../src/stores/cluster.ts'
 import { migrate } from '../../src/stores/migrate.ts'
 import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
 import { atEnd } from './at-end.ts'
@@ -19,6 +19,8 @@ export const keySecrets: KeySecrets = [{ version: 1, secret: Buffer.from('a-secr
 export interface StoreAddresses {
   postgres: string
   clickhouse: string
+  /** All servers of the shard, if it has replicas. */
+  replicas?: string[]
   redis: string
   redisPrefix: string
 }
@@ -46,7 +48,11 @@ export async function createEmptyStores(
   options: ClickHouseServerOptions = {},
 ): Promise<{ stores: Stores; clickhousePid: number | undefined; remove(): Promise<void> }> {
   const name = newDatabaseName()
-  const database = await createTemporaryDatabase(options, name)
+  const given = process.env.CLICKHOUSE_SHARDS
+  const database =
+    given && Object.keys(options).length === 0
+      ? await createReplicatedDatabase((JSON.parse(given) as string[][])[0] ?? [], name)
+      : await createTemporaryDatabase(options, name)
   const admin = openPostgres(databaseUrl, 1)
   try {
     await admin.unsafe(`CREATE DATABASE ${name}`)
@@ -57,6 +63,7 @@ export async function createEmptyStores(
   const stores = connect({
     postgres: withPath(databaseUrl, name),
     clickhouse: database.url,
+    ...('replicas' in database && { replicas: database.replicas as string[] }),
     redis: redisUrl,
     redisPrefix: `${name}:`,
   })
@@ -70,6 +77,23 @@ export async function createEmptyStores(
         SELECT datname AS name FROM pg_database WHERE starts_with(datname, ${name})`
       for (const { name } of ours) await admin.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)
       await admin.end()
+    },
+  }
+}
+
+/** The same database on every replica. */
+async function createReplicatedDatabase(servers: readonly string[], name: string) {
+  const replicas = servers.map((server) => withPath(server, name))
+  for (const url of replicas) await createClickHouseDatabase(url)
+  return {
+    url: replicas[0] as string,
+    replicas,
+    pid: undefined,
+    async remove() {
+      for (const server of servers) {
+        const clickhouse = openClickHouse(withPath(server, 'default'))
+        await clickhouse.command(`DROP DATABASE ${name} SYNC`).finally(() => clickhouse.close())
+      }
     },
   }
 }
@@ -94,7 +118,10 @@ export const openStores = once(async (): Promise<Stores> => {
 })
 
 export function connect(addresses: StoreAddresses): Stores {
-  const clickhouse = openClickHouse(addresses.clickhouse)
+  const [clickhouse] = openCluster({
+    CLICKHOUSE_URL: addresses.clickhouse,
+    CLICKHOUSE_SHARDS: addresses.replicas && [addresses.replicas],
+  }).shards as [ClickHouse]
   return { postgres: openPostgres(addresses.postgres, 4), clickhouse, cluster: clusterOf([clickhouse]), addresses }
 }
 
