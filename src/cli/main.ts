@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util'
 import { type Config, readConfig } from '../config.ts'
 import { exitWith, explain } from '../process/error-hints.ts'
 import { type Cluster, openCluster } from '../stores/cluster.ts'
-import { expectAnswer, openPostgres, type Postgres } from '../stores/postgres.ts'
+import { openPostgres, type Postgres } from '../stores/postgres.ts'
 import { type Command, CommandError, type Context, type Input } from './command.ts'
 import { commands, tasks } from './commands.ts'
 import { commandHelp, groupHelp, overallHelp } from './help.ts'
@@ -24,7 +24,6 @@ const context: Context = {
   },
   get postgres(): Postgres {
     const postgres = openPostgres(context.config.DATABASE_URL)
-    expectAnswer(postgres).catch(exitWith)
     opened.push(() => postgres.end({ timeout: 1 }))
     Object.defineProperty(context, 'postgres', { value: postgres })
     return postgres

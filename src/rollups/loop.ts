@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lastClosedDay } from '../calendar/days.ts'
 import { eraseDeletedSites } from '../erasure/job.ts'
-import type { ClickHouse } from '../stores/clickhouse.ts'
+import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { date, sql, text } from '../stores/clickhouse-sql.ts'
 import { withLease } from '../stores/lease.ts'
 import { type AllStores, byShard, type Stores } from '../stores/stores.ts'
@@ -257,8 +257,12 @@ export function startRollups(
 
 /** New sites go where most of the disk is free (migrations/postgres/0007_shards.sql). */
 async function measureShard({ postgres, clickhouse }: Stores): Promise<void> {
-  const [row] = await clickhouse.rows<{ free: number }>(
-    sql`SELECT min(unreserved_space / greatest(total_space, 1)) AS free FROM system.disks`,
-  )
-  await postgres`UPDATE shards SET free_share = ${row?.free ?? 1} WHERE number = ${clickhouse.shard}`
+  const measure = (server: ClickHouse) =>
+    server.rows<{ free: number }>(
+      sql`SELECT min(unreserved_space / greatest(total_space, 1)) AS free FROM system.disks`,
+    )
+  const found = await Promise.all(serversOf(clickhouse).map((server) => measure(server).catch(() => [])))
+  if (found.flat().length === 0) return // it is down
+  const free = Math.min(...found.flat().map((row) => row.free))
+  await postgres`UPDATE shards SET free_share = ${free} WHERE number = ${clickhouse.shard}`
 }

@@ -26,26 +26,6 @@ export function openPostgres(url: string, mostConnections = 10): Postgres {
   })
 }
 
-const answerMs = 15_000
-
-/**
- * Rejects only when PostgreSQL has sent nothing for 15 s. The driver reconnects without end to a server that closes the connection
- * before it has sent anything, such as an HTTP server.
- */
-export async function expectAnswer(sql: Postgres): Promise<void> {
-  const answer = sql`SELECT 1`.then(
-    () => true,
-    () => true,
-  )
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, answerMs, false)
-  })
-  const hasAnswered = await Promise.race([answer, late])
-  clearTimeout(timer)
-  if (!hasAnswered) throw Object.assign(new Error(`no answer within ${answerMs / 1000} s`), { code: 'CONNECT_TIMEOUT' })
-}
-
 export function connectPostgres(url: string, options: Options): Postgres {
   const sockets = new Set<Socket>()
   const reserved = new Set<Postgres>()
@@ -165,7 +145,6 @@ export async function createPostgresDatabase(url: string): Promise<void> {
   const name = new URL(url).pathname.slice(1) || 'postgres'
   const sql = openPostgres(url)
   try {
-    await Promise.race([sql`SELECT 1`, expectAnswer(sql)])
     await sql`SELECT 1`
     return
   } catch (error) {

@@ -52,7 +52,7 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
 
   async function read<Row>(gaps: readonly Gap[], statement: Sql, signal?: AbortSignal): Promise<Row[]> {
     for (const { replica, mark } of gaps) gapMarks[replica - 1] = Math.max(gapMarks[replica - 1] ?? 0, mark)
-    await moving
+    await moving?.catch(() => {}) // the replica that another query could not leave may still answer this one
     if (current === undefined || hasGap(current)) await leave(current)
     const first = current as unknown as number
     try {
@@ -124,8 +124,9 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
       if (index === from && !hasGap(index)) continue
       const isReady = await catchUpWith(index, catchUpMs).then(
         () => true,
-        (error) => {
+        (error: Error) => {
           cause ??= error
+          return false
         },
       )
       if (isReady) return moveTo(index)
@@ -153,7 +154,7 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
     looking = true
     try {
       if (current !== home) await returnHome()
-      else if ((await lagOf(replicas[home] as ClickHouse)) > mostLagSeconds) await leave(home)
+      else if ((await lagOf(replicas[home] as ClickHouse).catch(away)) > mostLagSeconds) await moveOn(home)
     } catch {
       // As it is: queries find out themselves what does not work.
     } finally {
@@ -185,6 +186,9 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
     close: () => clearInterval(timer),
   }
 }
+
+/** Also without any query: a server that comes back empty must not be read before it has its rows. */
+const away = () => Number.POSITIVE_INFINITY
 
 const either = (given: AbortSignal | undefined, own: AbortSignal): AbortSignal =>
   given ? AbortSignal.any([given, own]) : own

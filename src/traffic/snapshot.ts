@@ -1,6 +1,6 @@
 // Clones of tables, which do not change while a backup reads them. Clones consist of hard links: they take a moment and no space.
 import type { TransactionSql } from 'postgres'
-import type { ClickHouse } from '../stores/clickhouse.ts'
+import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { sql, text } from '../stores/clickhouse-sql.ts'
 import type { AllStores, Stores } from '../stores/stores.ts'
 
@@ -49,10 +49,12 @@ async function makeClones(clickhouse: ClickHouse, tables: readonly string[]): Pr
 
 /** Removes the clones that a killed backup left behind. Returns whether no clone is left: a running backup keeps its own. */
 export async function dropLeftClones({ postgres, clickhouse }: Stores): Promise<boolean> {
-  if ((await clones(clickhouse)).length === 0) return true
+  const servers = serversOf(clickhouse)
+  const left = await Promise.all(servers.map(clones))
+  if (left.flat().length === 0) return true
   return postgres.begin(async (transaction) => {
     const [row] = await transaction<[{ locked: boolean }]>`SELECT pg_try_advisory_xact_lock(${backupLock}) AS locked`
-    if (row.locked) await dropClones(clickhouse)
+    if (row.locked) await Promise.all(servers.map(dropClones))
     return row.locked
   })
 }

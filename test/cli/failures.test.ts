@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { createServer as createSocketServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
@@ -46,12 +47,17 @@ test('a database that is down, refuses the login or is another server gives one 
   const web = createServer((_request, response) => response.writeHead(400).end()).listen(0, '127.0.0.1')
   await once(web, 'listening')
   const { port } = web.address() as { port: number }
+  // Closes every connection before it has sent anything.
+  const mute = createSocketServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
+  await once(mute, 'listening')
+  const { port: mutePort } = mute.address() as { port: number }
   const cases: [words: string[], environment: Record<string, string>, expected: RegExp][] = [
     [['migrate'], { DATABASE_URL: 'postgres://postgres@localhost:1/x' }, /database does not answer.*\n.*DATABASE_URL/],
     [['migrate'], { CLICKHOUSE_URL: 'http://127.0.0.1:1/x' }, /database does not answer.*\n.*CLICKHOUSE_URL/],
     [['migrate'], { CLICKHOUSE_URL: change(CLICKHOUSE_URL, { password: 'wrong' }) }, /password.*\n.*CLICKHOUSE_URL/],
     [['migrate'], { DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/x` }, /PostgreSQL .*\n.*DATABASE_URL/],
     [['site', 'list'], { DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/x` }, /PostgreSQL .*\n.*DATABASE_URL/],
+    [['site', 'list'], { DATABASE_URL: `postgres://postgres@127.0.0.1:${mutePort}/x` }, /broke the connection.*\n.*DATABASE_URL/],
     [['site', 'list'], { DATABASE_URL: 'mysql://x' }, /DATABASE_URL must be.*postgres:\/\//],
     [['site', 'list'], { DATABASE_URL: change(DATABASE_URL, { username: 'nobody' }) }, /refuses the user/],
     [
@@ -77,6 +83,7 @@ test('a database that is down, refuses the login or is another server gives one 
     const outcome = await runFootfall(words, { ...installation.environment, ...environment })
     refused(outcome, expected, `${words.join(' ')} with ${JSON.stringify(environment)}`)
   }
+  mute.close()
   web.close()
   web.closeAllConnections()
 })

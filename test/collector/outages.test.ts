@@ -192,10 +192,13 @@ test('a session continues through a restart of the collector and through kill -9
   // too.
   const second = await startCollectorProcess({ postgres, clickhouse }, { spoolFolder: first.spoolFolder })
   await second.post(site.page)
+  const spooled = await newSite(stores) // its session is only in the spool
+  await second.post(spooled.page)
   await second.kill()
   const third = await startCollectorProcess({ postgres, clickhouse }, { spoolFolder: first.spoolFolder })
   t.after(() => third.stop())
   await third.post(site.page)
+  await third.post(spooled.page)
   const client = openClickHouse(clickhouse)
   t.after(() => client.close())
   await eventually(async () => {
@@ -203,5 +206,8 @@ test('a session continues through a restart of the collector and through kill -9
       SELECT uniqExact(session_id) AS sessions, countIf(utm_source = 'News') AS sources, count() AS events
       FROM events WHERE site_id = ${text(site.id)}`)
     assert.deepEqual(rows, [{ sessions: 1, sources: 3, events: 3 }])
+    const others = await client.rows<{ sessions: number; events: number }>(sql`
+      SELECT uniqExact(session_id) AS sessions, count() AS events FROM events WHERE site_id = ${text(spooled.id)}`)
+    assert.deepEqual(others, [{ sessions: 1, events: 2 }])
   })
 })

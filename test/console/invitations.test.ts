@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { invite } from '../../src/users/invitations.ts'
+import type { Postgres } from '../../src/stores/postgres.ts'
+import { acceptInvitation, invite } from '../../src/users/invitations.ts'
 import type { Role } from '../../src/users/members.ts'
 import { createLink } from '../../src/users/one-time-links.ts'
 import { openConsole, password, type TestConsole } from './console.ts'
@@ -82,13 +83,22 @@ test('a user who exists accepts with their own password, and nobody else can in 
   const console = await openConsole(t)
   const other = await console.addAccount()
   const { email } = await console.addUser('owner', other.accountId)
-  const { path } = await invited(console, email)
+  const { path, token } = await invited(console, email)
   const attacker = console.stranger()
   // The owner who invites somebody sees the link. With it, nobody may set a password for a user of another account.
   assert.match((await attacker.get(path)).text, /Sign in, then accept/)
   await attacker.get('/login')
   assert.equal((await attacker.post('/login', path, chosen)).status, 422)
   assert.equal((await attacker.post('/login', '/login', { email, password: chosen['new-password'] })).status, 401)
+  const { postgres } = console.stores
+  const accepting = postgres.begin(async (transaction) => {
+    assert.equal(
+      await acceptInvitation(transaction as unknown as Postgres, token, { passwordHash: 'a hash' }),
+      undefined,
+    )
+    throw new Error('so that the link is kept')
+  })
+  await assert.rejects(accepting, /so that the link is kept/)
 
   const visitor = console.stranger()
   const next = `/login?next=${encodeURIComponent(path)}`

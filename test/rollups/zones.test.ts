@@ -45,6 +45,18 @@ test('Auckland to Los Angeles: events for days rolled up before the move count, 
   assert.deepEqual((await verifySite(world.stores, world.siteId)).wrong, [])
 })
 
+test('an event for a today that was rolled up before the move counts when that day is over', async (t) => {
+  const world = await openWorld(t, { now, zone: 'Pacific/Auckland' })
+  await world.record(...visits('2026-03-14T20:00:00Z', 10)) // on the 15th
+  await round(world, now)
+  await world.moveTo('America/Los_Angeles')
+  world.setNow('2026-03-15T13:00:00Z')
+  await world.record(...visits('2026-03-15T12:30:00Z', 100)) // also on the 15th
+  world.setNow('2026-03-16T07:30:00Z')
+  await round(world, '2026-03-16T07:30:00Z')
+  assert.equal(await views(world, march), 110)
+})
+
 test('Los Angeles to Auckland: an open day closes at once, and an event still in transit counts', async (t) => {
   const world = await openWorld(t, { now, zone: 'America/Los_Angeles' })
   await world.record(...visits('2026-03-15T10:00:00Z', 10))

@@ -55,7 +55,7 @@ await runCheck(
     const servers = await findServers(shardCount)
     check.onEnd(servers.remove)
     const postgres = await ownDatabase(check)
-    if (servers.isReplicated) await runScenarios(check, servers, postgres.client)
+    const latencyRatio = servers.isReplicated ? await runScenarios(check, servers, postgres.client) : null
     const server = await launchServe(
       { postgres: postgres.url, clickhouse: 'http://nobody@127.0.0.1:1/unused' },
       { CLICKHOUSE_SHARDS: JSON.stringify(servers.addresses), LOG_LEVEL: 'error' },
@@ -164,6 +164,7 @@ await runCheck(
     const milliseconds = { median: Math.round(quantile(times, 0.5)), p99: Math.round(quantile(times, 0.99)) }
     return {
       replicated: servers.isReplicated,
+      latencyRatio,
       rate: Number(rate),
       outages,
       requests: { ...counts, milliseconds },

@@ -24,7 +24,7 @@ import { recordBatch } from '../../../src/traffic/recording.ts'
 import { eventOf } from '../../support/events.ts'
 import { eventually } from '../../support/eventually.ts'
 import { newDatabaseName } from '../../support/stores.ts'
-import type { Check } from '../runner.ts'
+import { type Check, quantile } from '../runner.ts'
 import type { Server, Servers } from './servers.ts'
 
 interface Installation {
@@ -38,9 +38,11 @@ interface Installation {
 const now = Date.parse('2026-11-15T12:00:00Z')
 const closed = '2026-11-14'
 const patientMs = 60_000
+const mostLatency = 1.1
 const tables = ['events', 'titles', 'short_rollups', 'long_rollups', 'today_rollups']
 
-export async function runScenarios(check: Check, servers: Servers, postgres: Postgres): Promise<void> {
+/** Returns the latency against one server. */
+export async function runScenarios(check: Check, servers: Servers, postgres: Postgres): Promise<number> {
   const cluster = openCluster({ CLICKHOUSE_URL: '', CLICKHOUSE_SHARDS: servers.addresses })
   check.onEnd(() => cluster.close())
   await migrate({ postgres, cluster })
@@ -50,6 +52,7 @@ export async function runScenarios(check: Check, servers: Servers, postgres: Pos
     check.say(`scenario: ${scenario.name}`)
     await scenario(installation)
   }
+  return latencyAgainstOneServer(installation)
 }
 
 /** A replica that gets no rows while days are rolled up does not answer with too small a number. */
@@ -155,6 +158,27 @@ async function slowReplica({ check, cluster, servers }: Installation): Promise<v
   } finally {
     await eventually(() => catchUp(first, [first, last], 1_000), patientMs)
   }
+}
+
+/** The p10 of the same query through the shard and on its first server alone, one after the other. */
+async function latencyAgainstOneServer(installation: Installation): Promise<number> {
+  const { check, cluster } = installation
+  const site = await siteOn(installation, 1)
+  const shard = cluster.of(site)
+  const [first] = serversOf(shard) as [ClickHouse]
+  await insert(shard, site, 200, `${closed}T10:00:00Z`)
+  const statement = sql`SELECT uniqExact(visitor_id) AS visitors FROM events WHERE site_id = ${text(site.id)}`
+  const times: [number[], number[]] = [[], []]
+  for (let nth = 0; nth < 300; nth++) {
+    for (const [index, clickhouse] of [shard, first].entries()) {
+      const began = performance.now()
+      await clickhouse.rows(statement)
+      times[index]?.push(performance.now() - began)
+    }
+  }
+  const ratio = quantile(times[0], 0.1) / quantile(times[1], 0.1)
+  if (ratio > mostLatency) check.slow('latency', `${ratio.toFixed(2)} times one server, at most ${mostLatency}`)
+  return Number(ratio.toFixed(3))
 }
 
 /** A shard with one server gets a second one: its rows are copied. */

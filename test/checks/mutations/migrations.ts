@@ -40,7 +40,7 @@ export const migrations: readonly Mutation[] = [
   },
   {
     name: 'runs: rows of a running rollup are swept as leftovers',
-    file: 'migrations/postgres/0001_baseline.sql',
+    file: 'migrations/postgres/0007_shards.sql',
     find: "SELECT rest.ranges - coalesce(range_agg(run.writes), '{}') AS ranges",
     replace: 'SELECT rest.ranges AS ranges',
     caughtBy: 'test/rollups/runs.test.ts',

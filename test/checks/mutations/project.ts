@@ -114,6 +114,6 @@ export const project: readonly Mutation[] = [
     find: '    await invalidateDays(postgres, events)\n',
     replace:
       '    const today = Temporal.Instant.fromEpochMilliseconds(now()).toZonedDateTimeISO(zone).toPlainDate().toString()\n    await invalidateDays(postgres, events.filter(({ day }) => day < today))\n',
-    caughtBy: 'check:oracle -- --seed 9 --world 10 --requests 20',
+    caughtBy: 'test/rollups/zones.test.ts',
   },
 ]

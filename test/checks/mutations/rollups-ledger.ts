@@ -105,7 +105,7 @@ export const rollupsLedger: readonly Mutation[] = [
     name: 'retention: leftovers of a deleted site must be rolled up',
     file: 'src/rollups/retention.ts',
     find: '    if (domain === undefined) continue\n',
-    replace: '    if (domain === undefined) return\n',
+    replace: '    if (domain === undefined) missingDays++\n    if (domain === undefined) continue\n',
     caughtBy: 'test/rollups/retention.test.ts',
   },
   {

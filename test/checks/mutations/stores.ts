@@ -130,13 +130,6 @@ export const stores: readonly Mutation[] = [
     caughtBy: 'test/faults/serve-start.test.ts',
   },
   {
-    name: 'operations: a command waits for ever for a server that is not PostgreSQL',
-    file: 'src/stores/postgres.ts',
-    find: 'const answerMs = 15_000',
-    replace: 'const answerMs = 1_500_000',
-    caughtBy: 'test/cli/failures.test.ts',
-  },
-  {
     name: 'outages: the driver reads the types of arrays for each connection',
     file: 'src/stores/postgres.ts',
     find: 'fetch_types: false, ',

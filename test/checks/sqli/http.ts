@@ -23,7 +23,11 @@ const window = `range=custom&start=${planted}&end=${planted}`
 
 /** Records a row for each string and queries each; returns the number of queries. */
 export async function filterEach(check: Check, stores: Stores, site: Site, url: string, random: Random, count: number) {
-  const values = { hostname: distinct(random, count, lowerCase), utm_source: distinct(random, count, (value) => value) }
+  const values = {
+    hostname: distinct(random, count, lowerCase),
+    // The first two differ only in case.
+    utm_source: [...new Set(['Newsletter', 'newsletter', ...distinct(random, count, (value) => value)])],
+  }
   const events = (['hostname', 'utm_source'] as const).flatMap((field) =>
     values[field].map((value, at) => {
       const hit = pageview({ at: `${planted}T12:00:00Z`, visitor: `${field} ${at}`, pathname: `/${field}/${at}` })

@@ -89,7 +89,7 @@ test('events that only one replica has stay in the spool until a second has them
   const shipper = await openShipper(t)
   const away = { isAway: true }
   const shard = replicated(shipper.clickhouse, away)
-  const groups = ['10:00:00', '10:00:01'].map((time) => [shipper.taken({ at: at(time), title: time })])
+  const groups = ['10:00:00', '10:00:01'].map((time) => [shipper.taken({ at: at(time) })])
   for (const group of groups) {
     shipper.store(group)
     assert.equal((await shipper.ship(shard))?.events, 1)
