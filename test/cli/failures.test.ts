@@ -57,7 +57,11 @@ test('a database that is down, refuses the login or is another server gives one 
     [['migrate'], { CLICKHOUSE_URL: change(CLICKHOUSE_URL, { password: 'wrong' }) }, /password.*\n.*CLICKHOUSE_URL/],
     [['migrate'], { DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/x` }, /PostgreSQL .*\n.*DATABASE_URL/],
     [['site', 'list'], { DATABASE_URL: `postgres://postgres@127.0.0.1:${port}/x` }, /PostgreSQL .*\n.*DATABASE_URL/],
-    [['site', 'list'], { DATABASE_URL: `postgres://postgres@127.0.0.1:${mutePort}/x` }, /broke the connection.*\n.*DATABASE_URL/],
+    [
+      ['site', 'list'],
+      { DATABASE_URL: `postgres://postgres@127.0.0.1:${mutePort}/x` },
+      /broke the connection.*\n.*DATABASE_URL/,
+    ],
     [['site', 'list'], { DATABASE_URL: 'mysql://x' }, /DATABASE_URL must be.*postgres:\/\//],
     [['site', 'list'], { DATABASE_URL: change(DATABASE_URL, { username: 'nobody' }) }, /refuses the user/],
     [

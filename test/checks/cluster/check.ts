@@ -102,7 +102,7 @@ await runCheck(
       if (response instanceof Error || response.status !== 200) {
         const found = response instanceof Error ? response.message : `${response.status} ${await response.text()}`
         if (mayFail) counts.failedOfBrokenShard++
-        else check.fault('failed request', `shard ${site.shard}, ${outage}: ${found}`)
+        else check.fault('failed request', `shard ${site.shard}, ${outage}: ${found}`, server.log().slice(-1_500))
         return
       }
       const { data } = (await response.json()) as { data: { current: { pageviews: number } } }
