@@ -53,7 +53,8 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
   async function read<Row>(gaps: readonly Gap[], statement: Sql, signal?: AbortSignal): Promise<Row[]> {
     for (const { replica, mark } of gaps) gapMarks[replica - 1] = Math.max(gapMarks[replica - 1] ?? 0, mark)
     await moving?.catch(() => {}) // the replica that another query could not leave may still answer this one
-    if (current === undefined || hasGap(current)) await leave(current)
+    // Twice: a process that has just started, or a busy server, may take longer than a replica gets.
+    if (current === undefined || hasGap(current)) await leave(current).catch(() => leave(current))
     const first = current as unknown as number
     try {
       return await readHedged<Row>(first, statement, signal)
