@@ -66,6 +66,7 @@ const ok = (found: string): Examination => ({ state: 'ok', found })
 /** The checks that must pass before a check can run. Otherwise one cause would be reported several times. */
 const needs: Readonly<Record<string, readonly string[]>> = {
   'ClickHouse settings': ['ClickHouse'],
+  Replication: ['ClickHouse'],
   Migrations: ['PostgreSQL', 'ClickHouse'],
   Clocks: ['PostgreSQL', 'ClickHouse'],
   Disk: ['ClickHouse', 'Migrations'],
