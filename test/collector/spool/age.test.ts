@@ -17,7 +17,7 @@ test('the oldest time comes from the oldest file with an event, even when files 
   const store = (file: typeof older, number: number, time: number) => {
     // A page may have any name.
     const line = JSON.stringify({ event: { pathname: '/"time":1', title: '"time":2', time }, isRepeatable: true })
-    file.prepare('INSERT INTO groups VALUES (?, 1, 2, ?)').run(number, `${line}\n${line}`)
+    file.prepare('INSERT INTO groups (number, shard, events, lines) VALUES (?, 1, 2, ?)').run(number, `${line}\n${line}`)
   }
   assert.equal(age.oldest(), undefined)
   store(newer, 1, 2_000)
@@ -33,6 +33,8 @@ test('the oldest time comes from the oldest file with an event, even when files 
   mkdirSync(spoolFilePath(folder, 1)) // cannot be opened, like a file that the shipper removes at this instant
   assert.equal(age.oldest(), 2_000)
   rmSync(spoolFilePath(folder, 1), { recursive: true })
+  newer.exec('UPDATE groups SET kept = 1') // shipped, and kept until a second replica has it
+  assert.equal(age.oldest(), undefined)
   newer.exec('DELETE FROM groups')
   assert.equal(age.oldest(), undefined)
 })
