@@ -21,12 +21,16 @@ export async function breakStores(
 ): Promise<Victims> {
   const none = () => ({ killed: 0, stopped: 0, restarted: 0 })
   const victims: Victims = { PostgreSQL: none(), Redis: none(), ClickHouse: none() }
-  // Each of the nine kinds happens before one repeats.
+  // Each of the nine kinds happens before one repeats, and each store before one repeats: a short run must break all of them.
   let left: [StoreName, (typeof harms)[number]][] = []
   while (performance.now() < until) {
     if (left.length === 0) {
-      const all = names.flatMap((name) => harms.map((harm): [StoreName, typeof harm] => [name, harm]))
-      left = random.sample(all, all.length)
+      left = harms.flatMap((_, round) =>
+        random.sample(names, names.length).map((name): [StoreName, (typeof harms)[number]] => {
+          const harm = harms[(round + names.indexOf(name)) % harms.length] as (typeof harms)[number]
+          return [name, harm]
+        }),
+      )
     }
     const [name, harm] = left.pop() as [StoreName, (typeof harms)[number]]
     const awayMs = 500 + random.below(3_500)

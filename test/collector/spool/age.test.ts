@@ -17,7 +17,9 @@ test('the oldest time comes from the oldest file with an event, even when files 
   const store = (file: typeof older, number: number, time: number) => {
     // A page may have any name.
     const line = JSON.stringify({ event: { pathname: '/"time":1', title: '"time":2', time }, isRepeatable: true })
-    file.prepare('INSERT INTO groups (number, shard, events, lines) VALUES (?, 1, 2, ?)').run(number, `${line}\n${line}`)
+    file
+      .prepare('INSERT INTO groups (number, shard, events, lines) VALUES (?, 1, 2, ?)')
+      .run(number, `${line}\n${line}`)
   }
   assert.equal(age.oldest(), undefined)
   store(newer, 1, 2_000)
