@@ -34,7 +34,7 @@ export async function catchUp(replica: ClickHouse, all: readonly ClickHouse[], w
     })
     if (tables < tableCount) throw new Unavailable('A replica has no tables. Run: footfall migrate')
     if (isCutOff) throw new Unavailable('A replica has no connection to Keeper')
-    // Only the next status shows all fetches: ClickHouse counts them before it looks what it knows of.
+    // `toFetch` is counted before `knowsAll` is looked up, so only the status after that one counts every part that is missing.
     if (knewAll && toFetch === 0) return
     knewAll ||= knowsAll === 1 && (unwritten.length === 0 || (await areEmpty(unwritten, others)))
     if (performance.now() > deadline) throw new Unavailable(`A replica misses rows of ${toFetch} parts`)

@@ -21,7 +21,7 @@ export async function breakStores(
 ): Promise<Victims> {
   const none = () => ({ killed: 0, stopped: 0, restarted: 0 })
   const victims: Victims = { PostgreSQL: none(), Redis: none(), ClickHouse: none() }
-  // Each of the nine kinds happens before one repeats, and each store before one repeats: a short run must break all of them.
+  // Three outages in a row are of three stores, so that a short run breaks all of them; nine in a row are of nine kinds.
   let left: [StoreName, (typeof harms)[number]][] = []
   while (performance.now() < until) {
     if (left.length === 0) {
