@@ -3,6 +3,8 @@
 
 CREATE SEQUENCE replica_gap_marks;
 
+CREATE SEQUENCE site_holds;
+
 CREATE SEQUENCE today_versions;
 
 CREATE TABLE accounts
@@ -29,6 +31,16 @@ CREATE TABLE audit_log
     CONSTRAINT audit_log_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_log_account_id_id_idx ON audit_log USING btree (account_id, id DESC);
+
+CREATE TABLE collectors
+(
+    id      text NOT NULL,
+    host    text NOT NULL,
+    shards  smallint NOT NULL,
+    holds   bigint[] NOT NULL DEFAULT '{}'::bigint[],
+    seen_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT collectors_pkey PRIMARY KEY (id)
+);
 
 CREATE TABLE control_version
 (
@@ -95,7 +107,8 @@ CREATE TABLE deleted_sites
     purged_at     timestamp with time zone,
     account_id    text,
     shard         smallint NOT NULL DEFAULT 1,
-    CONSTRAINT deleted_sites_pkey PRIMARY KEY (id),
+    erase_after   timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT deleted_sites_pkey PRIMARY KEY (id, shard),
     CONSTRAINT deleted_sites_shard_fkey FOREIGN KEY (shard) REFERENCES shards(number)
 );
 
@@ -107,6 +120,20 @@ CREATE TABLE replica_gaps
     CONSTRAINT replica_gaps_pkey PRIMARY KEY (shard, replica),
     CONSTRAINT replica_gaps_shard_fkey FOREIGN KEY (shard) REFERENCES shards(number)
 );
+
+CREATE TABLE site_moves
+(
+    site_id    text NOT NULL,
+    from_shard smallint NOT NULL,
+    to_shard   smallint NOT NULL,
+    hold       bigint,
+    moved_at   timestamp with time zone,
+    changed_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT site_moves_pkey PRIMARY KEY (site_id),
+    CONSTRAINT site_moves_from_shard_fkey FOREIGN KEY (from_shard) REFERENCES shards(number),
+    CONSTRAINT site_moves_to_shard_fkey FOREIGN KEY (to_shard) REFERENCES shards(number)
+);
+CREATE INDEX site_moves_changed_at_idx ON site_moves USING btree (changed_at);
 
 CREATE TABLE sites
 (
@@ -392,13 +419,13 @@ BEGIN
 END
 $function$;
 
-CREATE FUNCTION begin_rollup_run(site text, what text, asked datemultirange)
+CREATE FUNCTION begin_rollup_run(site text, on_shard smallint, what text, asked datemultirange)
  RETURNS TABLE(run bigint, chosen integer)
  LANGUAGE plpgsql
 AS $function$
 BEGIN
-    PERFORM FROM sites WHERE id = site FOR NO KEY UPDATE;
-    IF NOT FOUND THEN
+    PERFORM FROM sites WHERE id = site AND shard = on_shard FOR NO KEY UPDATE;
+    IF NOT FOUND OR EXISTS (SELECT FROM site_moves WHERE site_id = site AND hold IS NOT NULL) THEN
         RETURN;
     END IF;
     INSERT INTO rollup_state (site_id) VALUES (site) ON CONFLICT DO NOTHING;
@@ -419,7 +446,7 @@ BEGIN
 END
 $function$;
 
-CREATE FUNCTION begin_rollup_runs(asked text[], days datemultirange)
+CREATE FUNCTION begin_rollup_runs(asked text[], on_shard smallint, days datemultirange)
  RETURNS TABLE(site text, run bigint, chosen integer)
  LANGUAGE plpgsql
 AS $function$
@@ -427,7 +454,76 @@ BEGIN
     PERFORM FROM sites WHERE id = ANY (asked) ORDER BY id FOR NO KEY UPDATE;
     RETURN QUERY
     SELECT one.id, begun.run, begun.chosen
-    FROM unnest(asked) AS one (id), LATERAL begin_rollup_run(one.id, 'day', days) AS begun;
+    FROM unnest(asked) AS one (id), LATERAL begin_rollup_run(one.id, on_shard, 'day', days) AS begun;
+END
+$function$;
+
+CREATE FUNCTION begin_site_move(site text, target smallint)
+ RETURNS text
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    source smallint;
+BEGIN
+    SELECT shard INTO source FROM sites WHERE id = site FOR NO KEY UPDATE;
+    IF source IS NULL THEN
+        RETURN 'no site';
+    ELSIF source = target THEN
+        RETURN 'already there';
+    ELSIF EXISTS (SELECT FROM site_moves WHERE site_id = site AND moved_at IS NULL AND to_shard <> target) THEN
+        RETURN 'moves elsewhere';
+    ELSIF EXISTS (SELECT FROM deleted_sites WHERE id = site AND shard = target AND erased_at IS NULL) THEN
+        RETURN 'old copy';
+    END IF;
+    -- What is left of an earlier copy is masked, and must not be mistaken for the new one.
+    DELETE FROM deleted_sites WHERE id = site AND shard = target;
+    INSERT INTO site_moves (site_id, from_shard, to_shard) VALUES (site, source, target)
+    ON CONFLICT (site_id) DO UPDATE
+    SET from_shard = source, to_shard = target, hold = NULL, moved_at = NULL, changed_at = now();
+    RETURN NULL;
+END
+$function$;
+
+CREATE FUNCTION cancel_site_move(site text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    target smallint;
+    stays  sites;
+BEGIN
+    SELECT * INTO stays FROM sites WHERE id = site FOR NO KEY UPDATE;
+    -- The row stays, as that of a site that has moved to the shard where it is.
+    UPDATE site_moves AS moving SET hold = NULL, moved_at = now(), to_shard = moving.from_shard, changed_at = now()
+    FROM site_moves AS before
+    WHERE moving.site_id = site AND before.site_id = site AND moving.moved_at IS NULL
+    RETURNING before.to_shard INTO target;
+    IF target IS NULL OR stays.id IS NULL THEN
+        RETURN false;
+    END IF;
+    PERFORM record_copy_to_erase(stays, target, now());
+    RETURN true;
+END
+$function$;
+
+CREATE FUNCTION change_shard(site text, held bigint, erase_old_after timestamp with time zone)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    moving site_moves;
+    moved  sites;
+BEGIN
+    SELECT * INTO moved FROM sites WHERE id = site FOR NO KEY UPDATE;
+    UPDATE site_moves SET moved_at = now(), changed_at = now() WHERE site_id = site AND hold = held AND moved_at IS NULL
+    RETURNING * INTO moving;
+    IF moved.id IS NULL OR moving.site_id IS NULL THEN
+        RETURN false;
+    END IF;
+    UPDATE sites SET shard = moving.to_shard WHERE id = site;
+    DELETE FROM today_coverage WHERE site_id = site;
+    PERFORM record_copy_to_erase(moved, moving.from_shard, erase_old_after);
+    RETURN true;
 END
 $function$;
 
@@ -455,7 +551,8 @@ BEGIN
             SELECT rest.ranges - coalesce(range_agg(run.writes), '{}') AS ranges FROM rollup_runs run
             WHERE run.site_id = covered.site_id AND run.version = covered.version AND run.span = rest.span
         ) AS claimed
-    WHERE rest.ranges <> '{}' AND claimed.ranges <> '{}' AND changed_at < now() - patience
+    WHERE rest.ranges <> '{}' AND claimed.ranges <> '{}' AND covered.changed_at < now() - patience
+        AND NOT EXISTS (SELECT FROM site_moves WHERE site_moves.site_id = covered.site_id AND hold IS NOT NULL)
     LIMIT most
     RETURNING *;
 END
@@ -507,6 +604,22 @@ BEGIN
     UPDATE rollup_runs SET publishes = '{}' WHERE site_id = site;
     UPDATE rollup_coverage SET days = '{}', months = '{}' WHERE site_id = site AND (days <> '{}' OR months <> '{}');
     DELETE FROM today_coverage WHERE site_id = site;
+END
+$function$;
+
+CREATE FUNCTION hold_site(site text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    number bigint;
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('claim_leftovers'));
+    PERFORM FROM sites WHERE id = site FOR NO KEY UPDATE;
+    UPDATE site_moves SET hold = nextval('site_holds'), changed_at = now() WHERE site_id = site AND moved_at IS NULL
+    RETURNING hold INTO number;
+    UPDATE rollup_runs SET state = 'given up', publishes = '{}' WHERE site_id = site AND state IN ('writing', 'sweeping');
+    RETURN number;
 END
 $function$;
 
@@ -584,6 +697,15 @@ BEGIN
 END
 $function$;
 
+CREATE FUNCTION record_copy_to_erase(site sites, on_shard smallint, after timestamp with time zone)
+ RETURNS void
+ LANGUAGE sql
+AS $function$
+    DELETE FROM deleted_sites WHERE id = site.id AND shard = on_shard;
+    INSERT INTO deleted_sites (id, domain, account_id, shard, erase_after)
+    VALUES (site.id, site.domain, site.account_id, on_shard, after)
+$function$;
+
 CREATE FUNCTION refuse_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -613,10 +735,36 @@ CREATE FUNCTION remember_deleted_site()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+DECLARE
+    copied smallint;
 BEGIN
-    DELETE FROM deleted_sites WHERE id = OLD.id;
-    INSERT INTO deleted_sites (id, domain, account_id, shard) VALUES (OLD.id, OLD.domain, OLD.account_id, OLD.shard);
+    PERFORM record_copy_to_erase(OLD, OLD.shard, now());
+    UPDATE site_moves SET hold = NULL, changed_at = now() WHERE site_id = OLD.id
+    RETURNING CASE WHEN moved_at IS NULL THEN to_shard END INTO copied;
+    IF copied IS NOT NULL THEN
+        PERFORM record_copy_to_erase(OLD, copied, now());
+    END IF;
+    UPDATE deleted_sites SET erase_after = now() WHERE id = OLD.id AND erase_after > now();
     RETURN NULL;
+END
+$function$;
+
+CREATE FUNCTION report_collector(given_id text, given_host text, known_shards smallint, confirmed bigint[], since timestamp with time zone)
+ RETURNS TABLE(site_id text, shard smallint, hold bigint, as_of timestamp with time zone)
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    INSERT INTO collectors AS known (id, host, shards, holds) VALUES (given_id, given_host, known_shards, confirmed)
+    ON CONFLICT (id) DO UPDATE SET host = excluded.host, shards = excluded.shards, holds = excluded.holds, seen_at = now()
+    WHERE known.seen_at < now() - interval '10 seconds' OR known.holds <> excluded.holds OR known.shards <> excluded.shards;
+    UPDATE site_moves AS moving SET hold = NULL, changed_at = now()
+    WHERE moving.hold IS NOT NULL
+        AND NOT EXISTS (SELECT FROM leases WHERE name = 'move ' || moving.site_id AND expires_at > now());
+    RETURN QUERY
+    SELECT moving.site_id, coalesce(sites.shard, moving.from_shard), moving.hold, now()
+    FROM site_moves AS moving LEFT JOIN sites ON sites.id = moving.site_id
+    WHERE moving.changed_at > since - interval '1 minute'
+    UNION ALL SELECT NULL, NULL, NULL, now();
 END
 $function$;
 

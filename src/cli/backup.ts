@@ -13,20 +13,26 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
-import type { Fragment, TransactionSql } from 'postgres'
+import type { TransactionSql } from 'postgres'
 import { siteTables } from '../erasure/rows.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { date, type Sql, sql } from '../stores/clickhouse-sql.ts'
 import { pendingMigrations } from '../stores/migrate.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import { cloneOf, withSnapshot } from '../traffic/snapshot.ts'
+import { withSnapshot } from '../traffic/snapshot.ts'
+import {
+  contentOf,
+  controlTables,
+  readControlTable,
+  writeControlTable,
+  writeRolledUpForGood,
+} from './backup-control.ts'
 import { type Command, CommandError, type Context, positionals } from './command.ts'
 import { showProgress } from './terminal.ts'
 
 const rollupTables = ['short_rollups', 'long_rollups'] as const
 const trafficTables = [...siteTables, ...rollupTables] as const
 type TrafficTable = (typeof trafficTables)[number]
-const controlTables = ['accounts', 'sites', 'api_keys', 'imports', 'deleted_sites'] as const
 /** In the order in which they are restored. Keys come late, so that nobody can read a half-restored site. */
 const restoredTables = [
   'accounts',
@@ -74,9 +80,7 @@ async function writeBackup(context: Context, folder: string): Promise<Manifest |
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const rows: Record<string, number> = {}
     for (const table of controlTables) {
-      // A backup contains no salt, not even that of an unfinished import, which must then start again (docs/privacy.md).
-      const content = table === 'imports' ? importsWithoutSalts(control) : control`${control(table)}`
-      rows[table] = await writeControlTable(control, content, join(folder, `${table}.jsonl`))
+      rows[table] = await writeControlTable(control, contentOf(control, table), join(folder, `${table}.jsonl`))
     }
     const { before, ...rolledUp } = await writeRolledUpForGood(control, folder)
     Object.assign(rows, rolledUp)
@@ -88,7 +92,8 @@ async function writeBackup(context: Context, folder: string): Promise<Manifest |
       rows[table] = 0
       for (const clickhouse of context.cluster.shards) {
         rows[table] += await countRows(clickhouse, table, clones[table], until)
-        const stream = await clickhouse.download(cloneOf(table), until)
+        const copied = until === undefined ? clones[table] : sql`${clones[table]} WHERE day < ${date(until)}`
+        const stream = await clickhouse.download(sql`SELECT * FROM ${copied}`)
         await writeTraffic(stream, join(folder, fileOf(table, clickhouse.shard)))
       }
     }
@@ -105,10 +110,6 @@ async function writeBackup(context: Context, folder: string): Promise<Manifest |
 /** The first shard has the name that all had before there were several. */
 const fileOf = (table: TrafficTable, shard: number): string =>
   shard === 1 ? `${table}.native.gz` : `${table}.shard-${shard}.native.gz`
-
-const importsWithoutSalts = (control: TransactionSql): Fragment => control`(
-    SELECT id, site_id, content, time_zone, NULL::bytea AS salt, batches_done, started_at, finished_at FROM imports
-  )`
 
 export const restore: Command = {
   summary: 'Restore a backup into empty databases',
@@ -221,24 +222,6 @@ async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<
 const appliedMigrations = async (postgres: Postgres | TransactionSql): Promise<string[]> =>
   (await postgres<{ name: string }[]>`SELECT name FROM migrations ORDER BY name`).map(({ name }) => name)
 
-/** Writes the ledger of the days whose events were dropped (decision D-79). All of them are before the day `before`. */
-async function writeRolledUpForGood(
-  postgres: TransactionSql,
-  folder: string,
-): Promise<{ before: string; retention: number; rollup_coverage: number }> {
-  const [kept] = await postgres<[{ row: string; before: string }]>`
-    SELECT to_jsonb(retention)::text AS row, rolled_up_before::text AS before FROM retention`
-  writeFileSync(join(folder, 'retention.jsonl'), `${kept.row}\n`, { flag: 'wx', mode: 0o600 })
-  const ledger = postgres`(
-      SELECT site_id, version, days * gone AS days, months * gone AS months,
-        days * gone AS written_days, months * gone AS written_months, changed_at
-      FROM rollup_coverage, (SELECT datemultirange(daterange(NULL, ${kept.before}::text::date)) AS gone) AS dropped
-      WHERE days && gone
-    )`
-  const rollup_coverage = await writeControlTable(postgres, ledger, join(folder, 'rollup_coverage.jsonl'))
-  return { before: kept.before, retention: 1, rollup_coverage }
-}
-
 const writeTraffic = (stream: Readable, path: string) =>
   pipeline(stream, createGzip({ level: 1 }), createWriteStream(path, { flags: 'wx' }))
 
@@ -269,30 +252,4 @@ async function countRows(clickhouse: ClickHouse, table: TrafficTable, from: Sql,
     optimize_aggregation_in_order: 1, // otherwise every path of every site would be in memory
   })
   return row?.rows ?? 0
-}
-
-async function writeControlTable(postgres: TransactionSql, table: Fragment, path: string): Promise<number> {
-  let rows = 0
-  // PostgreSQL itself writes and reads the rows, so no type is lost. When a connection breaks, the driver ends its cursor as if all rows
-  // had been read; the transaction then fails at its next statement, so such a backup never finishes.
-  const pages = postgres<{ row: string }[]>`SELECT to_jsonb(t)::text AS row FROM ${table} AS t`.cursor(1000)
-  async function* lines(): AsyncGenerator<string> {
-    for await (const page of pages) {
-      rows += page.length
-      yield page.map(({ row }) => `${row}\n`).join('')
-    }
-  }
-  await pipeline(lines, createWriteStream(path, { flags: 'wx', mode: 0o600 }))
-  return rows
-}
-
-async function readControlTable(postgres: Postgres, table: string, path: string): Promise<number> {
-  const lines = readFileSync(path, 'utf8').split('\n').filter(Boolean)
-  for (let from = 0; from < lines.length; from += 1000) {
-    const rows = `[${lines.slice(from, from + 1000).join(',')}]`
-    // A backup of an older version lacks newer columns; these get their defaults.
-    const columns = postgres(Object.keys(JSON.parse(lines[from] as string) as object))
-    await postgres`INSERT INTO ${postgres(table)} (${columns}) SELECT ${columns} FROM jsonb_populate_recordset(NULL::${postgres(table)}, ${rows}::text::jsonb)`
-  }
-  return lines.length
 }

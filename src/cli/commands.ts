@@ -1,6 +1,7 @@
 // All commands; the help and docs/commands.md are made from this table.
 import { account } from './account.ts'
 import { backup, restore } from './backup.ts'
+import { collector } from './collector.ts'
 import type { Command } from './command.ts'
 import { demo } from './demo.ts'
 import { doctor } from './doctor.ts'
@@ -23,7 +24,7 @@ export const tasks: Readonly<Record<string, Commands>> = {
   'Install and run': { secret, migrate, serve, doctor },
   'Accounts, people, sites and keys': { account, user, site, key },
   Traffic: { stats, mcp, import: importCommand, demo },
-  'Maintain the data': { rollup, backup, restore, shard },
+  'Maintain the data': { rollup, backup, restore, shard, collector },
 }
 
 export const commands: Commands = Object.assign({}, ...Object.values(tasks))

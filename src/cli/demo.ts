@@ -1,6 +1,7 @@
 import { createSite, findSite, type NewSite, type Site } from '../accounts/sites.ts'
 import { generateDemo } from '../demo/generate.ts'
 import { eraseSites } from '../erasure/rows.ts'
+import { whileOnItsShard } from '../moving/writing.ts'
 import { forgetRollups } from '../rollups/invalidation.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, text as textValue } from '../stores/clickhouse-sql.ts'
@@ -35,24 +36,25 @@ export const demo: Command = {
     const known = await findSite(postgres, domain)
     const site = known ?? (await newSite(context, { accountId: await ownerOf(postgres, input), domain }))
     const { id: siteId } = site
-    const clickhouse = cluster.of(site)
-    if (known) await makeRoom({ postgres, clickhouse }, known, input.options.replace === true)
-
     const progress = showProgress(context.progressTo, 'Generating traffic', 'events')
     const began = Date.now()
-    const made = await generateDemo({
-      clickhouse,
-      siteId,
-      domain,
-      zone: known?.timeZone ?? 'UTC',
-      events,
-      seed,
-      until: began,
-      onProgress: progress.update,
-    }).finally(() => forgetRollups(postgres, siteId)) // also after an error, because some traffic may be written
+    const { made, weeks } = await whileOnItsShard(postgres, siteId, async () => {
+      const clickhouse = cluster.of((await findSite(postgres, siteId)) ?? site)
+      if (known) await makeRoom({ postgres, clickhouse }, known, input.options.replace === true)
+      const generated = await generateDemo({
+        clickhouse,
+        siteId,
+        domain,
+        zone: known?.timeZone ?? 'UTC',
+        events,
+        seed,
+        until: began,
+        onProgress: progress.update,
+      }).finally(() => forgetRollups(postgres, siteId)) // also after an error, because some traffic may be written
+      return { made: generated, weeks: await weeklyViews(clickhouse, siteId) }
+    })
     progress.end()
     const seconds = Math.round((Date.now() - began) / 100) / 10
-    const weeks = await weeklyViews(clickhouse, siteId)
     return {
       data: { siteId, domain, seed, ...made, seconds },
       show: (terminal) =>

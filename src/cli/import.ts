@@ -2,8 +2,9 @@ import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { openCountries } from '../collector/enrich/country.ts'
 import { FileFaults, type ImportFile, importFile } from '../importing/job.ts'
+import { whileOnItsShard } from '../moving/writing.ts'
 import { type Command, CommandError, positionals, text } from './command.ts'
-import { siteOf } from './site.ts'
+import { siteOf } from './site-reference.ts'
 import { showProgress } from './terminal.ts'
 
 export const importCommand: Command = {
@@ -26,16 +27,16 @@ export const importCommand: Command = {
       importing: showProgress(progressTo, `Importing ${basename(path)}`, 'bytes'),
     }
     try {
-      const outcome = await importFile(
-        { path, format: formatOf(path, text(input, 'format')) },
-        {
+      const file = { path, format: formatOf(path, text(input, 'format')) }
+      const outcome = await whileOnItsShard(postgres, site.id, async () =>
+        importFile(file, {
           postgres,
-          clickhouse: cluster.of(site),
+          clickhouse: cluster.of(await siteOf(postgres, site.id)),
           countries,
           site,
           now: Date.now(),
           onProgress: (reading, done, total) => progress[reading].update(done, total),
-        },
+        }),
       )
       const { events, bots, tooOld, days, imported } = outcome
       const count = (number: number) => number.toLocaleString('en')

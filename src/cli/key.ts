@@ -4,7 +4,7 @@ import type { Postgres } from '../stores/postgres.ts'
 import { addKey, changeKeyExpiry, removeKey, replaceKey, switchKey } from '../users/key-changes.ts'
 import { commandLine } from '../users/site-changes.ts'
 import { type Command, CommandError, type Context, type Output, positionals, text } from './command.ts'
-import { siteOf } from './site.ts'
+import { siteOf } from './site-reference.ts'
 
 const longestOverlapHours = 7 * 24
 

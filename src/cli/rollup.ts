@@ -9,7 +9,7 @@ import { rebuildSite } from '../rollups/roll-up.ts'
 import { type Verdict, verifySite } from '../rollups/verify.ts'
 import { byShard, type Stores } from '../stores/stores.ts'
 import { type Command, CommandError, type Context, type Input, positionals, text } from './command.ts'
-import { siteOf } from './site.ts'
+import { siteOf } from './site-reference.ts'
 import { showProgress } from './terminal.ts'
 
 const siteOption = { site: { type: 'string' } } as const

@@ -1,7 +1,10 @@
+import { listCollectors } from '../moving/collectors.ts'
+import { unfinishedMoves } from '../moving/moves.ts'
 import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
+import { migrate, pendingClickHouseMigrations, useShards } from '../stores/migrate.ts'
 import { lagOf } from '../stores/replica-lag.ts'
-import { type Command, type Context, positionals } from './command.ts'
+import { type Command, CommandError, type Context, positionals } from './command.ts'
 import { size } from './size.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -42,8 +45,10 @@ const status: Command = {
     const areReplicated = servers.some(({ isReplica }) => isReplica)
     const known = new Set(found.map(({ shard }) => shard))
     const missing = [...sites.keys()].filter((shard) => !known.has(shard))
+    const unused = await unusedShards(context)
+    const moves = await unfinishedMoves(context.postgres)
     return {
-      data: found,
+      data: { servers: found, unused: unused.map(({ shard }) => shard), moves },
       exitCode: missing.length > 0 || found.some(({ events }) => events === null) ? 1 : 0,
       show: (terminal) =>
         [
@@ -52,9 +57,49 @@ const status: Command = {
             found.map((one) => rowOf(one, terminal, areReplicated)),
           ),
           ...missing.map((shard) => `\nShard ${shard} is not in CLICKHOUSE_SHARDS and has sites: ${sites.get(shard)}.`),
+          ...unused.map(({ shard }) => `\nShard ${shard} gets no sites yet. To use it: footfall shard add`),
+          ...moves.map(
+            ({ domain, to, isRunning }) =>
+              `\n${domain} is being moved to shard ${to}${isRunning ? '.' : `, and nothing works on it. To continue: footfall site move ${domain} ${to}`}`,
+          ),
         ].join('\n'),
     }
   },
+}
+
+const add: Command = {
+  summary: 'Create the tables of shards that were appended to CLICKHOUSE_SHARDS, and use them for new sites',
+  usage: '',
+  async run(input, context) {
+    positionals(input, [])
+    const { postgres, cluster } = context
+    const added = await unusedShards(context)
+    const late = (await listCollectors(postgres)).filter(({ shards }) => shards < cluster.shards.length)
+    if (added.length > 0 && late.length > 0)
+      throw new CommandError(
+        `Not every collector knows the new shard: ${late.map(({ id, host }) => `${id} on ${host}`).join(', ')}.`,
+        'Restart all processes of Footfall with the new CLICKHOUSE_SHARDS first. If a collector is gone for good: footfall collector forget <id>',
+      )
+    await migrate(context)
+    for (const server of added.flatMap(serversOf)) {
+      if ((await pendingClickHouseMigrations(server)).length > 0)
+        throw new CommandError(`A server of shard ${server.shard} has no tables.`, 'Run: footfall doctor')
+    }
+    await useShards(postgres, added)
+    const numbers = added.map(({ shard }) => shard)
+    return {
+      data: { added: numbers },
+      show: () =>
+        numbers.length === 0
+          ? 'Every shard of CLICKHOUSE_SHARDS is in use.'
+          : `Added shard ${numbers.join(', ')}. New sites go where most of the disk is free; to move one there: footfall site move <site> ${numbers[0]}`,
+    }
+  },
+}
+
+async function unusedShards({ postgres, cluster }: Context): Promise<ClickHouse[]> {
+  const used = await postgres<{ number: number }[]>`SELECT number FROM shards`
+  return cluster.shards.filter(({ shard }) => !used.some(({ number }) => number === shard))
 }
 
 async function sitesByShard({ postgres }: Context): Promise<Map<number, number>> {
@@ -88,4 +133,4 @@ function rowOf(server: Server, terminal: Terminal, areReplicated: boolean): stri
   return [...names, count(sites), count(events), size(bytes), `${bar} ${size(disk.free)} free of ${size(disk.total)}`]
 }
 
-export const shard = { status }
+export const shard = { status, add }

@@ -18,6 +18,8 @@ import {
 } from '../users/site-changes.ts'
 import { type Command, CommandError, type Input, positionals, text } from './command.ts'
 import { dayOf, deletions, purge } from './deleted-sites.ts'
+import { move } from './site-move.ts'
+import { siteOf } from './site-reference.ts'
 import type { Terminal } from './terminal.ts'
 
 const subdomainsHelp = 'also accept traffic from every subdomain of these hosts'
@@ -201,13 +203,6 @@ const remove: Command = {
 /** The erasure is recorded, so the command need not wait for a ClickHouse that hangs. */
 const eraseMs = 30_000
 
-/** Finds a site by its domain or id. */
-export async function siteOf(postgres: Postgres, reference: string): Promise<Site> {
-  const site = await findSite(postgres, reference)
-  if (!site) throw new CommandError(`There is no site ${reference}.`, 'See them all with: footfall site list')
-  return site
-}
-
 const describe = (site: Site, terminal: Terminal) =>
   terminal.facts([
     ['Domain', terminal.bold(site.domain)],
@@ -260,6 +255,7 @@ export const site = {
   timezone,
   hostnames: hostnamesOfSite,
   snippet,
+  move,
   delete: remove,
   deletions,
   purge,

@@ -1,4 +1,5 @@
-// The sites to erase, one row per deleted site. The DELETE itself writes the row (migrations/postgres/0001_baseline.sql).
+// The sites to erase, one row per site and shard: sites that were deleted, and sites that are now on another shard. The statement that
+// deletes or moves a site writes the row (migrations/postgres/0009_site_moves.sql).
 import type { Postgres } from '../stores/postgres.ts'
 
 /** Erased rows wait this long, so that parts are rewritten once for many sites. */
@@ -20,14 +21,18 @@ export interface DeletedSite {
   goneBy: Date
 }
 
-/** All, or those that belonged to some accounts. Latest first. */
+/** All, or those that belonged to some accounts. Latest first. A step is done when it is done on every shard. */
 export const listDeletedSites = (postgres: Postgres, accountIds?: readonly string[]): Promise<DeletedSite[]> =>
   postgres<DeletedSite[]>`
-    SELECT id, domain, deleted_at AS "deletedAt", erased_at AS "erasedAt", rewritten_at AS "rewrittenAt", purged_at AS "purgedAt",
-      coalesce(waiting_since, deleted_at) + ${goneWithin}::text::interval AS "goneBy"
+    SELECT id, max(domain) AS domain, max(deleted_at) AS "deletedAt",
+      CASE WHEN every(erased_at IS NOT NULL) THEN max(erased_at) END AS "erasedAt",
+      CASE WHEN every(rewritten_at IS NOT NULL) THEN max(rewritten_at) END AS "rewrittenAt",
+      CASE WHEN every(purged_at IS NOT NULL) THEN max(purged_at) END AS "purgedAt",
+      max(coalesce(waiting_since, deleted_at)) + ${goneWithin}::text::interval AS "goneBy"
     FROM deleted_sites
-    WHERE ${isGone(postgres)} AND (${accountIds === undefined} OR account_id = ANY(${[...(accountIds ?? [])]}))
-    ORDER BY deleted_at DESC, id`
+    WHERE ${isDeleted(postgres)} AND (${accountIds === undefined} OR account_id = ANY(${[...(accountIds ?? [])]}))
+    GROUP BY id
+    ORDER BY "deletedAt" DESC, id`
 
 /**
  * Returns the ids whose site was deleted and not restored, and erases those sites once more. Call it after writing rows for these ids:
@@ -38,9 +43,9 @@ export async function eraseAgain(postgres: Postgres, ids: readonly string[]): Pr
     UPDATE deleted_sites
     SET waiting_since = CASE WHEN rewritten_at IS NULL THEN waiting_since ELSE now() END,
         reopened_at = clock_timestamp(), erased_at = NULL, rewritten_at = NULL, purged_at = NULL
-    WHERE id IN (SELECT jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb)) AND ${isGone(postgres)}
+    WHERE id IN (SELECT jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb)) AND ${isDeleted(postgres)}
     RETURNING id`
-  return rows.map(({ id }) => id)
+  return [...new Set(rows.map(({ id }) => id))]
 }
 
 /** A job as it was when its work began. If more rows arrive during the work, the work does not complete the job. */
@@ -51,7 +56,7 @@ export interface Erasure {
 
 export const sitesToErase = (postgres: Postgres, shard: number): Promise<Erasure[]> => postgres<Erasure[]>`
   SELECT id, reopened_at::text AS reopened FROM deleted_sites
-  WHERE shard = ${shard} AND erased_at IS NULL AND ${isGone(postgres)}`
+  WHERE shard = ${shard} AND erased_at IS NULL AND erase_after <= now() AND ${isNotHere(postgres)}`
 
 /** Returns nothing until one site has waited this long, then all of them. */
 export const sitesToRewrite = (postgres: Postgres, shard: number, wait: string): Promise<Erasure[]> => postgres<
@@ -59,7 +64,7 @@ export const sitesToRewrite = (postgres: Postgres, shard: number, wait: string):
 >`
   WITH waiting AS (
     SELECT id, reopened_at::text AS reopened, coalesce(waiting_since, deleted_at) AS since FROM deleted_sites
-    WHERE shard = ${shard} AND erased_at IS NOT NULL AND rewritten_at IS NULL AND ${isGone(postgres)}
+    WHERE shard = ${shard} AND erased_at IS NOT NULL AND rewritten_at IS NULL AND ${isNotHere(postgres)}
   )
   SELECT id, reopened FROM waiting
   WHERE (SELECT min(since) FROM waiting) <= now() - ${wait}::text::interval`
@@ -69,10 +74,11 @@ export const sitesToPurge = (
   shard: number,
 ): Promise<(Erasure & { rewrittenAt: Date })[]> => postgres<(Erasure & { rewrittenAt: Date })[]>`
   SELECT id, reopened_at::text AS reopened, rewritten_at AS "rewrittenAt" FROM deleted_sites
-  WHERE shard = ${shard} AND rewritten_at IS NOT NULL AND purged_at IS NULL AND ${isGone(postgres)}`
+  WHERE shard = ${shard} AND rewritten_at IS NOT NULL AND purged_at IS NULL AND ${isNotHere(postgres)}`
 
 export async function markErasure(
   postgres: Postgres,
+  shard: number,
   done: 'erased_at' | 'rewritten_at' | 'purged_at',
   erasures: readonly Erasure[],
   at?: Date,
@@ -81,7 +87,11 @@ export async function markErasure(
   await postgres`
     UPDATE deleted_sites SET ${postgres(done)} = ${at ?? postgres`now()`}
     FROM jsonb_to_recordset(${JSON.stringify(known)}::text::jsonb) AS known (id text, reopened text)
-    WHERE deleted_sites.id = known.id AND reopened_at::text IS NOT DISTINCT FROM known.reopened`
+    WHERE deleted_sites.id = known.id AND shard = ${shard} AND reopened_at::text IS NOT DISTINCT FROM known.reopened`
 }
 
-const isGone = (postgres: Postgres) => postgres`NOT EXISTS (SELECT FROM sites WHERE sites.id = deleted_sites.id)`
+const isDeleted = (postgres: Postgres) => postgres`NOT EXISTS (SELECT FROM sites WHERE sites.id = deleted_sites.id)`
+
+/** A site that was restored is on this shard again. */
+const isNotHere = (postgres: Postgres) =>
+  postgres`NOT EXISTS (SELECT FROM sites WHERE sites.id = deleted_sites.id AND sites.shard = deleted_sites.shard)`

@@ -1,4 +1,4 @@
-// Erases the data of deleted sites (decision D-145). Each step is recorded before the next begins, and each may run twice.
+// Erases the data of sites that were deleted or moved (decision D-145). Each step is recorded before the next begins, and each may run twice.
 
 import { within } from '../stores/deadline.ts'
 import type { Stores } from '../stores/stores.ts'
@@ -25,14 +25,14 @@ export async function eraseDeletedSites(stores: Stores, wait = rewriteEvery): Pr
     await eraseRows(stores)
     const due = await sitesToRewrite(postgres, clickhouse.shard, wait)
     const at = await rewriteWithout(clickhouse, idsOf(due))
-    await markErasure(postgres, 'rewritten_at', due, at)
+    await markErasure(postgres, clickhouse.shard, 'rewritten_at', due, at)
   }
   const rewritten = await sitesToPurge(postgres, clickhouse.shard)
   const latest = rewritten.map(({ rewrittenAt }) => rewrittenAt).sort((a, b) => b.getTime() - a.getTime())[0]
   // In this order, because a clone has hard links to the same files.
   const areClonesGone = await dropLeftClones(stores)
   if (!latest || !areClonesGone || (await hasFilesOf(clickhouse, latest))) return
-  await markErasure(postgres, 'purged_at', rewritten)
+  await markErasure(postgres, clickhouse.shard, 'purged_at', rewritten)
 }
 
 /** The first step: afterwards no statement finds a row of a deleted site. */
@@ -40,7 +40,7 @@ export async function eraseRows({ postgres, clickhouse }: Stores): Promise<void>
   const open = await sitesToErase(postgres, clickhouse.shard)
   if (open.length === 0) return
   await eraseSites(clickhouse, idsOf(open))
-  await markErasure(postgres, 'erased_at', open)
+  await markErasure(postgres, clickhouse.shard, 'erased_at', open)
 }
 
 /**

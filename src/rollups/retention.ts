@@ -121,9 +121,9 @@ async function rollUpShardBefore(
 ): Promise<number> {
   const found = await clickhouse.rowsPatiently<{ site_id: string; first: string }>(sql`
     SELECT site_id, toStartOfMonth(min(day)) AS first FROM events WHERE day <= toDate(${text(last)}) GROUP BY site_id`)
-  // The other sites were deleted. Their remaining events go with the rest.
+  // The other sites were deleted or moved. Their remaining events go with the rest.
   const sites = await postgres<{ id: string; domain: string }[]>`
-    SELECT id, domain FROM sites WHERE id = ANY(${found.map(({ site_id }) => site_id)})`
+    SELECT id, domain FROM sites WHERE id = ANY(${found.map(({ site_id }) => site_id)}) AND shard = ${clickhouse.shard}`
   const domains = new Map(sites.map(({ id, domain }) => [id, domain]))
   let missingDays = 0
   for (const { site_id: id, first } of found) {

@@ -124,8 +124,12 @@ async function write(
   days: readonly DayRange[],
   statements: (version: number) => Promise<Sql[] | undefined>,
 ): Promise<void> {
-  const run = await beginRun(postgres, siteId, span, days)
-  if (!run) return // the site was deleted
+  const run = await beginRun(postgres, siteId, clickhouse.shard, span, days)
+  if (!run) {
+    if (await readCoverage(postgres, siteId))
+      throw new Error(`Site ${siteId} moves to another shard. The next round tries again.`)
+    return // the site was deleted
+  }
   const writing = await statements(run.version)
   // A day was invalidated just before. The next round tries again.
   if (!writing) return releaseRun(postgres, run)

@@ -35,16 +35,17 @@ export async function finishSites(
   await postgres`SELECT finish_sites(${JSON.stringify(sites)}::text::jsonb)`
 }
 
-/** Begins a run for these days or months. Undefined: the site is gone. */
+/** Begins a run for these days or months. Undefined: the site is gone, is on another shard, or is about to change its shard. */
 export async function beginRun(
   postgres: Postgres,
   siteId: string,
+  shard: number,
   span: RunSpan,
   ranges: readonly DayRange[],
 ): Promise<Run | undefined> {
   const [run] = await postgres<Run[]>`
     SELECT run::text AS id, chosen AS version
-    FROM begin_rollup_run(${siteId}, ${span}, ${multirangeOf(ranges)}::text::datemultirange)`
+    FROM begin_rollup_run(${siteId}, ${shard}::int::smallint, ${span}, ${multirangeOf(ranges)}::text::datemultirange)`
   return run
 }
 
@@ -52,14 +53,15 @@ export interface SiteRun extends Run {
   siteId: string
 }
 
-/** Begins a run for the same days of each site. Sites that are gone have none. */
+/** Begins a run for the same days of each site. Sites that are gone or move have none. */
 export const beginRuns = (
   postgres: Postgres,
   siteIds: readonly string[],
+  shard: number,
   ranges: readonly DayRange[],
 ): Promise<SiteRun[]> => postgres<SiteRun[]>`
   SELECT site AS "siteId", run::text AS id, chosen AS version
-  FROM begin_rollup_runs(${siteIds as string[]}, ${multirangeOf(ranges)}::text::datemultirange)`
+  FROM begin_rollup_runs(${siteIds as string[]}, ${shard}::int::smallint, ${multirangeOf(ranges)}::text::datemultirange)`
 
 /** Call it before each statement of runs. False: all were given up, and nobody will read their rows. */
 export async function areAlive(postgres: Postgres, runs: readonly Run[]): Promise<boolean> {
@@ -169,6 +171,7 @@ export async function givenUp(postgres: Postgres, shard: number, most: number): 
     SELECT id::text, site_id AS "siteId", version, span, day_ranges(writes) AS ranges
     FROM rollup_runs
     WHERE state = 'given up' AND site_id IN (SELECT sites.id FROM sites WHERE shard = ${shard})
+      AND site_id NOT IN (SELECT moving.site_id FROM site_moves moving WHERE hold IS NOT NULL)
     ORDER BY id LIMIT ${most}`
 }
 

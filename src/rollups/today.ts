@@ -81,7 +81,7 @@ export async function rollUpToday(
     INSERT INTO today_coverage (site_id, time_zone, first_day, last_day, version, as_of, parts)
     SELECT id, ${zone}, ${days[0]}::text::date, ${days[1]}::text::date, ${version}, to_timestamp(${asOf} / 1000.0),
       ${JSON.stringify(parts)}::text::jsonb
-    FROM sites WHERE id = ${siteId}
+    FROM sites WHERE id = ${siteId} AND shard = ${clickhouse.shard}
     ON CONFLICT (site_id) DO UPDATE
     SET time_zone = excluded.time_zone, first_day = excluded.first_day, last_day = excluded.last_day,
         version = excluded.version, as_of = excluded.as_of, parts = excluded.parts`

@@ -136,7 +136,7 @@ async function write(
   ids: readonly string[],
   days: readonly DayRange[],
 ): Promise<string[]> {
-  const runs = await beginRuns(postgres, ids, days)
+  const runs = await beginRuns(postgres, ids, clickhouse.shard, days)
   const worker = await workerOf(clickhouse)
   // Versions differ only where a day was rolled up before.
   for (const [version, some] of Map.groupBy(runs, (run) => run.version)) {
@@ -150,5 +150,5 @@ async function write(
     (await publishRuns(postgres, runs, await gapsAfter(clickhouse, worker))).map(({ siteId }) => siteId),
   )
   await eraseAgain(postgres, [...lost]) // those that were deleted in the meantime
-  return ids.filter((id) => !lost.has(id))
+  return runs.map(({ siteId }) => siteId).filter((id) => !lost.has(id))
 }

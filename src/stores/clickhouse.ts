@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import http from 'node:http'
 import https from 'node:https'
 import type { Readable } from 'node:stream'
@@ -37,9 +38,10 @@ export interface ClickHouse extends ClickHouseReader {
   rowsPatiently<Row>(statement: Sql, settings?: ClickHouseSettings): Promise<Row[]>
   /** Runs a statement without values, for as long as it takes: schema changes. Throws `Unavailable` when ClickHouse is down. */
   command(text: string): Promise<void>
-  /** Streams a table in ClickHouse's Native format: all rows, or those of days before `before`. `upload` inserts them again. */
-  download(table: string, before?: string): Promise<Readable>
-  upload(table: string, content: Readable): Promise<void>
+  /** Streams the rows of a SELECT in ClickHouse's Native format. `upload` inserts them again. */
+  download(statement: Sql): Promise<Readable>
+  /** ClickHouse refuses a second upload under the same id while one is running. */
+  upload(table: string, content: Readable, id?: string): Promise<void>
   close(): Promise<void>
 }
 
@@ -204,21 +206,19 @@ export function openClickHouse(
         throw new Unavailable(`ClickHouse does not answer: ${error.message}`, { cause: error })
       })
     },
-    async download(table, before) {
-      const rows = before === undefined ? '' : ' WHERE day < {before:Date}'
-      const { stream } = await patient.exec({
-        query: `SELECT * FROM {table:Identifier}${rows} FORMAT Native`,
-        query_params: { table, ...(before !== undefined && { before }) },
-      })
+    async download(statement) {
+      const { text, parameters } = render(statement)
+      const { stream } = await patient.exec({ query: `${text} FORMAT Native`, query_params: parameters })
       return stream
     },
-    async upload(table, content) {
+    async upload(table, content, id) {
       const { stream } = await patient.exec({
+        ...(id !== undefined && { query_id: id }),
         query: 'INSERT INTO {table:Identifier} FORMAT Native',
         query_params: { table },
         values: content,
-        // One block may hold rows of many months.
-        clickhouse_settings: { max_partitions_per_insert_block: '0' },
+        // One block may hold rows of many months. A token of its own: rows that were uploaded and deleted before must be there.
+        clickhouse_settings: { max_partitions_per_insert_block: '0', insert_deduplication_token: randomUUID() },
       })
       stream.resume()
     },

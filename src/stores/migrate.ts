@@ -56,13 +56,18 @@ export async function migrate({ postgres, cluster }: AllStores, folder = migrati
       await connection`INSERT INTO migrations ${connection({ name, checksum })}`
       applied.add(name)
     }
-    // From now on, new sites may go to them.
-    for (const { shard } of cluster.shards)
-      await connection`INSERT INTO shards (number) VALUES (${shard}) ON CONFLICT DO NOTHING`
+    // Only those of a new installation: once there are sites, every process must know a shard before it is used (`footfall shard add`).
+    const [{ isNew }] = await connection<[{ isNew: boolean }]>`SELECT NOT EXISTS (SELECT FROM sites) AS "isNew"`
+    if (isNew) await useShards(connection, cluster.shards)
     return [...applied]
   } finally {
     connection.release() // also releases the lock and rolls back an unfinished migration
   }
+}
+
+/** From now on, new sites may go to them. */
+export async function useShards(postgres: Postgres | ReservedSql, shards: readonly ClickHouse[]): Promise<void> {
+  for (const { shard } of shards) await postgres`INSERT INTO shards (number) VALUES (${shard}) ON CONFLICT DO NOTHING`
 }
 
 const isOf =

@@ -15,7 +15,7 @@ export async function begunRun(
   span: RunSpan,
   ranges: readonly DayRange[],
 ): Promise<Run> {
-  const run = await beginRun(postgres, siteId, span, ranges)
+  const run = await beginRun(postgres, siteId, 1, span, ranges)
   assert.ok(run)
   return run
 }

@@ -196,7 +196,7 @@ test('a site deleted during its rollup leaves no rollups, and no run begins for 
   await eraseRows(world.stores) // as the next rollup round does
   const left = await clickhouse.rows(sql`SELECT day FROM short_rollups WHERE site_id = ${text(world.siteId)}`)
   assert.deepEqual(left, [])
-  assert.equal(await beginRun(postgres, world.siteId, 'day', firstWeek), undefined)
+  assert.equal(await beginRun(postgres, world.siteId, 1, 'day', firstWeek), undefined)
 })
 
 test('rollup runs, rebuilds, sweeps and late events at once leave what the events say', async (t) => {

@@ -237,7 +237,9 @@ test('footfall shard status shows the sites, events and disk of each shard, and 
   }
   const all = JSON.parse(settings.CLICKHOUSE_SHARDS) as string[][]
   const sound = await look(all, '--json')
-  const rows = JSON.parse(sound.stdout) as { shard: number; sites: number; events: number; disk: { free: number } }[]
+  const { servers: rows } = JSON.parse(sound.stdout) as {
+    servers: { shard: number; sites: number; events: number; disk: { free: number } }[]
+  }
   assert.deepEqual(
     rows.map(({ shard, sites, events }) => ({ shard, sites, events })),
     [

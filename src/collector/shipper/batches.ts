@@ -3,6 +3,8 @@
 import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { openSpoolFile, removeSpoolFile, spoolFiles, writeWithReserve } from '../spool/files.ts'
+import type { Placements } from './placements.ts'
+import { bringBack, setAside } from './set-aside.ts'
 
 export interface SpooledBatch {
   id: string
@@ -22,13 +24,16 @@ export interface Batches {
   /** Undefined when there is nothing to ship to this shard. */
   next(shard: number): SpooledBatch | undefined
   kept(shard: number): KeptBatch | undefined
+  /** Whether no batch of this shard is planned or kept, so that the next one follows the placements. */
+  isIdle(shard: number): boolean
+  isEmpty(): boolean
   close(): void
 }
 
 const mostEvents = 20_000
 const mostCharacters = 32 * 1024 * 1024
 
-export function openBatches(folder: string): Batches {
+export function openBatches(folder: string, placements: Placements): Batches {
   const files = new Map<number, DatabaseSync>()
 
   function fileOf(number: number): DatabaseSync {
@@ -42,7 +47,7 @@ export function openBatches(folder: string): Batches {
       const numbers = spoolFiles(folder)
       for (const number of numbers) {
         const file = fileOf(number)
-        const batch = nextOf(file, shard, folder)
+        const batch = nextOf(file, shard, folder, placements)
         if (batch) return batch
         // The newest file is being written to; an older file that is empty stays empty.
         if (number === numbers.at(-1) || !isEmpty(file)) continue
@@ -59,6 +64,12 @@ export function openBatches(folder: string): Batches {
       }
       return undefined
     },
+    isIdle: (shard) =>
+      spoolFiles(folder).every((number) => {
+        const file = fileOf(number)
+        return planOf(file, shard) === undefined && lastOfBatch(file, shard, { kept: 1 }) === undefined
+      }),
+    isEmpty: () => spoolFiles(folder).every((number) => isEmpty(fileOf(number))),
     close() {
       for (const file of files.values()) file.close()
     },
@@ -67,9 +78,12 @@ export function openBatches(folder: string): Batches {
 
 const isEmpty = (file: DatabaseSync): boolean => file.prepare('SELECT 1 FROM groups LIMIT 1').get() === undefined
 
-function nextOf(file: DatabaseSync, shard: number, folder: string): SpooledBatch | undefined {
-  const planned = file.prepare('SELECT id, last_group FROM batches WHERE shard = ?').get(shard) as Plan | undefined
-  const plan = planned ?? makePlan(file, shard)
+const planOf = (file: DatabaseSync, shard: number): Plan | undefined =>
+  file.prepare('SELECT id, last_group FROM batches WHERE shard = ?').get(shard) as Plan | undefined
+
+function nextOf(file: DatabaseSync, shard: number, folder: string, placements: Placements): SpooledBatch | undefined {
+  const planned = planOf(file, shard)
+  const plan = planned ?? makePlan(file, shard, folder, placements)
   if (!plan) return undefined
   const { id, last_group } = plan
   if (!planned) {
@@ -93,7 +107,7 @@ function nextOf(file: DatabaseSync, shard: number, folder: string): SpooledBatch
 
 function keptOf(file: DatabaseSync, shard: number, folder: string): KeptBatch | undefined {
   const last = lastOfBatch(file, shard, { kept: 1 })
-  return last === 0
+  return last === undefined
     ? undefined
     : {
         lines: linesOf(file, shard, last, { kept: 1 }),
@@ -116,19 +130,24 @@ interface Plan {
   last_group: number
 }
 
-function makePlan(file: DatabaseSync, shard: number): Plan | undefined {
+function makePlan(file: DatabaseSync, shard: number, folder: string, placements: Placements): Plan | undefined {
+  const hasMoves = placements.size > 0
+  if (hasMoves) bringBack(file, folder, shard, placements)
   const last = lastOfBatch(file, shard, { kept: 0 })
-  return last === 0 ? undefined : { id: randomUUID(), last_group: last }
+  if (last === undefined) return undefined
+  if (hasMoves && setAside(file, folder, { shard, last }, placements)) return makePlan(file, shard, folder, placements)
+  return { id: randomUUID(), last_group: last }
 }
 
-/** Takes groups in order until the batch is large enough. Returns the number of the last one, 0 if there is none. */
-function lastOfBatch(file: DatabaseSync, shard: number, { kept }: { kept: 0 | 1 }): number {
-  let [events, characters, last] = [0, 0, 0]
+/** Takes groups in order until the batch is large enough. Returns the number of the last one. */
+function lastOfBatch(file: DatabaseSync, shard: number, { kept }: { kept: 0 | 1 }): number | undefined {
+  let [events, characters] = [0, 0]
+  let last: number | undefined
   const groups = file
     .prepare('SELECT number, events, length(lines) AS size FROM groups WHERE shard = ? AND kept = ? ORDER BY number')
     .iterate(shard, kept)
   for (const group of groups as Iterable<{ number: number; events: number; size: number }>) {
-    if (last > 0 && (events + group.events > mostEvents || characters + group.size > mostCharacters)) break
+    if (last !== undefined && (events + group.events > mostEvents || characters + group.size > mostCharacters)) break
     events += group.events
     characters += group.size
     last = group.number

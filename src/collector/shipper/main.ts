@@ -1,8 +1,10 @@
 // The shipper process: moves batches from the spool into ClickHouse, one per second and shard (ship-batch.ts), and delivers notes to
 // PostgreSQL (notes.ts). The collector starts and restarts it (supervisor.ts). It may crash at any moment without losing or repeating an event.
+import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readCollectorConfigOrExit } from '../../config.ts'
 import { eraseAgain } from '../../erasure/deleted-sites.ts'
+import { forgetCollector, reportCollector } from '../../moving/collectors.ts'
 import { retainedFrom } from '../../rollups/coverage.ts'
 import { invalidateDays } from '../../rollups/invalidation.ts'
 import type { ClickHouse } from '../../stores/clickhouse.ts'
@@ -12,6 +14,7 @@ import { openPostgres } from '../../stores/postgres.ts'
 import { openBatches } from './batches.ts'
 import { openDeadLetters } from './dead-letters.ts'
 import { deliverNotes, type NoteReaders } from './notes.ts'
+import { openPlacements } from './placements.ts'
 import { releaseKept, type Shipment, shipNextBatch } from './ship-batch.ts'
 import { openShipped } from './shipped.ts'
 
@@ -36,7 +39,8 @@ const lastNotesMs = 1_000
 const config = readCollectorConfigOrExit()
 const cluster = openCluster(config)
 let postgres = openPostgres(config.DATABASE_URL, 2)
-const batches = openBatches(config.SPOOL_FOLDER)
+const placements = openPlacements(config.SPOOL_FOLDER)
+const batches = openBatches(config.SPOOL_FOLDER, placements)
 const deadLetters = openDeadLetters(config.SPOOL_FOLDER)
 const shipped = openShipped(config.SPOOL_FOLDER)
 const answered = <Value>(work: Promise<Value>) => within(postgresMs, 'PostgreSQL', work)
@@ -62,6 +66,14 @@ process.once('SIGTERM', () => {
 
 const send = (message: ShipperMessage) => process.send?.(message)
 
+/** The holds that this process follows: since PostgreSQL reported them, no batch of their shard was under way. */
+const confirmed = new Set<string>()
+let reportedAt: string | undefined
+let reporting: Promise<boolean> | undefined
+// A collector that PostgreSQL knows ships without it. One that it does not know could write events of a site that is moving.
+while (!ending && !(await report()) && !placements.isKnown) await pause(everyMs)
+const reports = setInterval(report, everyMs)
+
 let delivering: Promise<void> | undefined
 let hasNoted = false
 let failures = 0
@@ -71,12 +83,18 @@ const noting = setInterval(deliver, everyMs)
 const releasing = setInterval(release, releaseEveryMs)
 /** Why batches are not shipped, by shard. */
 const failing = new Map<number, string>()
-await Promise.all(cluster.shards.map(ship))
+if (placements.isKnown) await Promise.all(cluster.shards.map(ship))
 clearInterval(noting)
 clearInterval(releasing)
-await released
+clearInterval(reports)
+await Promise.all([released, reporting])
 // Notes that PostgreSQL does not take now are delivered by the next process.
 await within(lastNotesMs, 'PostgreSQL', Promise.resolve(delivering).then(deliverOnce)).catch(() => {})
+if (batches.isEmpty()) {
+  placements.leave()
+  await within(lastNotesMs, 'PostgreSQL', forgetCollector(postgres, placements.id)).catch(() => {})
+}
+placements.close()
 batches.close()
 deadLetters.close()
 shipped.close()
@@ -94,6 +112,7 @@ async function ship(clickhouse: ClickHouse): Promise<void> {
     const began = Date.now()
     try {
       const shipment = await shipNextBatch({ ...stores, clickhouse }, isRetry)
+      confirmHolds(shard)
       deliver()
       failing.delete(shard)
       if (!hasShipped || isRetry) sendShippingState()
@@ -112,6 +131,33 @@ async function ship(clickhouse: ClickHouse): Promise<void> {
       retryMs = Math.min(2 * retryMs, lastRetryMs)
     }
   }
+}
+
+/** Tells PostgreSQL that this collector exists, and learns which sites move. Returns whether that worked. */
+function report(): Promise<boolean> {
+  reporting ??= (async () => {
+    try {
+      const own = { id: placements.id, host: hostname(), shards: cluster.shards.length, holds: [...confirmed] }
+      const { placements: changed, asOf } = await answered(reportCollector(postgres, { ...own, since: reportedAt }))
+      placements.take(changed)
+      reportedAt = asOf
+      return true
+    } catch {
+      reconnect() // `deliver` reports that PostgreSQL is down
+      return false
+    }
+  })().finally(() => {
+    reporting = undefined
+  })
+  return reporting
+}
+
+/** Call it between two batches of the shard. */
+function confirmHolds(shard: number): void {
+  const holds = placements.holdsOn(shard).filter((hold) => !confirmed.has(hold))
+  if (holds.length === 0 || !batches.isIdle(shard)) return
+  for (const hold of holds) confirmed.add(hold)
+  void report()
 }
 
 /** Beside the shipping: a replica that is away must not hold up anything. What cannot be released now is tried again. */
@@ -150,8 +196,12 @@ async function deliverOnce(): Promise<void> {
   } catch (error) {
     if (failures === 0) send({ is: 'state', of: 'noting', cause: (error as Error).message })
     retryNotesAt = Date.now() + Math.min(firstRetryMs * 2 ** failures++, lastNotesRetryMs)
-    // The driver does not notice connections that died silently, so after a failure all are replaced.
-    postgres.end({ timeout: 0 }).catch(() => {})
-    postgres = openPostgres(config.DATABASE_URL, 2)
+    reconnect()
   }
+}
+
+/** The driver does not notice connections that died silently, so after a failure all are replaced. */
+function reconnect(): void {
+  postgres.end({ timeout: 0 }).catch(() => {})
+  postgres = openPostgres(config.DATABASE_URL, 2)
 }

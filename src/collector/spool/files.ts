@@ -28,8 +28,8 @@ export function openDurableFile(path: string, tables: string): DatabaseSync {
 
 /**
  * A row of `groups` holds the events for one shard of all requests that were stored together, as JSON lines (spooled-event.ts). It is
- * `kept` when it was shipped, but only one replica of the shard has it. `batches` has the batch that is being shipped to each shard,
- * written before the first attempt.
+ * `kept` when it was shipped, but only one replica of the shard has it. Groups with shard 0 wait until their site has moved
+ * (shipper/set-aside.ts). `batches` has the batch that is being shipped to each shard, written before the first attempt.
  */
 export const openSpoolFile = (folder: string, number: number): DatabaseSync =>
   openDurableFile(

@@ -11,15 +11,14 @@ import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
 import { type ClickHouse, openClickHouse } from '../../../src/stores/clickhouse.ts'
-import { sql, text } from '../../../src/stores/clickhouse-sql.ts'
-import { createPostgresDatabase, openPostgres } from '../../../src/stores/postgres.ts'
 import { catchUp } from '../../../src/stores/replica-lag.ts'
-import { eventKey } from '../../../src/traffic/recording.ts'
 import { eventually } from '../../support/eventually.ts'
 import { launchServe } from '../../support/serve-process.ts'
-import { databaseUrl, keySecrets, newDatabaseName } from '../../support/stores.ts'
-import { type Ledger, startLoad } from '../collect/load.ts'
-import { type Check, pause, quantile, runCheck } from '../runner.ts'
+import { keySecrets } from '../../support/stores.ts'
+import { type Load, startLoad } from '../collect/load.ts'
+import { ownDatabase } from '../own-database.ts'
+import { pause, quantile, runCheck } from '../runner.ts'
+import { compareEvents, noEvents } from '../stored-events.ts'
 import { migrateWith, outagesOf } from './outages.ts'
 import { runScenarios } from './scenarios.ts'
 import { findServers } from './servers.ts'
@@ -40,7 +39,7 @@ interface ShardedSite {
   domain: string
   shard: number
   keys: string[]
-  load: { ledger: Ledger; stop(): Promise<Ledger> }
+  load: Load
   /** The pageviews of the last answer. */
   seen: number
 }
@@ -150,9 +149,10 @@ await runCheck(
     for (const site of sites) await site.load.stop()
     if (!server.isRunning()) check.fault('footfall serve ended', server.log())
 
-    const events = { acknowledged: 0, lost: 0, twice: 0, elsewhere: 0 }
+    const events = noEvents()
     for (const site of sites) {
-      for (const replica of clients[site.shard - 1] ?? []) await compare(check, site, replica, clients.flat(), events)
+      for (const replica of clients[site.shard - 1] ?? [])
+        await compareEvents(check, site, replica, clients.flat(), events)
     }
     for (const [index, site] of sites.entries()) {
       const expected = site.load.ledger.acknowledged.size
@@ -184,49 +184,4 @@ async function areComplete(shards: readonly (readonly ClickHouse[])[]): Promise<
   for (const replicas of shards) {
     for (const replica of replicas) await catchUp(replica, replicas, 1_000)
   }
-}
-
-/** Compares what was acknowledged with what one server of the shard has, and what those of other shards have. */
-async function compare(
-  check: Check,
-  { id, domain, shard, load }: ShardedSite,
-  own: ClickHouse,
-  clients: readonly ClickHouse[],
-  counts: { acknowledged: number; lost: number; twice: number; elsewhere: number },
-): Promise<void> {
-  const acknowledged = new Set([...load.ledger.acknowledged].map(eventKey))
-  const held = async (clickhouse: ClickHouse) => {
-    const rows = await clickhouse.rowsPatiently<{ id: string; times: number }>(sql`
-      SELECT toString(event_id) AS id, count() AS times FROM events WHERE site_id = ${text(id)} GROUP BY event_id`)
-    return new Map(rows.map((row) => [row.id, row.times]))
-  }
-  await eventually(async () => {
-    if ((await held(own)).size < acknowledged.size) throw new Error('not all events have arrived')
-  }, 60_000).catch(() => {})
-  const found = await held(own)
-  const lost = [...acknowledged].filter((one) => !found.has(one)).length
-  const twice = [...found.values()].filter((times) => times > 1).length
-  let elsewhere = 0
-  for (const other of clients) if (other.shard !== shard) elsewhere += (await held(other)).size
-  if (lost > 0) check.fault('lost', `${lost} of ${acknowledged.size} acknowledged events of ${domain}`)
-  if (twice > 0) check.fault('twice', `${twice} events of ${domain}`)
-  if (elsewhere > 0) check.fault('on the wrong shard', `${elsewhere} events of ${domain}`)
-  counts.acknowledged += acknowledged.size
-  counts.lost += lost
-  counts.twice += twice
-  counts.elsewhere += elsewhere
-}
-
-async function ownDatabase(check: Check) {
-  const name = newDatabaseName()
-  const url = Object.assign(new URL(databaseUrl), { pathname: `/${name}` }).href
-  await createPostgresDatabase(url)
-  const client = openPostgres(url, 2)
-  check.onEnd(async () => {
-    await client.end({ timeout: 1 })
-    const admin = openPostgres(databaseUrl, 1)
-    await admin.unsafe(`DROP DATABASE ${name} WITH (FORCE)`)
-    await admin.end()
-  })
-  return { url, client }
 }

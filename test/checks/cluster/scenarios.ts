@@ -7,6 +7,7 @@ import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createSite, findSite, type Site } from '../../../src/accounts/sites.ts'
 import { openBatches } from '../../../src/collector/shipper/batches.ts'
 import { openDeadLetters } from '../../../src/collector/shipper/dead-letters.ts'
+import { openPlacements } from '../../../src/collector/shipper/placements.ts'
 import { releaseKept, shipNextBatch } from '../../../src/collector/shipper/ship-batch.ts'
 import { openShipped } from '../../../src/collector/shipper/shipped.ts'
 import { openSpoolFile } from '../../../src/collector/spool/files.ts'
@@ -255,10 +256,15 @@ async function eventsOf(server: ClickHouse, { id }: { id: string }): Promise<num
 
 function openShipper(clickhouse: ClickHouse, check: Check) {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-spool-'))
-  const [batches, deadLetters, shipped] = [openBatches(folder), openDeadLetters(folder), openShipped(folder)]
+  const placements = openPlacements(folder)
+  const [batches, deadLetters, shipped] = [
+    openBatches(folder, placements),
+    openDeadLetters(folder),
+    openShipped(folder),
+  ]
   const file = openSpoolFile(folder, 1)
   check.onEnd(() => {
-    for (const one of [batches, deadLetters, shipped, file]) one.close()
+    for (const one of [placements, batches, deadLetters, shipped, file]) one.close()
     rmSync(folder, { recursive: true })
   })
   const stores = { clickhouse, batches, deadLetters, shipped, retainedFrom: async () => '1970-01-01', now: () => now }

@@ -28,7 +28,12 @@ export interface LoadOptions {
 
 const mostVisitors = 2_000
 
-export function startLoad({ url, domain, lanes, times = 1, pauseMs = 0 }: LoadOptions) {
+export interface Load {
+  ledger: Ledger
+  stop(): Promise<Ledger>
+}
+
+export function startLoad({ url, domain, lanes, times = 1, pauseMs = 0 }: LoadOptions): Load {
   const ledger: Ledger = {
     acknowledged: new Set(),
     visitors: new Set(),

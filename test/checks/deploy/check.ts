@@ -2,18 +2,18 @@
 // fails, and every acknowledged event is counted once.
 //   npm run check:deploy -- --restarts 100
 //   npm run check:deploy -- --restarts 4      the short form
-import { Agent, get } from 'node:http'
+import { Agent } from 'node:http'
 import { freePort } from '../../../dev/clickhouse/server.ts'
 import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
-import { sql, text } from '../../../src/stores/clickhouse-sql.ts'
-import { eventKey } from '../../../src/traffic/recording.ts'
 import { eventually } from '../../support/eventually.ts'
 import { launchServe, type ServeProcess } from '../../support/serve-process.ts'
 import { connect, createStores, disconnect, keySecrets } from '../../support/stores.ts'
 import { startLoad } from '../collect/load.ts'
 import { pause, quantile, runCheck } from '../runner.ts'
+import { compareEvents, noEvents } from '../stored-events.ts'
+import { answerOf } from './answer.ts'
 import { startLoadBalancer } from './load-balancer.ts'
 
 const requestsPerSecond = 40
@@ -96,47 +96,12 @@ await runCheck(
       check.fault('failed event', `${ledger.refused} were refused and ${ledger.broken} got no response`)
     for (const answer of ledger.odd.slice(0, 3)) check.fault('failed event', answer)
 
-    const acknowledged = new Set([...ledger.acknowledged].map(eventKey))
-    const held = async () =>
-      new Map(
-        (
-          await clickhouse.rowsPatiently<{ id: string; times: number }>(sql`
-            SELECT toString(event_id) AS id, count() AS times FROM events WHERE site_id = ${text(siteId)} GROUP BY event_id`)
-        ).map(({ id, times }) => [id, times]),
-      )
-    await eventually(async () => {
-      if ((await held()).size < acknowledged.size) throw new Error('not all events have arrived')
-    }, 60_000).catch(() => {})
-    const found = await held()
-    const lost = [...acknowledged].filter((id) => !found.has(id)).length
-    const twice = [...found.values()].filter((times) => times > 1).length
-    if (lost > 0) check.fault('lost', `${lost} of ${acknowledged.size} acknowledged events`)
-    if (twice > 0) check.fault('twice', `${twice} events`)
+    const events = noEvents()
+    await compareEvents(check, { id: siteId, domain, shard: 1, load }, clickhouse, [], events)
     return {
       requests: asked,
-      events: acknowledged.size,
-      lost,
-      twice,
+      events,
       milliseconds: { median: Math.round(quantile(times, 0.5)), worst: Math.round(Math.max(...times)) },
     }
   },
 )
-
-function answerOf(
-  url: string,
-  agent: Agent,
-  headers: Record<string, string>,
-): Promise<{ status: number; body: string }> {
-  return new Promise((resolve) => {
-    const sent = get(url, { agent, headers }, (response) => {
-      let body = ''
-      response.setEncoding('utf8')
-      response.on('data', (chunk) => {
-        body += chunk
-      })
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }))
-      response.on('error', (error) => resolve({ status: 0, body: error.message }))
-    })
-    sent.on('error', (error) => resolve({ status: 0, body: error.message }))
-  })
-}

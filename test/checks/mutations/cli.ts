@@ -26,7 +26,7 @@ export const cli: readonly Mutation[] = [
   },
   {
     name: 'backup: it contains the salt of a running import',
-    file: 'src/cli/backup.ts',
+    file: 'src/cli/backup-control.ts',
     find: 'NULL::bytea AS salt',
     replace: 'salt',
     caughtBy: 'test/cli/backup-under-traffic.test.ts',
@@ -48,7 +48,7 @@ export const cli: readonly Mutation[] = [
   },
   {
     name: 'restore: a backup from before a new column cannot be restored',
-    file: 'src/cli/backup.ts',
+    file: 'src/cli/backup-control.ts',
     find: 'INSERT INTO ${postgres(table)} (${columns}) SELECT ${columns} FROM',
     replace: 'INSERT INTO ${postgres(table)} SELECT * FROM',
     caughtBy: 'test/cli/backup.test.ts',

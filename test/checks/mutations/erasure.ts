@@ -13,7 +13,7 @@ export const erasure: readonly Mutation[] = [
   {
     name: 'shipper: a restored site counts as deleted',
     file: 'src/erasure/deleted-sites.ts',
-    find: '::text::jsonb)) AND ${isGone(postgres)}\n    RETURNING id`',
+    find: '::text::jsonb)) AND ${isDeleted(postgres)}\n    RETURNING id`',
     replace: '::text::jsonb))\n    RETURNING id`',
     caughtBy: 'test/collector/shipper/shipped.test.ts',
   },

@@ -11,7 +11,7 @@ export const migrations: readonly Mutation[] = [
   },
   {
     name: 'runs: a rollup run uses a version that its days had before',
-    file: 'migrations/postgres/0001_baseline.sql',
+    file: 'migrations/postgres/0009_site_moves.sql',
     find: "min(version) FILTER (WHERE NOT CASE what WHEN 'day' THEN written_days ELSE written_months END && asked),",
     replace: 'min(version),',
     caughtBy: 'test/rollups/runs.test.ts',
@@ -40,7 +40,7 @@ export const migrations: readonly Mutation[] = [
   },
   {
     name: 'runs: rows of a running rollup are swept as leftovers',
-    file: 'migrations/postgres/0007_shards.sql',
+    file: 'migrations/postgres/0009_site_moves.sql',
     find: "SELECT rest.ranges - coalesce(range_agg(run.writes), '{}') AS ranges",
     replace: 'SELECT rest.ranges AS ranges',
     caughtBy: 'test/rollups/runs.test.ts',

@@ -29,6 +29,7 @@ import { erasure } from './erasure.ts'
 import { importing } from './importing.ts'
 import { mcp } from './mcp.ts'
 import { migrations } from './migrations.ts'
+import { moving } from './moving.ts'
 import { process } from './process.ts'
 import { project } from './project.ts'
 import { replicas } from './replicas.ts'
@@ -81,6 +82,7 @@ export const mutations: readonly Mutation[] = [
   ...migrations,
   ...process,
   ...project,
+  ...moving,
   ...replicas,
   ...rollups,
   ...rollupsLedger,

@@ -258,7 +258,7 @@ export const rollups: readonly Mutation[] = [
   {
     name: 'together: a site deleted meanwhile counts as rolled up',
     file: 'src/rollups/together.ts',
-    find: 'return ids.filter((id) => !lost.has(id))',
+    find: 'return runs.map(({ siteId }) => siteId).filter((id) => !lost.has(id))',
     replace: 'return [...ids]',
     caughtBy: 'test/rollups/together.test.ts',
   },

@@ -7,6 +7,7 @@ import type { TestContext } from 'node:test'
 import { openBatches } from '../../../src/collector/shipper/batches.ts'
 import { openDeadLetters } from '../../../src/collector/shipper/dead-letters.ts'
 import { deliverNotes } from '../../../src/collector/shipper/notes.ts'
+import { openPlacements } from '../../../src/collector/shipper/placements.ts'
 import { releaseKept, shipNextBatch } from '../../../src/collector/shipper/ship-batch.ts'
 import { openShipped } from '../../../src/collector/shipper/shipped.ts'
 import { openSpoolFile } from '../../../src/collector/spool/files.ts'
@@ -31,9 +32,13 @@ export async function openShipper(t: TestContext) {
   const noted: { day: string; isStored: boolean }[] = []
   const fault = { invalidateDays: false, eraseDeleted: false, retainedFrom: false, keep: false, remove: false }
   const kept = { from: '1970-01-01' }
-  const openFiles = () => ({ batches: openBatches(folder), shipped: openShipped(folder, () => now) })
+  const openFiles = () => {
+    const placements = openPlacements(folder)
+    return { placements, batches: openBatches(folder, placements), shipped: openShipped(folder, () => now) }
+  }
   let open = openFiles()
   const closeFiles = () => {
+    open.placements.close()
     open.batches.close()
     open.shipped.close()
   }
@@ -54,6 +59,8 @@ export async function openShipper(t: TestContext) {
 
   const batches = {
     close: () => {},
+    isIdle: (shard: number) => open.batches.isIdle(shard),
+    isEmpty: () => open.batches.isEmpty(),
     kept: (shard: number) => open.batches.kept(shard),
     next(shard: number) {
       const batch = open.batches.next(shard)
@@ -119,6 +126,9 @@ export async function openShipper(t: TestContext) {
         },
       }),
     waiting: () => open.shipped.notes().map(({ day, events }) => ({ day, events })),
+    /** What PostgreSQL reports about moved sites. */
+    take: (...given: Parameters<typeof open.placements.take>) => open.placements.take(...given),
+    isIdle: () => open.batches.isIdle(1),
     noted,
     fault,
     kept,

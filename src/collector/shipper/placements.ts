@@ -1,0 +1,82 @@
+// Where events of sites that were moved to another shard belong. The collector gives each event the shard that its site had at that
+// moment; the site may move before the event is shipped. What PostgreSQL reports is kept in `placements.sqlite` in the spool folder, so that
+// a shipper that restarts without PostgreSQL still knows it (decision D-203).
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import type { Placement } from '../../moving/collectors.ts'
+import { openDurableFile, writeWithReserve } from '../spool/files.ts'
+
+export interface Placements {
+  /** The name of this collector in PostgreSQL. */
+  readonly id: string
+  /** Whether PostgreSQL has it. A collector that it does not know must not ship. */
+  readonly isKnown: boolean
+  readonly size: number
+  /** The shard of a site; null while its events are held back; undefined if the site was never moved. */
+  of(siteId: string): number | null | undefined
+  /** Records what PostgreSQL reports. */
+  take(changed: readonly Placement[]): void
+  /** The holds of sites on this shard. */
+  holdsOn(shard: number): string[]
+  /** The spool is empty, so a move need not wait for this collector. */
+  leave(): void
+  close(): void
+}
+
+export function openPlacements(folder: string): Placements {
+  const file = openDurableFile(
+    join(folder, 'placements.sqlite'),
+    `CREATE TABLE IF NOT EXISTS collector (id TEXT NOT NULL, is_known INTEGER NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS placements (site_id TEXT PRIMARY KEY, shard INTEGER NOT NULL, hold TEXT) STRICT;`,
+  )
+  const known = new Map<string, Placement>()
+  const rows = file.prepare('SELECT site_id AS siteId, shard, hold FROM placements').iterate()
+  for (const row of rows as Iterable<Placement & object>) known.set(row.siteId, row)
+  const write = (work: () => void) => writeWithReserve(file, folder, work)
+  let own = file.prepare('SELECT id, is_known FROM collector').get() as { id: string; is_known: number } | undefined
+  if (!own) {
+    own = { id: `coll_${randomUUID()}`, is_known: 0 }
+    write(() => file.prepare('INSERT INTO collector (id, is_known) VALUES (?, 0)').run(own?.id ?? ''))
+  }
+  const { id } = own
+  let isKnown = own.is_known === 1
+  const put = file.prepare('INSERT OR REPLACE INTO placements (site_id, shard, hold) VALUES (?, ?, ?)')
+
+  const setKnown = (now: boolean) => {
+    write(() => file.prepare('UPDATE collector SET is_known = ?').run(now ? 1 : 0))
+    isKnown = now
+  }
+
+  return {
+    id,
+    get isKnown() {
+      return isKnown
+    },
+    get size() {
+      return known.size
+    },
+    of(siteId) {
+      const placement = known.get(siteId)
+      return placement && (placement.hold === null ? placement.shard : null)
+    },
+    take(changed) {
+      const news = changed.filter(({ siteId, shard, hold }) => {
+        const before = known.get(siteId)
+        return before?.shard !== shard || before.hold !== hold
+      })
+      if (news.length > 0) {
+        write(() => {
+          for (const { siteId, shard, hold } of news) put.run(siteId, shard, hold)
+        })
+      }
+      for (const placement of news) known.set(placement.siteId, placement)
+      if (!isKnown) setKnown(true)
+    },
+    holdsOn: (shard) =>
+      Array.from(known.values()).flatMap((placement) =>
+        placement.shard === shard && placement.hold !== null ? [placement.hold] : [],
+      ),
+    leave: () => setKnown(false),
+    close: () => file.close(),
+  }
+}

@@ -1,0 +1,146 @@
+// Moves a site to another shard while it is read and written (decision D-203):
+//   copying   its rows are copied, and copied again where they have changed
+//   holding   collectors hold back its events, nobody writes its rollups, and the rest is copied and compared
+//   moved     one transaction changes `sites.shard`. When every process has heard of it, the collectors ship what they held back.
+// The old copy is erased when no reader can be using it any more (erasure/job.ts). A process that is killed at any step leaves a site that is
+// complete where it is; the same call continues the move, and `cancelMove` gives it up.
+import { setTimeout as pause } from 'node:timers/promises'
+import { eraseAgain } from '../erasure/deleted-sites.ts'
+import { stalestReader } from '../rollups/runs.ts'
+import type { ClickHouse } from '../stores/clickhouse.ts'
+import type { Cluster } from '../stores/cluster.ts'
+import { withLease } from '../stores/lease.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import { CannotMove } from './cannot-move.ts'
+import { collectorsWithout } from './collectors.ts'
+import { copyDifferences, refuseRunningUploads } from './copy.ts'
+import { beginMove, changeShard, endHold, holdSite, leaseOf, type Refusal } from './moves.ts'
+import { withoutWriters } from './writing.ts'
+
+export type Step = 'copying' | 'holding' | 'comparing' | 'changing' | 'moved' | 'released'
+
+export interface MoveOptions {
+  siteId: string
+  shard: number
+  /** Called before each step. */
+  onStep?: (step: Step) => Promise<void> | void
+  onProgress?: (rows: number, total: number) => void
+  /** How long to wait for collectors, imports, and the other processes. */
+  confirmMs?: number
+  heardMs?: number
+}
+
+/** When this few rows are left, the rest is copied while new events are held back. */
+const fewRows = 500_000
+const mostRounds = 10
+/** Collectors report every second. */
+const longestConfirmMs = 60_000
+const compareMs = 300_000
+/** Every process that PostgreSQL reaches hears of a change within a second (accounts/directory.ts). */
+const surelyHeardMs = 3_000
+
+/** Undefined: another process is moving the site. */
+export const moveSite = (
+  stores: { postgres: Postgres; cluster: Cluster },
+  options: MoveOptions,
+): Promise<Refusal | 'moved' | undefined> =>
+  withLease(stores.postgres, leaseOf(options.siteId), () => moveWithLease(stores, options))
+
+async function moveWithLease(
+  { postgres, cluster }: { postgres: Postgres; cluster: Cluster },
+  options: MoveOptions,
+): Promise<Refusal | 'moved'> {
+  const { siteId, shard, onStep = () => {}, onProgress } = options
+  const { confirmMs = longestConfirmMs, heardMs = surelyHeardMs } = options
+  const refusal = await beginMove(postgres, siteId, shard)
+  if (refusal) return refusal
+  const source = cluster.of({ shard: await shardOf(postgres, siteId) })
+  const target = cluster.of({ shard })
+  const copy = {
+    siteId,
+    source,
+    target,
+    ...(onProgress && { onProgress }),
+    mayGoOn: () => refuseIfGone(postgres, siteId),
+  }
+  await onStep('copying')
+  await copyMost(copy)
+  await onStep('holding')
+  const hold = await holdSite(postgres, siteId)
+  if (hold === undefined) throw new CannotMove('The move was cancelled.')
+  try {
+    await untilConfirmed(postgres, hold, confirmMs)
+    await withoutWriters(postgres, siteId, confirmMs, async () => {
+      await onStep('comparing')
+      await copyRest(copy)
+      await refuseIfBehind(target)
+      await onStep('changing')
+      if (!(await changeShard(postgres, siteId, hold, stalestReader))) {
+        await eraseAgain(postgres, [siteId]) // it may have been deleted, and rows were written since
+        throw new CannotMove('The site was deleted, or its events were held back for too long.')
+      }
+    })
+    await onStep('moved')
+    await pause(heardMs)
+  } finally {
+    await endHold(postgres, siteId, hold)
+  }
+  await onStep('released')
+  return 'moved'
+}
+
+/** Most rows are copied while new ones arrive. Leaves out the events of this hour. */
+async function copyMost(copy: Parameters<typeof copyDifferences>[0]): Promise<void> {
+  for (let round = 0; round < mostRounds; round++) {
+    const before = Math.floor(Date.now() / 3_600_000) * 3_600_000
+    const rows = await copyDifferences({ ...copy, before })
+    if (rows === undefined || rows < fewRows) return
+  }
+}
+
+/** Statements that were running when the hold began may still write, so that it takes several rounds. */
+async function copyRest(copy: Parameters<typeof copyDifferences>[0]): Promise<void> {
+  const until = Date.now() + compareMs
+  while (Date.now() < until) {
+    if ((await copyDifferences(copy)) !== undefined) continue
+    await refuseRunningUploads(copy.target, copy.siteId)
+    if ((await copyDifferences(copy)) === undefined) return
+  }
+  throw new CannotMove('The copy still differs from the site. Nothing was changed; repeat the command to continue.')
+}
+
+async function untilConfirmed(postgres: Postgres, hold: string, longestMs: number): Promise<void> {
+  const until = Date.now() + longestMs
+  for (;;) {
+    const missing = await collectorsWithout(postgres, hold)
+    if (missing.length === 0) return
+    if (Date.now() > until) {
+      const names = missing.map(({ id, host, seenAt }) => `${id} on ${host}, last seen ${seenAt.toISOString()}`)
+      throw new CannotMove(
+        `Collectors have not confirmed that they hold back events: ${names.join('; ')}. Start them and repeat the command, or, if a spool is lost for good: footfall collector forget <id>`,
+      )
+    }
+    await pause(200)
+  }
+}
+
+/** Readers must find every row on every replica, and no row may depend on one disk. */
+async function refuseIfBehind({ shard, replicas }: ClickHouse): Promise<void> {
+  if (!replicas) return
+  const behind = await replicas.without(await replicas.worker())
+  if (behind.length > 0)
+    throw new CannotMove(
+      `Replica ${behind.join(', ')} of shard ${shard} misses rows. Repeat the command when it is back.`,
+    )
+}
+
+async function shardOf(postgres: Postgres, siteId: string): Promise<number> {
+  const [row] = await postgres<{ shard: number }[]>`SELECT shard FROM sites WHERE id = ${siteId}`
+  if (!row) throw new CannotMove('The site was deleted.')
+  return row.shard
+}
+
+/** Rows that are written for a site after it was deleted must be erased, too. */
+async function refuseIfGone(postgres: Postgres, siteId: string): Promise<void> {
+  if ((await eraseAgain(postgres, [siteId])).length > 0) throw new CannotMove('The site was deleted.')
+}

@@ -1,0 +1,272 @@
+// Moving a site to another shard: what is copied, who waits for whom, and what an interruption leaves behind.
+import assert from 'node:assert/strict'
+import { PassThrough } from 'node:stream'
+import { test } from 'node:test'
+import { deleteSite } from '../../src/accounts/sites.ts'
+import { eraseRows } from '../../src/erasure/job.ts'
+import { collectorsWithout, reportCollector } from '../../src/moving/collectors.ts'
+import { refuseRunningUploads } from '../../src/moving/copy.ts'
+import type { Step } from '../../src/moving/move-site.ts'
+import { cancelMove, holdSite, unfinishedMoves } from '../../src/moving/moves.ts'
+import { whileOnItsShard } from '../../src/moving/writing.ts'
+import { invalidateDays } from '../../src/rollups/invalidation.ts'
+import { beginRun, publishRun } from '../../src/rollups/runs.ts'
+import { sweep } from '../../src/rollups/sweep.ts'
+import { rollUpToday } from '../../src/rollups/today.ts'
+import { sql, text } from '../../src/stores/clickhouse-sql.ts'
+import { eventually } from '../support/eventually.ts'
+import { nothing, now, openMovingSite } from './moving-site.ts'
+
+/** From May to yesterday; today is never rolled up. */
+const days = ['2026-05-30', '2026-06-01', '2026-10-31', '2026-11-01', '2026-11-14', '2026-11-15']
+const yesterday = '2026-11-14'
+const allSteps: Step[] = ['copying', 'holding', 'comparing', 'changing', 'moved', 'released']
+
+test('every answer is the same after a move, and the old copy is erased when no reader needs it', async (t) => {
+  const site = await openMovingSite(t)
+  const { postgres, source, target, otherId } = site
+  await site.record(days)
+  await site.record(days, { of: otherId })
+  await site.rollUp(yesterday)
+  const [before, rows, others] = [await site.answers(), await site.rowsOn(source), await site.rowsOn(source, otherId)]
+  assert.ok(rows.events === 18 && (rows.long_rollups as number) > 0)
+
+  const steps: Step[] = []
+  assert.equal(await site.move({ onStep: (step) => void steps.push(step) }), 'moved')
+  assert.deepEqual(steps, allSteps)
+  assert.equal((await site.site()).shard, 2)
+  assert.deepEqual(await site.rowsOn(target), rows)
+  assert.deepEqual(await site.answers(), before)
+
+  await eraseRows({ postgres, clickhouse: source })
+  assert.deepEqual(await site.rowsOn(source), rows, 'readers may use the old copy for 20 minutes')
+  await postgres`UPDATE deleted_sites SET erase_after = erase_after - interval '20 minutes'`
+  await eraseRows({ postgres, clickhouse: source })
+  await eraseRows({ postgres, clickhouse: target })
+  assert.deepEqual(await site.rowsOn(source), nothing)
+  assert.deepEqual(await site.rowsOn(source, otherId), others)
+  assert.deepEqual(await site.answers(), before)
+
+  // Back again: what is left of the first copy must not count.
+  await site.record(['2026-11-15'], { on: target, hour: '11' })
+  assert.equal(await site.move({ shard: 1 }), 'moved')
+  assert.deepEqual(await site.rowsOn(source), await site.rowsOn(target))
+  assert.equal(await site.pageviews(), 21)
+  assert.equal(await site.move(), 'old copy')
+  assert.equal((await postgres`SELECT FROM site_moves WHERE hold IS NOT NULL`).length, 0)
+})
+
+test('rows that change while the site is copied are copied again', async (t) => {
+  const site = await openMovingSite(t)
+  const { postgres, source, target, siteId } = site
+  await site.record(days)
+  await site.rollUp(yesterday)
+  await site.move({
+    async onStep(step) {
+      if (step !== 'holding') return
+      // A late event for a day that is copied, whose rollup is replaced by another version, and an event of this hour.
+      await site.record(['2026-06-01'], { hour: '10' })
+      await invalidateDays(postgres, [{ siteId, day: '2026-06-01' }])
+      await site.rollUp(yesterday)
+      await sweep({ postgres, clickhouse: source }, '0 seconds')
+      await site.record(['2026-11-15'], { hour: '11' })
+    },
+  })
+  assert.deepEqual(await site.rowsOn(target), await site.rowsOn(source))
+  assert.equal(await site.pageviews(), 24)
+  const twice = await target.rows(
+    sql`SELECT event_id FROM events WHERE site_id = ${text(siteId)} GROUP BY event_id HAVING count() > 1`,
+  )
+  assert.deepEqual(twice, [])
+})
+
+test('a move that ends at any step leaves the site complete, and can be continued or given up', async (t) => {
+  for (const last of allSteps) {
+    const site = await openMovingSite(t)
+    const { postgres, source, target, siteId } = site
+    await site.record(days)
+    await site.rollUp(yesterday)
+    const before = await site.answers()
+    const end = (step: Step) => {
+      if (step === last) throw new Error('The process ends here')
+    }
+    await assert.rejects(site.move({ onStep: end }), /ends here/)
+    assert.equal((await postgres`SELECT FROM site_moves WHERE hold IS NOT NULL`).length, 0, `${last} leaves a hold`)
+    const isMoved = last === 'moved' || last === 'released'
+    assert.equal((await site.site()).shard, isMoved ? 2 : 1, last)
+    assert.deepEqual(await site.answers(), before, last)
+    assert.equal((await unfinishedMoves(postgres)).length, isMoved ? 0 : 1, last)
+    if (isMoved) continue
+    await site.record(['2026-11-15'], { hour: '11' })
+    assert.equal(await site.move(), 'moved', last)
+    assert.deepEqual(await site.rowsOn(target), await site.rowsOn(source), last)
+    assert.equal(await site.pageviews(), 21)
+    assert.equal(await cancelMove(postgres, siteId), false)
+  }
+})
+
+test('a site stays where it is if its hold ended before the change', async (t) => {
+  const site = await openMovingSite(t)
+  const { postgres } = site
+  await site.record(days)
+  const moving = site.move({
+    async onStep(step) {
+      if (step === 'changing') await postgres`UPDATE site_moves SET hold = NULL`
+    },
+  })
+  await assert.rejects(moving, /held back for too long/)
+  assert.equal((await site.site()).shard, 1)
+})
+
+test('a site does not move while the upload of a process that was killed is still running', async (t) => {
+  const site = await openMovingSite(t)
+  const { source, target, siteId } = site
+  await refuseRunningUploads(target, siteId)
+  const endless = new PassThrough()
+  const uploading = target.upload('titles', endless, `move ${siteId}`).catch(() => {})
+  // ClickHouse begins when it has 256 kB.
+  const titles = sql`
+    SELECT 'other' AS site_id, toString(number) AS pathname, '' AS country, (toDateTime64(0, 3, 'UTC'), '', '') AS latest
+    FROM numbers(100000)`
+  const content = await source.download(titles)
+  content.pipe(endless, { end: false })
+  await eventually(() => assert.rejects(refuseRunningUploads(target, siteId), /is already running|same/i))
+  endless.destroy()
+  await uploading
+  await eventually(() => refuseRunningUploads(target, siteId))
+})
+
+test('a move that is given up leaves nothing on the other shard', async (t) => {
+  const site = await openMovingSite(t)
+  const { postgres, source, target, siteId } = site
+  await site.record(days)
+  await assert.rejects(
+    site.move({
+      onStep(step) {
+        if (step === 'changing') throw new Error('The process ends here')
+      },
+    }),
+  )
+  assert.notDeepEqual(await site.rowsOn(target), nothing)
+  assert.ok(await cancelMove(postgres, siteId))
+  await eraseRows({ postgres, clickhouse: target })
+  await eraseRows({ postgres, clickhouse: source })
+  assert.deepEqual(await site.rowsOn(target), nothing)
+  assert.equal(await site.pageviews(), 18)
+  assert.equal((await unfinishedMoves(postgres)).length, 0)
+  assert.equal(await site.move(), 'moved')
+})
+
+test('a site that is deleted while it moves is erased on both shards', async (t) => {
+  for (const when of ['holding', 'changing', 'moved'] as const) {
+    const site = await openMovingSite(t)
+    const { postgres, source, target, siteId } = site
+    await site.record(days)
+    const moving = site.move({
+      async onStep(step) {
+        if (step === when) await deleteSite(postgres, siteId)
+      },
+    })
+    if (when === 'moved') await moving
+    else await assert.rejects(moving, /deleted|cancelled/)
+    for (const clickhouse of [source, target]) {
+      await eraseRows({ postgres, clickhouse })
+      assert.deepEqual(await site.rowsOn(clickhouse), nothing, `${when}, shard ${clickhouse.shard}`)
+    }
+  }
+})
+
+test('rollups are written on the shard of the site only, and not while its events are held back', async (t) => {
+  const site = await openMovingSite(t)
+  const { postgres, source, target, siteId } = site
+  await site.record(days)
+  const ranges = [['2026-11-14', '2026-11-14']] as const
+  const before = await beginRun(postgres, siteId, 1, 'day', ranges)
+  assert.ok(before)
+  await site.move({
+    async onStep(step) {
+      if (step !== 'comparing') return
+      assert.equal(await beginRun(postgres, siteId, 1, 'day', ranges), undefined)
+      await assert.rejects(site.rollUp(yesterday), /moves to another shard/)
+    },
+  })
+  assert.equal(await publishRun(postgres, before), false, 'a run from before the hold makes nothing readable')
+  assert.equal(await beginRun(postgres, siteId, 1, 'day', ranges), undefined)
+  await rollUpToday({ postgres, clickhouse: source }, siteId, 'UTC', now)
+  assert.equal((await site.site()).coverage.today, null, 'today was counted on the old shard')
+  await rollUpToday({ postgres, clickhouse: target }, siteId, 'UTC', now)
+  assert.ok((await site.site()).coverage.today)
+  await site.rollUp(yesterday)
+  assert.equal(await site.pageviews(), 18)
+  assert.deepEqual((await site.site()).coverage.versions.flatMap(({ days: some }) => some).length > 0, true)
+})
+
+test('a site moves only when every collector holds back its events, and a hold ends with its process', async (t) => {
+  const site = await openMovingSite(t)
+  const { postgres, siteId } = site
+  await site.record(days)
+  const report = (id: string, holds: string[] = []) =>
+    reportCollector(postgres, { id, host: 'test', shards: 2, holds, since: undefined })
+  await report('one')
+  await report('two')
+  await assert.rejects(site.move({ confirmMs: 300 }), /have not confirmed.*one on test.*two on test/)
+  assert.equal((await site.site()).shard, 1)
+
+  const confirming = site.move({
+    async onStep(step) {
+      if (step !== 'holding') return
+      setTimeout(async () => {
+        const { placements } = await report('one')
+        const hold = placements.find((one) => one.siteId === siteId)?.hold as string
+        assert.ok(hold)
+        await report('one', [hold])
+        assert.deepEqual(
+          (await collectorsWithout(postgres, hold)).map(({ id }) => id),
+          ['two'],
+        )
+        await report('two', [hold])
+      }, 100)
+    },
+  })
+  assert.equal(await confirming, 'moved')
+  assert.deepEqual((await report('one')).placements, [{ siteId, shard: 2, hold: null }])
+})
+
+test('collectors end a hold that nobody works on', async (t) => {
+  const site = await openMovingSite(t)
+  const { postgres, siteId } = site
+  await site.record(days)
+  const report = async () =>
+    (await reportCollector(postgres, { id: 'one', host: 'test', shards: 2, holds: [], since: undefined })).placements
+  await assert.rejects(
+    site.move({
+      onStep(step) {
+        if (step === 'holding') throw new Error('The process ends here')
+      },
+    }),
+  )
+  await postgres`INSERT INTO leases (name, holder, expires_at) VALUES (${`move ${siteId}`}, gen_random_uuid(), now() + interval '1 hour')`
+  const hold = await holdSite(postgres, siteId)
+  assert.deepEqual(await report(), [{ siteId, shard: 1, hold }])
+  await postgres`UPDATE leases SET expires_at = now() - interval '1 second' WHERE name = ${`move ${siteId}`}`
+  assert.deepEqual(await report(), [{ siteId, shard: 1, hold: null }])
+})
+
+test('an import and a move of the same site wait for each other', async (t) => {
+  const site = await openMovingSite(t)
+  const { postgres, siteId } = site
+  await site.record(days)
+  await whileOnItsShard(postgres, siteId, async () => {
+    await assert.rejects(site.move({ confirmMs: 300 }), /A command writes traffic/)
+  })
+  const order: string[] = []
+  let importing: Promise<unknown> = Promise.resolve()
+  await site.move({
+    onStep(step) {
+      if (step === 'comparing') importing = whileOnItsShard(postgres, siteId, async () => void order.push('import'))
+      if (step === 'moved') order.push('moved')
+    },
+  })
+  await importing
+  assert.deepEqual(order, ['moved', 'import'])
+})
