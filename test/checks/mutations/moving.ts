@@ -1,6 +1,6 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are pieces of source text
 import type { Mutation } from './mutations.ts'
 
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are pieces of source text
 const caughtBy = 'test/moving/move-site.test.ts'
 const migration = 'migrations/postgres/0009_site_moves.sql'
 
