@@ -27,6 +27,7 @@ CREATE TABLE site_moves
 );
 
 CREATE INDEX ON site_moves (changed_at);
+CREATE INDEX ON site_moves (site_id) WHERE hold IS NOT NULL;
 
 CREATE SEQUENCE site_holds;
 

@@ -134,6 +134,7 @@ CREATE TABLE site_moves
     CONSTRAINT site_moves_to_shard_fkey FOREIGN KEY (to_shard) REFERENCES shards(number)
 );
 CREATE INDEX site_moves_changed_at_idx ON site_moves USING btree (changed_at);
+CREATE INDEX site_moves_site_id_idx ON site_moves USING btree (site_id) WHERE hold IS NOT NULL;
 
 CREATE TABLE sites
 (

@@ -31,8 +31,8 @@ export function openDurableFile(path: string, tables: string): DatabaseSync {
  * `kept` when it was shipped, but only one replica of the shard has it. Groups with shard 0 wait until their site has moved
  * (shipper/set-aside.ts). `batches` has the batch that is being shipped to each shard, written before the first attempt.
  */
-export const openSpoolFile = (folder: string, number: number): DatabaseSync =>
-  openDurableFile(
+export function openSpoolFile(folder: string, number: number): DatabaseSync {
+  const file = openDurableFile(
     spoolFilePath(folder, number),
     `CREATE TABLE IF NOT EXISTS groups
       (number INTEGER PRIMARY KEY, shard INTEGER NOT NULL, events INTEGER NOT NULL, lines TEXT NOT NULL,
@@ -40,6 +40,23 @@ export const openSpoolFile = (folder: string, number: number): DatabaseSync =>
     CREATE TABLE IF NOT EXISTS batches
       (shard INTEGER PRIMARY KEY, id TEXT NOT NULL, last_group INTEGER NOT NULL) STRICT;`,
   )
+  if (!hasColumn(file, 'shard') || !hasColumn(file, 'kept')) inTransaction(file, () => bringUpToDate(file))
+  return file
+}
+
+/** A file of an earlier version may hold events that are not shipped yet. The first version knew one shard. */
+function bringUpToDate(file: DatabaseSync): void {
+  if (!hasColumn(file, 'shard')) {
+    file.exec(`
+      ALTER TABLE groups ADD COLUMN shard INTEGER NOT NULL DEFAULT 1;
+      INSERT INTO batches (shard, id, last_group) SELECT 1, id, last_group FROM batch;
+      DROP TABLE batch;`)
+  }
+  if (!hasColumn(file, 'kept')) file.exec('ALTER TABLE groups ADD COLUMN kept INTEGER NOT NULL DEFAULT 0')
+}
+
+const hasColumn = (file: DatabaseSync, name: string): boolean =>
+  file.prepare("SELECT 1 FROM pragma_table_info('groups') WHERE name = ?").get(name) !== undefined
 
 export function removeSpoolFile(folder: string, number: number): void {
   const path = spoolFilePath(folder, number)

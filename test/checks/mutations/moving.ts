@@ -181,4 +181,11 @@ export const moving: readonly Mutation[] = [
     replace: 'void put',
     caughtBy: 'test/collector/shipper/moved-sites.test.ts',
   },
+  {
+    name: 'shipper: the spool of an earlier version cannot be shipped',
+    file: 'src/collector/spool/files.ts',
+    find: 'INSERT INTO batches (shard, id, last_group) SELECT 1, id, last_group FROM batch;',
+    replace: '',
+    caughtBy: 'test/collector/shipper/old-files.test.ts',
+  },
 ]
