@@ -93,7 +93,7 @@ async function makeLayout(shards: number, ids: readonly string[]): Promise<Layou
     const own = sites.filter(({ shard }) => shard === clickhouse.shard).map(({ id }) => id)
     await clickhouse.run(sql`
       INSERT INTO events (site_id, day, time, visitor_id, session_id, event_id, name, hostname, pathname, country, device)
-      SELECT site, toDate(at), at, cityHash64(site, nth % 300, toDate(at)), visitor_id, nth, 'pageview', 'example.com',
+      SELECT site, toDate(at), at, cityHash64(site, nth % 300, toDate(at)) AS visitor, visitor, nth, 'pageview', 'example.com',
         concat('/page/', toString(nth % 40)), ['DE', 'FR', 'US'][1 + nth % 3], 'Desktop'
       FROM
       (
@@ -103,7 +103,7 @@ async function makeLayout(shards: number, ids: readonly string[]): Promise<Layou
       )`)
     await clickhouse.command('OPTIMIZE TABLE events FINAL')
   }
-  say(`${shards} shards: ${ids.length * eventsEach} events`)
+  say(`${shards} ${shards === 1 ? 'shard' : 'shards'}: ${ids.length * eventsEach} events`)
   const cluster = clusterOf(clients)
   const stats = createStatsService({ cluster, now: () => now, cacheBytes: 0 })
   return { shards, cluster, stats, sites, perSecond: [], cpuMs: [] }

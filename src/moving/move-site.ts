@@ -25,8 +25,9 @@ export interface MoveOptions {
   /** Called before each step. */
   onStep?: (step: Step) => Promise<void> | void
   onProgress?: (rows: number, total: number) => void
-  /** How long to wait for collectors, imports, and the other processes. */
+  /** How long to wait for collectors and imports, for a copy without differences, and for the other processes. */
   confirmMs?: number
+  compareMs?: number
   heardMs?: number
 }
 
@@ -35,7 +36,8 @@ const fewRows = 500_000
 const mostRounds = 10
 /** Collectors report every second. */
 const longestConfirmMs = 60_000
-const compareMs = 300_000
+const longestCompareMs = 300_000
+const betweenRoundsMs = 200
 /** Every process that PostgreSQL reaches hears of a change within a second (accounts/directory.ts). */
 const surelyHeardMs = 3_000
 
@@ -51,7 +53,7 @@ async function moveWithLease(
   options: MoveOptions,
 ): Promise<Refusal | 'moved'> {
   const { siteId, shard, onStep = () => {}, onProgress } = options
-  const { confirmMs = longestConfirmMs, heardMs = surelyHeardMs } = options
+  const { confirmMs = longestConfirmMs, compareMs = longestCompareMs, heardMs = surelyHeardMs } = options
   const refusal = await beginMove(postgres, siteId, shard)
   if (refusal) return refusal
   const source = cluster.of({ shard: await shardOf(postgres, siteId) })
@@ -72,7 +74,7 @@ async function moveWithLease(
     await untilConfirmed(postgres, hold, confirmMs)
     await withoutWriters(postgres, siteId, confirmMs, async () => {
       await onStep('comparing')
-      await copyRest(copy)
+      await copyRest(copy, compareMs)
       await refuseIfBehind(target)
       await onStep('changing')
       if (!(await changeShard(postgres, siteId, hold, stalestReader))) {
@@ -99,9 +101,9 @@ async function copyMost(copy: Parameters<typeof copyDifferences>[0]): Promise<vo
 }
 
 /** Statements that were running when the hold began may still write, so that it takes several rounds. */
-async function copyRest(copy: Parameters<typeof copyDifferences>[0]): Promise<void> {
-  const until = Date.now() + compareMs
-  while (Date.now() < until) {
+async function copyRest(copy: Parameters<typeof copyDifferences>[0], longestMs: number): Promise<void> {
+  const until = Date.now() + longestMs
+  for (; Date.now() < until; await pause(betweenRoundsMs)) {
     if ((await copyDifferences(copy)) !== undefined) continue
     await refuseRunningUploads(copy.target, copy.siteId)
     if ((await copyDifferences(copy)) === undefined) return

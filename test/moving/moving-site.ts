@@ -65,7 +65,10 @@ export async function openMovingSite(t: TestContext) {
     site,
     rollUp: async (last: string) => rollUpSite({ postgres, clickhouse: cluster.of(await site()) }, siteId, last),
     move: (options: Partial<MoveOptions> = {}) =>
-      moveSite({ postgres, cluster }, { siteId, shard: 2, confirmMs: 1_000, heardMs: 0, ...options }),
+      moveSite(
+        { postgres, cluster },
+        { siteId, shard: 2, confirmMs: 1_000, compareMs: 10_000, heardMs: 0, ...options },
+      ),
     /** Rows of the site, by table. */
     async rowsOn(clickhouse: ClickHouse, id = siteId): Promise<Record<string, number>> {
       const counts: Record<string, number> = {}

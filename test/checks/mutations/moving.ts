@@ -37,7 +37,7 @@ export const moving: readonly Mutation[] = [
   {
     name: 'moving: events of this hour are left behind',
     file: 'src/moving/move-site.ts',
-    find: 'await copyRest(copy)',
+    find: 'await copyRest(copy, compareMs)',
     replace: 'await copyMost(copy)',
     caughtBy,
   },
