@@ -1,5 +1,5 @@
-// The sites to erase, one row per site and shard: sites that were deleted, and sites that are now on another shard. The statement that
-// deletes or moves a site writes the row (migrations/postgres/0009_site_moves.sql).
+// What to erase: a row for each site that was deleted, and for each shard that a site has left. The statement that deletes or moves the site
+// writes the row (migrations/postgres/0009_site_moves.sql).
 import type { Postgres } from '../stores/postgres.ts'
 
 /** Erased rows wait this long, so that parts are rewritten once for many sites. */

@@ -1,6 +1,6 @@
 // Moves a site to another shard while it is read and written (decision D-203):
 //   copying   its rows are copied, and copied again where they have changed
-//   holding   collectors hold back its events, nobody writes its rollups, and the rest is copied and compared
+//   holding   collectors hold back its events, and nobody writes its rollups. The rest is copied, until both copies are equal.
 //   moved     one transaction changes `sites.shard`. When every process has heard of it, the collectors ship what they held back.
 // The old copy is erased when no reader can be using it any more (erasure/job.ts). A process that is killed at any step leaves a site that is
 // complete where it is; the same call continues the move, and `cancelMove` gives it up.
@@ -8,9 +8,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { eraseAgain } from '../erasure/deleted-sites.ts'
 import { stalestReader } from '../rollups/runs.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
-import type { Cluster } from '../stores/cluster.ts'
 import { withLease } from '../stores/lease.ts'
 import type { Postgres } from '../stores/postgres.ts'
+import type { AllStores } from '../stores/stores.ts'
 import { CannotMove } from './cannot-move.ts'
 import { collectorsWithout } from './collectors.ts'
 import { copyDifferences, refuseRunningUploads } from './copy.ts'
@@ -42,16 +42,10 @@ const betweenRoundsMs = 200
 const surelyHeardMs = 3_000
 
 /** Undefined: another process is moving the site. */
-export const moveSite = (
-  stores: { postgres: Postgres; cluster: Cluster },
-  options: MoveOptions,
-): Promise<Refusal | 'moved' | undefined> =>
+export const moveSite = (stores: AllStores, options: MoveOptions): Promise<Refusal | 'moved' | undefined> =>
   withLease(stores.postgres, leaseOf(options.siteId), () => moveWithLease(stores, options))
 
-async function moveWithLease(
-  { postgres, cluster }: { postgres: Postgres; cluster: Cluster },
-  options: MoveOptions,
-): Promise<Refusal | 'moved'> {
+async function moveWithLease({ postgres, cluster }: AllStores, options: MoveOptions): Promise<Refusal | 'moved'> {
   const { siteId, shard, onStep = () => {}, onProgress } = options
   const { confirmMs = longestConfirmMs, compareMs = longestCompareMs, heardMs = surelyHeardMs } = options
   const refusal = await beginMove(postgres, siteId, shard)

@@ -1,5 +1,6 @@
-// Events of a site that moves are set aside in the spool: in groups of their own, one site each, with shard 0. When PostgreSQL has reported
-// where the site is, they get that shard. Both happen only while no batch of the shard is planned, so a planned batch never changes.
+// Events of a site that moves are set aside in the spool: in groups of their own, one site each, with shard 0. When PostgreSQL reports the
+// shard of the site, these groups get that shard. Groups change only while no batch of their shard is planned, so a batch that is sent
+// again has the same events.
 import type { DatabaseSync } from 'node:sqlite'
 import { writeWithReserve } from '../spool/files.ts'
 import type { Placements } from './placements.ts'

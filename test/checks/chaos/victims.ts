@@ -21,7 +21,7 @@ export async function breakStores(
 ): Promise<Victims> {
   const none = () => ({ killed: 0, stopped: 0, restarted: 0 })
   const victims: Victims = { PostgreSQL: none(), Redis: none(), ClickHouse: none() }
-  // Three outages in a row are of three stores, so that a short run breaks all of them; nine in a row are of nine kinds.
+  // Any three outages in a row break three different stores, so a short run breaks each of them. Any nine in a row are of nine kinds.
   let left: [StoreName, (typeof harms)[number]][] = []
   while (performance.now() < until) {
     if (left.length === 0) {

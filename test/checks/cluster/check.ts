@@ -17,6 +17,7 @@ import { launchServe } from '../../support/serve-process.ts'
 import { keySecrets } from '../../support/stores.ts'
 import { type Load, startLoad } from '../collect/load.ts'
 import { ownDatabase } from '../own-database.ts'
+import { startPaced } from '../paced.ts'
 import { pause, quantile, runCheck } from '../runner.ts'
 import { compareEvents, noEvents } from '../stored-events.ts'
 import { migrateWith, outagesOf } from './outages.ts'
@@ -116,15 +117,7 @@ await runCheck(
     const isBroken = ({ shard }: ShardedSite) =>
       shard === broken || (shard === lastBroken && performance.now() - soundSince < noticeMs)
 
-    let isOver = false
-    const asking = (async () => {
-      const sent: Promise<void>[] = []
-      for (let index = 0; !isOver; index++) {
-        sent.push(ask(index))
-        await pause(1_000 / Number(rate))
-      }
-      await Promise.all(sent)
-    })()
+    const asking = startPaced(Number(rate), ask)
 
     const clients = servers.addresses.map((urls, index) => urls.map((url) => openClickHouse(url, { shard: index + 1 })))
     check.onEnd(() => Promise.all(clients.flat().map((client) => client.close())))
@@ -144,8 +137,7 @@ await runCheck(
       outages.push(name)
       check.say(`${name}; sound again ${recoveredMs} ms after its end; ${counts.asked} requests`)
     }
-    isOver = true
-    await asking
+    await asking.stop()
     for (const site of sites) await site.load.stop()
     if (!server.isRunning()) check.fault('footfall serve ended', server.log())
 

@@ -11,7 +11,8 @@ import { eventually } from '../../support/eventually.ts'
 import { launchServe, type ServeProcess } from '../../support/serve-process.ts'
 import { connect, createStores, disconnect, keySecrets } from '../../support/stores.ts'
 import { startLoad } from '../collect/load.ts'
-import { pause, quantile, runCheck } from '../runner.ts'
+import { startPaced } from '../paced.ts'
+import { quantile, runCheck } from '../runner.ts'
 import { compareEvents, noEvents } from '../stored-events.ts'
 import { answerOf } from './answer.ts'
 import { startLoadBalancer } from './load-balancer.ts'
@@ -61,21 +62,12 @@ await runCheck(
       asked++
       if (status !== 200) check.fault('failed request', `${path}: ${status} ${body.slice(0, 200)}`)
     }
-    let isOver = false
-    async function paced(perSecond: number, send: (index: number) => Promise<void>): Promise<void> {
-      const sent: Promise<void>[] = []
-      for (let index = 0; !isOver; index++) {
-        sent.push(send(index))
-        await pause(1_000 / perSecond)
-      }
-      await Promise.all(sent)
-    }
     const load = startLoad({ url: balancer.url, domain, lanes: eventLanes, pauseMs: pauseOfLaneMs })
     const running = [
-      paced(requestsPerSecond, (index) =>
+      startPaced(requestsPerSecond, (index) =>
         ask('/api/v1/stats/overview?range=7d', { Authorization: `Bearer ${keys[index % keyCount]?.text}` }),
       ),
-      paced(pagesPerSecond, () => ask('/login')),
+      startPaced(pagesPerSecond, () => ask('/login')),
     ]
 
     for (let nth = 0; nth < check.n; nth++) {
@@ -89,8 +81,7 @@ await runCheck(
       }, 60_000)
       if ((nth + 1) % 10 === 0) check.say(`${nth + 1} restarts, ${asked} requests, ${times.length} answered`)
     }
-    isOver = true
-    await Promise.all(running)
+    await Promise.all(running.map((one) => one.stop()))
     const ledger = await load.stop()
     if (ledger.refused + ledger.broken > 0)
       check.fault('failed event', `${ledger.refused} were refused and ${ledger.broken} got no response`)

@@ -1,6 +1,6 @@
-// A shard is added and sites are moved to it and back, under load, and what works on a move is killed at every step: the process that
-// moves, the shippers, and once the new shard. No request fails, no answer is older than the one before from the same process, every
-// acknowledged event is stored once, and nothing is left behind.
+// Adds a shard, and moves sites to it and back, under load. At each step of a move it kills one of those that take part: the process that
+// moves the site, the shippers, or the new shard. No request may fail, no process may give an answer that is older than its last one, every
+// acknowledged event must be stored once, and nothing may be left behind.
 //   npm run check:move -- --rounds 4
 //   npm run check:move -- --rounds 1 --rate 20 --events 60      the short form
 // With CLICKHOUSE_SHARDS and CLICKHOUSE_CONTROL it uses that cluster, otherwise two servers of its own without replicas.
@@ -31,7 +31,8 @@ import { startLoad } from '../collect/load.ts'
 import { answerOf } from '../deploy/answer.ts'
 import { startLoadBalancer } from '../deploy/load-balancer.ts'
 import { ownDatabase } from '../own-database.ts'
-import { pause, quantile, runCheck } from '../runner.ts'
+import { startPaced } from '../paced.ts'
+import { quantile, runCheck } from '../runner.ts'
 import { compareEvents, type LoadedSite, noEvents } from '../stored-events.ts'
 
 const allSteps: readonly Step[] = ['copying', 'holding', 'comparing', 'changing', 'moved', 'released']
@@ -125,15 +126,7 @@ await runCheck(
         check.fault('wrong answer', `${site.domain}: ${pageviews}, and ${sent} were sent`)
       site.seen.set(port, Math.max(before, site.seen.get(port) ?? 0, pageviews))
     }
-    let isOver = false
-    const asking = (async () => {
-      const sent: Promise<void>[] = []
-      for (let index = 0; !isOver; index++) {
-        sent.push(ask(index))
-        await pause(1_000 / Number(rate))
-      }
-      await Promise.all(sent)
-    })()
+    const asking = startPaced(Number(rate), ask)
     const pauseMs = (lanes * 1_000 * sites.length) / Number(eventRate)
     for (const site of sites) site.load = startLoad({ url: balancer.url, domain: site.domain, lanes, pauseMs })
 
@@ -219,8 +212,7 @@ await runCheck(
       const purged = await footfall('site', 'purge')
       if (purged.code !== 0) check.fault('the old copies are not erased', purged.stderr)
     }
-    isOver = true
-    await asking
+    await asking.stop()
     for (const site of sites) await site.load.stop()
 
     const events = noEvents()
