@@ -40,7 +40,7 @@ await runCheck(
     )
 
     // A busy machine must not look like a failed deployment, so deadlines are longer than usual.
-    const settings = { DRAIN_SECONDS: '1', FOOTFALL_DEADLINE_FACTOR: '20', LOG_LEVEL: 'warn' }
+    const settings = { FOOTFALL_DEADLINE_FACTOR: '20', LOG_LEVEL: 'warn' }
     const ports = [await freePort(), await freePort()]
     const launch = (port: number, spool?: string): Promise<ServeProcess> =>
       launchServe(created.addresses, { ...settings, PORT: `${port}`, ...(spool && { SPOOL_FOLDER: spool }) })

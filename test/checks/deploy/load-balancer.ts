@@ -1,7 +1,9 @@
 // A small load balancer: it asks each process every 100 ms at /readyz whether it wants traffic, and sends a request to the next one that
-// does. It never sends a request twice, so whatever a process does not answer is a failed request.
+// does. It never sends a request twice, so whatever a process does not answer is a failed request. A process that answers late keeps its
+// traffic, as with real load balancers, which wait for several late answers: on a shared machine everything may stand still for seconds.
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 
 const askEveryMs = 100
 const longestAnswerMs = 1_000
@@ -16,15 +18,21 @@ export async function startLoadBalancer(ports: readonly number[]): Promise<LoadB
   const agent = new Agent({ keepAlive: true })
   const ready = new Set<number>()
   let turn = 0
+  let isClosed = false
 
   async function ask(port: number): Promise<void> {
     const signal = AbortSignal.timeout(longestAnswerMs)
     const isReady = await fetch(`http://127.0.0.1:${port}/readyz`, { signal }).then(
       ({ ok }) => ok,
-      () => false,
+      () => signal.aborted && ready.has(port),
     )
     if (isReady) ready.add(port)
     else ready.delete(port)
+  }
+
+  /** One question at a time: of two answers, the older could arrive last. */
+  async function askUntilClosed(port: number): Promise<void> {
+    for (; !isClosed; await pause(askEveryMs)) await ask(port)
   }
 
   function pass(from: IncomingMessage, to: ServerResponse): void {
@@ -47,12 +55,13 @@ export async function startLoadBalancer(ports: readonly number[]): Promise<LoadB
   const server = createServer({ keepAliveTimeout: 60_000 }, pass)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   await Promise.all(ports.map(ask))
-  const timers = ports.map((port) => setInterval(() => void ask(port), askEveryMs))
+  const asking = ports.map(askUntilClosed)
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     isReady: (port) => ready.has(port),
     async close() {
-      for (const timer of timers) clearInterval(timer)
+      isClosed = true
+      await Promise.all(asking)
       agent.destroy()
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
