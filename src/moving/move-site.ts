@@ -61,6 +61,7 @@ async function moveWithLease({ postgres, cluster }: AllStores, options: MoveOpti
   }
   await onStep('copying')
   await copyMost(copy)
+  await refuseIfBehind(source) // without all replicas no collector confirms a hold
   await onStep('holding')
   const hold = await holdSite(postgres, siteId)
   if (hold === undefined) throw new CannotMove('The move was cancelled.')

@@ -198,6 +198,14 @@ await runCheck(
       return row.shard
     }
 
+    if (servers.isReplicated) {
+      const [, away] = servers.shards[0] as readonly Server[]
+      await away?.kill()
+      const refused = await footfall('site', 'move', sites[0]?.domain ?? '', '2')
+      if (!refused.stderr.includes('Replica 2 of shard 1 misses rows'))
+        check.fault('a site leaves a shard without one of its replicas', refused.stderr)
+      await away?.start()
+    }
     for (let round = 0; round < check.n; round++) {
       const waiting = sites.map((site, index) => ({ site, kill: kills[index] as (typeof kills)[number] }))
       const [first] = waiting.splice(0, 1) as [(typeof waiting)[number]]
