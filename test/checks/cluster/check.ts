@@ -45,14 +45,11 @@ interface ShardedSite {
   seen: number
 }
 
-if (process.argv.includes('replicated') && !process.env.CLICKHOUSE_SHARDS)
-  throw new Error('Set CLICKHOUSE_SHARDS and CLICKHOUSE_CONTROL to a cluster with replicas.')
-
 await runCheck(
   { name: 'cluster', size: { option: 'minutes', default: 10 }, seconds: (minutes) => 300 + minutes * 90 },
-  async (check, { rate = '200', events: eventRate = '500', seconds }) => {
+  async (check, { rate = '200', events: eventRate = '500', seconds, servers: kind }) => {
     const forMs = seconds ? Number(seconds) * 1_000 : check.n * 60_000
-    const servers = await findServers(shardCount)
+    const servers = await findServers(shardCount, kind)
     check.onEnd(servers.remove)
     const postgres = await ownDatabase(check)
     const latencyRatio = servers.isReplicated ? await runScenarios(check, servers, postgres.client) : null

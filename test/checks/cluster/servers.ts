@@ -1,4 +1,4 @@
-// The servers that the check breaks: those of CLICKHOUSE_SHARDS, which CLICKHOUSE_CONTROL kills, stops, starts and wipes, or else one
+// The servers that a check breaks: those of CLICKHOUSE_SHARDS, which CLICKHOUSE_CONTROL kills, stops, starts and wipes, or else one
 // ClickHouse per shard that it starts itself.
 import { createClickHouseDatabase, openClickHouse } from '../../../src/stores/clickhouse.ts'
 import { startOwnClickHouse } from '../../support/own-stores.ts'
@@ -28,8 +28,11 @@ export interface Servers {
   remove(): Promise<void>
 }
 
-export const findServers = (shardCount: number): Promise<Servers> => {
+/** `kind` is `replicated` for a check that needs replicas. */
+export const findServers = async (shardCount: number, kind?: string): Promise<Servers> => {
   const { CLICKHOUSE_SHARDS: shards, CLICKHOUSE_CONTROL: control } = process.env
+  if (kind === 'replicated' && !shards)
+    throw new Error('Set CLICKHOUSE_SHARDS and CLICKHOUSE_CONTROL to a cluster with replicas.')
   return shards && control ? givenServers(JSON.parse(shards) as string[][], control) : ownServers(shardCount)
 }
 

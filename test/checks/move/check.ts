@@ -3,6 +3,7 @@
 // acknowledged event must be stored once, and nothing may be left behind.
 //   npm run check:move -- --rounds 4
 //   npm run check:move -- --rounds 1 --rate 20 --events 60      the short form
+//   npm run check:move -- --servers replicated      fails without a cluster
 // With CLICKHOUSE_SHARDS and CLICKHOUSE_CONTROL it uses that cluster, otherwise two servers of its own without replicas.
 import { execFileSync, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
@@ -58,8 +59,8 @@ interface MovingSite extends LoadedSite {
 
 await runCheck(
   { name: 'move', size: { option: 'rounds', default: 4 }, seconds: (rounds) => 180 + rounds * 240 },
-  async (check, { rate = '100', events: eventRate = '200' }) => {
-    const servers = await findServers(2)
+  async (check, { rate = '100', events: eventRate = '200', servers: kind }) => {
+    const servers = await findServers(2, kind)
     check.onEnd(servers.remove)
     const { client: postgres, url } = await ownDatabase(check)
     const oneShard = JSON.stringify(servers.addresses.slice(0, 1))
@@ -257,7 +258,7 @@ await runCheck(
       events,
     }
   },
-  { rate: { type: 'string' }, events: { type: 'string' } },
+  { rate: { type: 'string' }, events: { type: 'string' }, servers: { type: 'string' } },
 )
 
 function seconds(milliseconds: number): number {

@@ -75,6 +75,13 @@ export const replicas: readonly Mutation[] = [
     caughtBy,
   },
   {
+    name: 'replicas: a site leaves a shard while one of its replicas is away',
+    file: 'src/moving/move-site.ts',
+    find: 'await refuseIfBehind(source) //',
+    replace: '//',
+    caughtBy: 'check:move -- --servers replicated --rounds 1 --rate 20 --events 40',
+  },
+  {
     name: 'shipper: a batch that one replica has leaves the spool',
     file: 'src/collector/shipper/ship-batch.ts',
     find: '  else spooled.keep()',
