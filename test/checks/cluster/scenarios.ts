@@ -49,7 +49,7 @@ export async function runScenarios(check: Check, servers: Servers, postgres: Pos
   await migrate({ postgres, cluster })
   const accountId = await createAccount(postgres, { name: 'Scenarios', plan: 'Agency' })
   const installation = { check, servers, postgres, cluster, accountId }
-  for (const scenario of [behindWhileRollingUp, aloneWithABatch, lostDisk, slowReplica, aloneBefore]) {
+  for (const scenario of [behindWhileRollingUp, aloneWithABatch, lostDisk, slowReplica, killedReplica, aloneBefore]) {
     check.say(`scenario: ${scenario.name}`)
     await scenario(installation)
   }
@@ -164,6 +164,19 @@ async function slowReplica({ check, cluster, servers }: Installation): Promise<v
   } finally {
     await eventually(() => catchUp(first, [first, last], 1_000), patientMs)
   }
+}
+
+/** A query whose replica is gone is answered by the other one. A page would hide it: it repeats its last answer. */
+async function killedReplica({ check, cluster, servers }: Installation): Promise<void> {
+  const [shard] = cluster.shards as [ClickHouse]
+  const [first, last] = serversOf(shard) as [ClickHouse, ClickHouse]
+  const fresh = replicate([first, last])
+  await fresh.rows(sql`SELECT 1`)
+  const server = servers.shards[0]?.[0] as Server
+  await server.kill()
+  await fresh.rows(sql`SELECT 1`).catch((error: Error) => check.fault('a query fails with its replica', error.message))
+  await server.start()
+  await eventually(() => catchUp(first, [first, last], 1_000), patientMs)
 }
 
 /** The p10 of the same query through the shard and on its first server alone, one after the other. */
