@@ -19,22 +19,26 @@ test(`${leastReads} reads during rebuilds show each day before or after, never i
   await world.record(...visit(0))
   await world.rollUp('2026-03-14')
 
-  let recorded = 1
+  /** Visits on each day: those that were sent, and those that every answer must have. */
+  let [recorded, complete] = [1, 1]
   let reads = 0
   let running = true
   const read = async () => {
     let seen = 0
     while (running) {
+      const least = complete
       const { current } = await world.data('/stats/overview', {
         range: 'custom',
         start: '2026-01-01',
         end: '2026-03-14',
       })
-      const counts = [current.visitors, current.pageviews, current.sessions]
-      assert.deepEqual(counts, counts.fill(current.visitors, 1))
-      assert.ok(current.visitors % days.length === 0, `${current.visitors} visitors: part of a batch`)
-      assert.ok(current.visitors >= seen && current.visitors <= recorded * days.length)
-      seen = current.visitors
+      const { visitors, pageviews, sessions } = current
+      assert.deepEqual([pageviews, sessions], [visitors, visitors])
+      // A query that waited may have a day of before the visit and another of after it.
+      const [from, to] = [least * days.length, recorded * days.length]
+      assert.ok(visitors >= from && visitors <= to, `${visitors} visitors instead of ${from} to ${to}`)
+      assert.ok(visitors >= seen, `${visitors} visitors after ${seen}`)
+      seen = visitors
       reads++
     }
   }
@@ -48,6 +52,7 @@ test(`${leastReads} reads during rebuilds show each day before or after, never i
   for (let round = 1; (reads < leastReads || round < 4) && running; round++) {
     recorded++
     await world.record(...visit(round))
+    complete = recorded
     await world.rollUp('2026-03-14')
     await world.invalidate(...days.slice(round % 3))
     await world.rollUp('2026-03-14')
