@@ -34,7 +34,9 @@ test(`${leastReads} reads during rebuilds show each day before or after, never i
       })
       const { visitors, pageviews, sessions } = current
       assert.deepEqual([pageviews, sessions], [visitors, visitors])
-      // A query that waited may have a day of before the visit and another of after it.
+      // With replicas, queries may wait: one that waits while a visit is recorded may count it on one day and not on another.
+      if (!world.stores.clickhouse.replicas)
+        assert.ok(visitors % days.length === 0, `${visitors} visitors: part of a batch`)
       const [from, to] = [least * days.length, recorded * days.length]
       assert.ok(visitors >= from && visitors <= to, `${visitors} visitors instead of ${from} to ${to}`)
       assert.ok(visitors >= seen, `${visitors} visitors after ${seen}`)

@@ -166,7 +166,7 @@ async function slowReplica({ check, cluster, servers }: Installation): Promise<v
   }
 }
 
-/** A query whose replica is gone is answered by the other one. A page would hide it: it repeats its last answer. */
+/** A query whose replica is gone is answered by the other one. Requests would not show it: the API repeats its last answer. */
 async function killedReplica({ check, cluster, servers }: Installation): Promise<void> {
   const [shard] = cluster.shards as [ClickHouse]
   const [first, last] = serversOf(shard) as [ClickHouse, ClickHouse]

@@ -1,5 +1,5 @@
-// The servers that a check breaks: those of CLICKHOUSE_SHARDS, which CLICKHOUSE_CONTROL kills, stops, starts and wipes, or else one
-// ClickHouse per shard that it starts itself.
+// The servers that a check breaks. They are those of CLICKHOUSE_SHARDS, which CLICKHOUSE_CONTROL kills, stops, starts and wipes. If these
+// are not set, the check starts one ClickHouse per shard itself.
 import { createClickHouseDatabase, openClickHouse } from '../../../src/stores/clickhouse.ts'
 import { startOwnClickHouse } from '../../support/own-stores.ts'
 import { newDatabaseName } from '../../support/stores.ts'

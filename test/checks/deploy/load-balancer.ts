@@ -1,6 +1,6 @@
 // A small load balancer: it asks each process every 100 ms at /readyz whether it wants traffic, and sends a request to the next one that
-// does. It never sends a request twice, so whatever a process does not answer is a failed request. A process that answers late keeps its
-// traffic, as with real load balancers, which wait for several late answers: on a shared machine everything may stand still for seconds.
+// does. It sends each request once: if that process does not answer, the request has failed. A process that is late to answer /readyz keeps its
+// traffic. Real load balancers also wait for several late answers, and on a shared machine everything may stand still for seconds.
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'

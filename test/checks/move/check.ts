@@ -1,5 +1,5 @@
-// Adds a shard, and moves sites to it and back, under load. At each step of a move it kills one of those that take part: the process that
-// moves the site, the shippers, or the new shard. No request may fail, no process may give an answer that is older than its last one, every
+// Adds a shard, and moves sites to it and back, under load. At each step of a move it kills the process that moves the site, the shippers,
+// or the new shard. No request may fail, no process may give an answer that is older than its last one, every
 // acknowledged event must be stored once, and nothing may be left behind.
 //   npm run check:move -- --rounds 4
 //   npm run check:move -- --rounds 1 --rate 20 --events 60      the short form
@@ -199,6 +199,7 @@ await runCheck(
       return row.shard
     }
 
+    // A site stays on its shard while a replica is down, and the command says which one.
     if (servers.isReplicated) {
       const [, away] = servers.shards[0] as readonly Server[]
       await away?.kill()
