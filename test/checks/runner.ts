@@ -1,10 +1,9 @@
 // Shared by all checks: options, a time limit, cleanup, faults that can be repeated, and the JSON line at the end.
 import { availableParallelism, loadavg } from 'node:os'
-import { parseArgs } from 'node:util'
+import { type Options, readOptions } from '../support/options.ts'
 
 export interface Check {
   seed: string
-  n: number
   /** Prints progress to standard error. */
   say(text: string): void
   /** Undone in reverse order at the end, even after a failure, a timeout or a signal. */
@@ -16,16 +15,15 @@ export interface Check {
   faults: Readonly<Record<string, number>>
 }
 
-export interface CheckOptions {
+export interface CheckOptions<Known> {
   name: string
-  /** The option for the size of the run, and its default. */
-  size: { option: string; default: number }
-  /** The time limit for a run of this size. */
-  seconds(n: number): number
+  /** Every option but --seed, with its default. */
+  options: Known
+  /** Options that are at least 1 otherwise. */
+  mayBeZero?: readonly (keyof Known)[]
+  /** The time limit. */
+  seconds(options: Known): number
 }
-
-/** Further options, as text. */
-export type More = Record<string, { type: 'string'; default?: string }>
 
 /** The exit code of a run that missed bounds of time and nothing else: .ci/run then tries again, twice at most. EX_TEMPFAIL of sysexits.h. */
 export const late = 75
@@ -37,22 +35,13 @@ const longestMissed = 200
  * Runs the work and ends the process: with 0 if no fault was reported, with `late` if all were missed bounds of time, with 1 otherwise.
  * The JSON line has the counts that the work returns, and in `missed` the first fault of each kind.
  */
-export async function runCheck(
-  { name, size, seconds }: CheckOptions,
-  work: (check: Check, options: Record<string, string | undefined>) => Promise<Record<string, unknown>>,
-  more: More = {},
+export async function runCheck<Known extends Options>(
+  { name, options: defaults, mayBeZero, seconds }: CheckOptions<Known>,
+  work: (check: Check, options: Known) => Promise<Record<string, unknown>>,
 ): Promise<never> {
   const began = performance.now()
-  const { values } = parseArgs({
-    options: {
-      [size.option]: { type: 'string', default: `${size.default}` },
-      seed: { type: 'string', default: `${Date.now() % 1_000_000}` },
-      ...more,
-    },
-  }) as { values: Record<string, string | undefined> }
-  const n = Number(values[size.option])
-  if (!Number.isInteger(n) || n < 1) throw new Error(`--${size.option} must be a whole number`)
-  const seed = values.seed as string
+  const options = readOptions(name, { ...defaults, seed: `${Date.now() % 1_000_000}` }, mayBeZero)
+  const { seed } = options
   const undos: (() => unknown)[] = []
   const faults: Record<string, number> = {}
   const missed: string[] = []
@@ -61,7 +50,6 @@ export async function runCheck(
   const say = (text: string) => void process.stderr.write(`${text}\n`)
   const check: Check = {
     seed,
-    n,
     say,
     onEnd: (undo) => void undos.push(undo),
     fault(kind, ...lines) {
@@ -78,11 +66,11 @@ export async function runCheck(
     if (faults[kind] <= 3) say([`FAULT ${kind} (--seed ${seed})`, ...lines].join('\n  '))
   }
   const cores = availableParallelism()
-  say(`${name}: seed ${seed}, ${size.option} ${n}, load ${load()} on ${cores} cores`)
+  say(`${name}: ${JSON.stringify(options)}, load ${load()} on ${cores} cores`)
   if (load() > 2 * cores) say('This machine is busy: time limits may be missed because of that')
   let counts: Record<string, unknown> = {}
   try {
-    counts = await Promise.race([work(check, values), tooLong(seconds(n)), interrupted()])
+    counts = await Promise.race([work(check, options), tooLong(seconds(options)), interrupted()])
   } catch (error) {
     check.fault('the check itself', (error as Error).stack ?? String(error))
   }
@@ -93,8 +81,7 @@ export async function runCheck(
   console.log(
     JSON.stringify({
       check: name,
-      seed,
-      [size.option]: n,
+      ...options,
       ...counts,
       faults,
       missed,
@@ -124,9 +111,10 @@ async function tooLong(seconds: number): Promise<never> {
   throw new Error(`The check did not finish within ${seconds} s`)
 }
 
-/** Without it a signal would end this process before its children. */
+/** Without it a signal, or an error that nothing catches, would end this process before its children. */
 function interrupted(): Promise<never> {
   return new Promise((_resolve, reject) => {
+    process.on('uncaughtException', reject)
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
       process.once(signal, () => reject(new Error(`Ended by ${signal}`)))
   })

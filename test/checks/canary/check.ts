@@ -26,7 +26,7 @@ import { findIn, type Secret, writtenForms } from './secrets.ts'
 /** Concurrent requests: enough to be quick, few enough not to be late. */
 const together = 12
 
-await runCheck({ name: 'canary', size: { option: 'n', default: 1 }, seconds: () => 480 }, async (check) => {
+await runCheck({ name: 'canary', options: {}, seconds: () => 480 }, async (check) => {
   const created = await createStores()
   check.onEnd(created.remove)
   const stores = connect(created.addresses)

@@ -7,7 +7,7 @@
 //   npm run check:chaos -- --seconds 30              the short form
 //   npm run check:chaos -- --minutes 1 --rate 40     fewer requests and events per second, for a busy machine
 import { seeded } from '../../support/random.ts'
-import { type Check, pause, runCheck } from '../runner.ts'
+import { pause, runCheck } from '../runner.ts'
 import { startHits } from './hits.ts'
 import { install } from './installation.ts'
 import { operate, workOnceMore } from './operator.ts'
@@ -19,14 +19,14 @@ import { breakStores } from './victims.ts'
 const warmUpMs = 5_000
 
 await runCheck(
-  { name: 'chaos', size: { option: 'minutes', default: 10 }, seconds: (minutes) => 300 + minutes * 90 },
-  async (check: Check, { rate = '200', seconds }) => {
-    const installation = await install(check)
+  { name: 'chaos', options: { minutes: 10, seconds: 0, rate: 200 }, seconds: ({ minutes }) => 300 + minutes * 90 },
+  async (check, { minutes, seconds, rate }) => {
+    const installation = await install(check, minutes)
     check.say('everything runs')
-    const forMs = seconds ? Number(seconds) * 1_000 : check.n * 60_000
+    const forMs = (seconds || minutes * 60) * 1_000
     const until = performance.now() + forMs
-    const requests = await startRequests(installation, Number(rate))
-    const hits = startHits(installation, Number(rate), check.seed)
+    const requests = await startRequests(installation, rate)
+    const hits = startHits(installation, rate, check.seed)
     await pause(warmUpMs)
     const [victims, operated] = await Promise.all([
       breakStores(check, installation, requests, { random: seeded(`${check.seed}/victims`), until }),
@@ -48,7 +48,6 @@ await runCheck(
     const whileBroken = Object.fromEntries(
       Object.entries(answered.whileBroken).map(([victim, { asked, failed }]) => [victim, { asked, failed }]),
     )
-    return { rate: Number(rate), requests: { ...answered, whileBroken }, victims, operator: operated, events: verdict }
+    return { requests: { ...answered, whileBroken }, victims, operator: operated, events: verdict }
   },
-  { rate: { type: 'string' }, seconds: { type: 'string' } },
 )

@@ -42,7 +42,7 @@ function justClosedZone(now: number): { zone: string; minutes: number } {
   throw new Error('Midnight is everywhere once a day')
 }
 
-export async function install(check: Check) {
+export async function install(check: Check, minutes: number) {
   const stores = await startOwnStores()
   check.onEnd(() => stores.remove())
   const { addresses } = stores
@@ -71,7 +71,7 @@ export async function install(check: Check) {
   const restless = [await newSite(justClosed.zone), await newSite('Pacific/Auckland')]
   const doomed = await newSite(justClosed.zone)
   const keys: { text: string; site: ChaosSite }[] = []
-  for (let key = 0; key < Math.max(8, (check.n * 12_000) / mostRequestsOfKey); key++) {
+  for (let key = 0; key < Math.max(8, (minutes * 12_000) / mostRequestsOfKey); key++) {
     const site = steady[key % steady.length] as ChaosSite
     const { text } = await createKey(postgres, keySecrets, { accountId, siteId: site.id, name: 'Chaos' })
     keys.push({ text, site })

@@ -46,9 +46,13 @@ interface ShardedSite {
 }
 
 await runCheck(
-  { name: 'cluster', size: { option: 'minutes', default: 10 }, seconds: (minutes) => 300 + minutes * 90 },
-  async (check, { rate = '200', events: eventRate = '500', seconds, servers: kind }) => {
-    const forMs = seconds ? Number(seconds) * 1_000 : check.n * 60_000
+  {
+    name: 'cluster',
+    options: { minutes: 10, seconds: 0, rate: 200, events: 500, servers: '' },
+    seconds: ({ minutes }) => 300 + minutes * 90,
+  },
+  async (check, { minutes, seconds, rate, events: eventRate, servers: kind }) => {
+    const forMs = (seconds || minutes * 60) * 1_000
     const servers = await findServers(shardCount, kind)
     check.onEnd(servers.remove)
     const postgres = await ownDatabase(check)
@@ -64,7 +68,7 @@ await runCheck(
     await server.untilReady()
 
     const accountId = await createAccount(postgres.client, { name: 'Cluster', plan: 'Agency' })
-    const requests = Math.ceil((forMs / 1_000) * Number(rate) * 1.5)
+    const requests = Math.ceil((forMs / 1_000) * rate * 1.5)
     const sites: ShardedSite[] = []
     for (let index = 0; index < shardCount * sitesOnEach; index++) {
       const shard = 1 + (index % shardCount)
@@ -74,7 +78,7 @@ await runCheck(
       const keys: string[] = []
       for (let key = 0; key <= requests / mostRequestsOfKey; key++)
         keys.push((await createKey(postgres.client, keySecrets, { accountId, siteId: id, name: 'Cluster' })).text)
-      const pauseMs = (lanes * 1_000 * shardCount * sitesOnEach) / Number(eventRate)
+      const pauseMs = (lanes * 1_000 * shardCount * sitesOnEach) / eventRate
       const load = startLoad({ url: server.url, domain, lanes, pauseMs })
       sites.push({ id, domain, shard, keys, load, seen: 0 })
     }
@@ -118,7 +122,7 @@ await runCheck(
     // cores; what happens when PostgreSQL is slow is the subject of test/faults.
     const keyCount = sites[0]?.keys.length ?? 0
     for (let index = 0; index < sites.length * keyCount; index++) await ask(index)
-    const asking = startPaced(Number(rate), ask)
+    const asking = startPaced(rate, ask)
 
     const clients = servers.addresses.map((urls, index) => urls.map((url) => openClickHouse(url, { shard: index + 1 })))
     check.onEnd(() => Promise.all(clients.flat().map((client) => client.close())))
@@ -158,17 +162,10 @@ await runCheck(
     return {
       replicated: servers.isReplicated,
       latencyRatio,
-      rate: Number(rate),
       outages,
       requests: { ...counts, milliseconds },
       events,
     }
-  },
-  {
-    servers: { type: 'string' },
-    rate: { type: 'string' },
-    events: { type: 'string' },
-    seconds: { type: 'string' },
   },
 )
 

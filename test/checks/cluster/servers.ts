@@ -29,7 +29,7 @@ export interface Servers {
 }
 
 /** `kind` is `replicated` for a check that needs replicas. */
-export const findServers = async (shardCount: number, kind?: string): Promise<Servers> => {
+export const findServers = async (shardCount: number, kind: string): Promise<Servers> => {
   const { CLICKHOUSE_SHARDS: shards, CLICKHOUSE_CONTROL: control } = process.env
   if (kind === 'replicated' && !shards)
     throw new Error('Set CLICKHOUSE_SHARDS and CLICKHOUSE_CONTROL to a cluster with replicas.')

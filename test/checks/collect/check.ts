@@ -9,21 +9,17 @@ import { install } from './installation.ts'
 import { measureSteady } from './steady.ts'
 
 await runCheck(
-  { name: 'collect', size: { option: 'rounds', default: 3 }, seconds: (rounds) => 900 + rounds * 20 },
-  async (check, { seconds = '9', down = '10', cpu = '3' }) => {
+  { name: 'collect', options: { rounds: 3, seconds: 9, down: 10, cpu: 3 }, seconds: ({ rounds }) => 900 + rounds * 20 },
+  async (check, { rounds, seconds, down, cpu }) => {
     const installation = await install(check)
     await installation.startCollector()
-    const steady = await measureSteady(check, installation, {
-      seconds: Number(seconds),
-      mostCpuRatio: Number(cpu),
-    })
+    const steady = await measureSteady(check, installation, { seconds, mostCpuRatio: cpu })
     return {
       steady,
       repeated: await repeated(check, installation),
-      killed: await killed(check, installation, check.n, seeded(check.seed)),
-      clickhouseDown: await clickhouseDown(check, installation, Number(down)),
+      killed: await killed(check, installation, rounds, seeded(check.seed)),
+      clickhouseDown: await clickhouseDown(check, installation, down),
       diskFull: await diskFull(check, installation),
     }
   },
-  { seconds: { type: 'string' }, down: { type: 'string' }, cpu: { type: 'string' } },
 )

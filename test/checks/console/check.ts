@@ -15,8 +15,12 @@ import { type View, viewsOf } from './views.ts'
 const atOnce = 2
 
 await runCheck(
-  { name: 'console', size: { option: 'contents', default: 3 }, seconds: (contents) => 120 + contents * 400 },
-  async (check, { only, pictures, looks: looksOfPage }) => {
+  {
+    name: 'console',
+    options: { contents: 3, looks: looks.length, only: '', pictures: '' },
+    seconds: ({ contents }) => 120 + contents * 400,
+  },
+  async (check, { contents, looks: looksOfPage, only, pictures }) => {
     const provider = await startProvider()
     check.onEnd(provider.stop)
     const { issuer, clientId, clientSecret } = provider.settings
@@ -25,12 +29,12 @@ await runCheck(
     provider.admit(`${origin}/login/oidc/callback`)
     const browser = await openBrowser()
     check.onEnd(() => browser.close())
-    const views = viewsOf(content, check.n).filter(({ name }) => !only || name.includes(only))
+    const views = viewsOf(content, contents).filter(({ name }) => !only || name.includes(only))
     if (views.length === 0) throw new Error(`No page is called ${only}`)
     check.say(`${views.length} pages, each ${looksOfPage} times`)
     if (pictures) mkdirSync(pictures, { recursive: true })
 
-    const waiting = visitsOf(views, Number(looksOfPage))
+    const waiting = visitsOf(views, looksOfPage)
     let pages = 0
     let [mostBytes, mostScriptBytes] = [0, 0]
     await Promise.all(
@@ -55,7 +59,6 @@ await runCheck(
     )
     return { views: views.length, pages, mostBytes, mostScriptBytes }
   },
-  { only: { type: 'string' }, pictures: { type: 'string' }, looks: { type: 'string', default: String(looks.length) } },
 )
 
 interface Visit {
@@ -81,7 +84,7 @@ function visitsOf(views: readonly View[], looksOfPage: number): Visit[] {
 
 async function* judgeVisit(
   browser: Browser,
-  { person, look, views, origin, pictures }: Visit & { origin: string; pictures: string | undefined },
+  { person, look, views, origin, pictures }: Visit & { origin: string; pictures: string },
 ) {
   const context = await browser.newContext({
     viewport: { width: look.width, height: 900 },

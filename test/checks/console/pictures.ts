@@ -64,24 +64,20 @@ const asPublic = `(origin) => {
   document.activeElement?.blur()
 }`
 
-await runCheck(
-  { name: 'pictures', size: { option: 'n', default: 1 }, seconds: () => 300 },
-  async (check, { only }) => {
-    const { origin, content } = await install(check)
-    const browser = await openBrowser()
-    check.onEnd(() => browser.close())
-    mkdirSync(folder, { recursive: true })
-    const chosen = pictures.filter(({ name }) => !only || name === only)
-    for (const one of chosen) {
-      for (const isDark of [false, true]) {
-        await take(browser, one, { origin, content, isDark })
-        await take(browser, { ...one, ...phone, name: `${one.name}-phone` }, { origin, content, isDark })
-      }
+await runCheck({ name: 'pictures', options: { only: '' }, seconds: () => 300 }, async (check, { only }) => {
+  const { origin, content } = await install(check)
+  const browser = await openBrowser()
+  check.onEnd(() => browser.close())
+  mkdirSync(folder, { recursive: true })
+  const chosen = pictures.filter(({ name }) => !only || name === only)
+  for (const one of chosen) {
+    for (const isDark of [false, true]) {
+      await take(browser, one, { origin, content, isDark })
+      await take(browser, { ...one, ...phone, name: `${one.name}-phone` }, { origin, content, isDark })
     }
-    return { pictures: 4 * chosen.length }
-  },
-  { only: { type: 'string' } },
-)
+  }
+  return { pictures: 4 * chosen.length }
+})
 
 async function take(
   browser: Browser,

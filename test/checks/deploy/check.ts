@@ -25,8 +25,8 @@ const pauseOfLaneMs = 100
 const keyCount = 40
 
 await runCheck(
-  { name: 'deploy', size: { option: 'restarts', default: 100 }, seconds: (restarts) => 120 + 15 * restarts },
-  async (check) => {
+  { name: 'deploy', options: { restarts: 100 }, seconds: ({ restarts }) => 120 + 15 * restarts },
+  async (check, { restarts }) => {
     const created = await createStores()
     check.onEnd(created.remove)
     const stores = connect(created.addresses)
@@ -70,7 +70,7 @@ await runCheck(
       startPaced(pagesPerSecond, () => ask('/login')),
     ]
 
-    for (let nth = 0; nth < check.n; nth++) {
+    for (let nth = 0; nth < restarts; nth++) {
       const index = nth % processes.length
       const [one, port] = [processes[index] as ServeProcess, ports[index] as number]
       const code = await one.stop()

@@ -9,8 +9,12 @@ import { floodFromManyAddresses } from './many-addresses.ts'
 import { floodFromOneAddress } from './one-address.ts'
 
 await runCheck(
-  { name: 'flood', size: { option: 'events', default: 160_000 }, seconds: (events) => 180 + events / 200 },
-  async (check, { sockets = '4300', processes = 'one' }) => {
+  {
+    name: 'flood',
+    options: { events: 160_000, sockets: 4_300, processes: 'one' },
+    seconds: ({ events }) => 180 + events / 200,
+  },
+  async (check, { events, sockets, processes }) => {
     const installation = await install(check)
     // With the default limits: only 127.0.0.1 and ::1 are proxies, and all other addresses are visitors.
     const environment = Object.fromEntries(
@@ -20,12 +24,11 @@ await runCheck(
       ]),
     )
     const collector = await installation.startCollector({ environment, serve: processes === 'one' })
-    const oneAddress = await floodFromOneAddress(check, installation)
+    const oneAddress = await floodFromOneAddress(check, installation, events)
     const visitor = honestVisitor(Number(new URL(collector.url).port), (await installation.newSite()).domain)
-    const slow = { name: 'one address', from: ['127.0.0.2'], sockets: Number(sockets) }
+    const slow = { name: 'one address', from: ['127.0.0.2'], sockets }
     const slowSenders = await underSlowSenders(check, visitor, slow)
     visitor.judge(check)
-    return { oneAddress, slowSenders, manyAddresses: await floodFromManyAddresses(check, installation) }
+    return { oneAddress, slowSenders, manyAddresses: await floodFromManyAddresses(check, installation, events) }
   },
-  { sockets: { type: 'string' }, processes: { type: 'string' } },
 )

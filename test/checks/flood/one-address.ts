@@ -11,7 +11,7 @@ const [perSecond, burst] = [50, 1_000]
 const pauseMs = 10
 const baselineMs = 3_000
 
-export async function floodFromOneAddress(check: Check, installation: Installation) {
+export async function floodFromOneAddress(check: Check, installation: Installation, events: number) {
   const { collector } = installation
   const [site, honestSite] = [await installation.newSite(), await installation.newSite()]
   const visitors = Array.from({ length: 8 }, (_, at) =>
@@ -25,7 +25,7 @@ export async function floodFromOneAddress(check: Check, installation: Installati
   const began = performance.now()
   const attack = startSending(check, {
     ...{ url: collector.url, kind: 'unique', domain: site.domain, from: '127.0.0.2', isPatient: false },
-    ...{ requests: Math.ceil(check.n / eventsPerRequest), eventsPerRequest },
+    ...{ requests: Math.ceil(events / eventsPerRequest), eventsPerRequest },
   })
   const during = await measure(hit, attack, pauseMs)
   const answers = await attack
@@ -39,7 +39,7 @@ export async function floodFromOneAddress(check: Check, installation: Installati
   for (const visitor of visitors) visitor.judge(check)
   const ratio = judgeRatio(check, 'one address', before, during)
   return {
-    events: check.n,
+    events,
     seconds: round2(seconds),
     taken,
     most,

@@ -26,18 +26,19 @@ const collectorShare = 0.1
 const mcpShare = 0.05
 
 await runCheck(
-  { name: 'fuzz', size: { option: 'n', default: 40_000 }, seconds: (n) => 60 + n / 500 },
-  async (check, { case: only, part }) => {
+  { name: 'fuzz', options: { n: 40_000, case: Number.NaN, part: '' }, seconds: ({ n }) => 60 + n / 500 },
+  async (check, { n, case: only, part }) => {
+    const isWhole = Number.isNaN(only)
     const stores = await createStores()
     check.onEnd(stores.remove)
     const connected = connect(stores.addresses)
     check.onEnd(() => disconnect(connected))
     const fuzzedCollector = () =>
-      fuzzCollector(check, stores.addresses, connected.postgres, Math.ceil(check.n * collectorShare))
+      fuzzCollector(check, stores.addresses, connected.postgres, Math.ceil(n * collectorShare))
     if (part === 'collector') return { collector: await fuzzedCollector() }
     const redis = await startOwnRedis()
     check.onEnd(redis.remove)
-    const world = await createAccounts(connected.postgres, check.seed, check.n)
+    const world = await createAccounts(connected.postgres, check.seed, n)
     const api = await startApiProcess({ ...stores.addresses, redis: redis.url })
     check.onEnd(api.stop)
 
@@ -57,25 +58,24 @@ await runCheck(
 
     async function lane(): Promise<void> {
       const run = fuzzer.openLane()
-      while (asked < check.n) {
+      while (asked < n) {
         const size = await run(nextCase++)
         asked += size
-        if (!warm && asked >= check.n * warmUpShare) {
+        if (!warm && asked >= n * warmUpShare) {
           warm = true
           watcher.markWarm()
         }
       }
     }
-    if (only !== undefined) await fuzzer.openLane()(Number(only))
-    else await Promise.all(Array.from({ length: lanes }, lane))
+    if (isWhole) await Promise.all(Array.from({ length: lanes }, lane))
+    else await fuzzer.openLane()(only)
     clearInterval(progress)
     const rate = Math.round(fuzzer.counts.sent / ((performance.now() - began) / 1000))
-    const mcp =
-      only === undefined ? await fuzzMcp(check, api.url, connected.postgres, Math.ceil(check.n * mcpShare)) : undefined
+    const mcp = isWhole ? await fuzzMcp(check, api.url, connected.postgres, Math.ceil(n * mcpShare)) : undefined
 
     await pause(500)
     for (const wrong of watcher.wrongs()) check.fault(wrong.kind, ...wrong.lines)
-    if (only === undefined) {
+    if (isWhole) {
       // A count that reaches Redis too late is still made, and the process counts the request again itself (decision D-70).
       const metrics = await (await fetch(api.metricsUrl)).text()
       if (/^footfall_ratelimit_degraded_total [1-9]/m.test(metrics)) check.slow('Redis was too slow for exact counts')
@@ -90,10 +90,9 @@ await runCheck(
     })
     if (answer.status !== 200) check.fault('unhealthy afterwards', `${answer.status} ${await answer.text()}`)
     const summary = watcher.summary()
-    if (only !== undefined) return { ...fuzzer.counts, ...summary }
+    if (!isWhole) return { ...fuzzer.counts, ...summary }
     return { ...fuzzer.counts, perSecond: rate, ...summary, mcp, collector: await fuzzedCollector() }
   },
-  { case: { type: 'string' }, part: { type: 'string' } },
 )
 
 /** Connections to the stores open on demand, so the first requests on a busy machine are late. */

@@ -58,8 +58,12 @@ interface MovingSite extends LoadedSite {
 }
 
 await runCheck(
-  { name: 'move', size: { option: 'rounds', default: 4 }, seconds: (rounds) => 180 + rounds * 240 },
-  async (check, { rate = '100', events: eventRate = '200', servers: kind }) => {
+  {
+    name: 'move',
+    options: { rounds: 4, rate: 100, events: 200, servers: '' },
+    seconds: ({ rounds }) => 180 + rounds * 240,
+  },
+  async (check, { rounds, rate, events: eventRate, servers: kind }) => {
     const servers = await findServers(2, kind)
     check.onEnd(servers.remove)
     const { client: postgres, url } = await ownDatabase(check)
@@ -70,7 +74,7 @@ await runCheck(
     await migrate({ postgres, cluster: { ...cluster, shards: cluster.shards.slice(0, 1) } })
 
     const accountId = await createAccount(postgres, { name: 'Moving', plan: 'Agency' })
-    const requests = check.n * 120 * Number(rate)
+    const requests = rounds * 120 * rate
     const sites: MovingSite[] = []
     for (let index = 0; index < kills.length; index++) {
       const domain = `${randomUUID()}.example`
@@ -127,8 +131,8 @@ await runCheck(
         check.fault('wrong answer', `${site.domain}: ${pageviews}, and ${sent} were sent`)
       site.seen.set(port, Math.max(before, site.seen.get(port) ?? 0, pageviews))
     }
-    const asking = startPaced(Number(rate), ask)
-    const pauseMs = (lanes * 1_000 * sites.length) / Number(eventRate)
+    const asking = startPaced(rate, ask)
+    const pauseMs = (lanes * 1_000 * sites.length) / eventRate
     for (const site of sites) site.load = startLoad({ url: balancer.url, domain: site.domain, lanes, pauseMs })
 
     const footfall = async (...words: string[]) => {
@@ -208,7 +212,7 @@ await runCheck(
         check.fault('a site leaves a shard without one of its replicas', refused.stderr)
       await away?.start()
     }
-    for (let round = 0; round < check.n; round++) {
+    for (let round = 0; round < rounds; round++) {
       const waiting = sites.map((site, index) => ({ site, kill: kills[index] as (typeof kills)[number] }))
       const [first] = waiting.splice(0, 1) as [(typeof waiting)[number]]
       await move(first.site, first.kill)
@@ -259,7 +263,6 @@ await runCheck(
       events,
     }
   },
-  { rate: { type: 'string' }, events: { type: 'string' }, servers: { type: 'string' } },
 )
 
 function seconds(milliseconds: number): number {

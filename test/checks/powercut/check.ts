@@ -19,7 +19,7 @@ const megabytes = 1_500
 const lanes = 16
 const pauseMs = 5
 
-await runCheck({ name: 'powercut', size: { option: 'n', default: 3 }, seconds: (n) => 180 + 60 * n }, async (check) => {
+await runCheck({ name: 'powercut', options: { n: 3 }, seconds: ({ n }) => 180 + 60 * n }, async (check, { n }) => {
   const random = seeded(check.seed)
   const disk = makeDisk(check, megabytes)
   const installation = await install(check, join(disk.folder, 'footfall'))
@@ -27,7 +27,7 @@ await runCheck({ name: 'powercut', size: { option: 'n', default: 3 }, seconds: (
   const site = await installation.newSite()
   const load = startLoad({ url: installation.collector.url, domain: site.domain, lanes, pauseMs })
   const totals = { cuts: 0, clickhousesStarted: 0, acknowledged: 0, unshipped: 0, lost: 0, twice: 0 }
-  for (let cut = 1; cut <= check.n; cut++) {
+  for (let cut = 1; cut <= n; cut++) {
     await pause(1_000 + random.below(2_000))
     const { copy, acknowledged } = await cutPower(installation, disk, load.ledger.acknowledged)
     totals.cuts++
@@ -38,7 +38,7 @@ await runCheck({ name: 'powercut', size: { option: 'n', default: 3 }, seconds: (
     totals.lost += found.lost
     totals.twice += found.twice
     copy.remove()
-    check.say(`cut ${cut} of ${check.n}: ${acknowledged.size} acknowledged, ${JSON.stringify(found)}`)
+    check.say(`cut ${cut} of ${n}: ${acknowledged.size} acknowledged, ${JSON.stringify(found)}`)
   }
   await load.stop()
   return totals

@@ -18,7 +18,7 @@ import { install } from '../collect/installation.ts'
 import { type Check, pause, runCheck } from '../runner.ts'
 import { bytesOf, makePeople, type Person, tracesOf } from './people.ts'
 
-await runCheck({ name: 'privacy', size: { option: 'n', default: 1 }, seconds: () => 300 }, async (check) => {
+await runCheck({ name: 'privacy', options: {}, seconds: () => 300 }, async (check) => {
   const installation = await install(check)
   const redis = await startOwnRedis('--slowlog-log-slower-than', '0', '--slowlog-max-len', '100000')
   check.onEnd(redis.remove)

@@ -58,8 +58,8 @@ const states: readonly State[] = [
 ]
 
 await runCheck(
-  { name: 'reference', size: { option: 'looks', default: looks.length }, seconds: (count) => 90 + count * 90 },
-  async (check, { pictures }) => {
+  { name: 'reference', options: { looks: looks.length, pictures: '' }, seconds: ({ looks }) => 90 + looks * 90 },
+  async (check, { looks: count, pictures }) => {
     const created = await createStores()
     check.onEnd(created.remove)
     const stores = connect(created.addresses)
@@ -76,7 +76,7 @@ await runCheck(
     if (pictures) mkdirSync(pictures, { recursive: true })
 
     let [pages, mostBytes, mostScriptBytes] = [0, 0, 0]
-    for (const look of looks.slice(0, check.n)) {
+    for (const look of looks.slice(0, count)) {
       for (const { name, prepare } of states) {
         const context = await browser.newContext({
           viewport: { width: look.width, height: 900 },
@@ -110,5 +110,4 @@ await runCheck(
     }
     return { pages, mostBytes, mostScriptBytes }
   },
-  { pictures: { type: 'string' } },
 )

@@ -19,17 +19,15 @@ const apiPerSecond = 20
 const linkPerSecond = 500
 const addresses = 200
 const events = 50_000
-/** The median of a phase with the link, at most this many times the one without. */
-const usualMost = 1.5
 
 await runCheck(
   {
     name: 'share',
-    size: { option: 'rounds', default: 8 },
-    seconds: (rounds) => 240 + (rounds * 3 * phaseMs) / 1000,
+    // The median of a phase with the link is at most this many times the one without.
+    options: { rounds: 8, most: 1.5 },
+    seconds: ({ rounds }) => 240 + (rounds * 3 * phaseMs) / 1000,
   },
-  async (check, { most }) => {
-    const mostRatio = Number(most ?? usualMost)
+  async (check, { rounds, most }) => {
     const created = await createStores()
     check.onEnd(created.remove)
     const stores = connect(created.addresses)
@@ -99,7 +97,7 @@ await runCheck(
     const [quiet, busy]: [number[], number[]] = [[], []]
     await phase([]) // to warm up
     const machine = machineTime()
-    for (let index = 0; index < check.n; index++) {
+    for (let index = 0; index < rounds; index++) {
       await phase(quiet)
       await Promise.all([opened(), phase(busy)])
       await pause(500)
@@ -113,7 +111,7 @@ await runCheck(
       const [without, beside] = [quantile(quiet, share), quantile(busy, share)]
       const ratio = beside / without
       result[name] = { without: round(without, 2), beside: round(beside, 2), ratio: round(ratio, 2) }
-      if (name === 'median' && !(ratio <= mostRatio))
+      if (name === 'median' && !(ratio <= most))
         check.slow('the API beside a shared link', `${round(ratio, 2)} times the time without`)
     }
     const { 200: shown = 0, 429: refused = 0, ...others } = answers
@@ -121,5 +119,4 @@ await runCheck(
     if (Object.keys(others).length > 0) check.fault('other answers of the link', JSON.stringify(others))
     return { ...result, shown, refused, steal, busyShare: load }
   },
-  { most: { type: 'string' } },
 )

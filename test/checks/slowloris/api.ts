@@ -18,9 +18,11 @@ const pauseMs = 10
 export interface Target extends Pick<Stores, 'postgres' | 'addresses'> {
   /** Whether all processes share one port. */
   serve: boolean
+  /** Connections of an attack. */
+  sockets: number
 }
 
-export async function attackApi(check: Check, { postgres, addresses, serve }: Target, rounds: number) {
+export async function attackApi(check: Check, { postgres, addresses, serve, sockets }: Target, rounds: number) {
   const accountId = await createAccount(postgres, { name: 'Slow', plan: 'Agency' })
   const siteId = await createSite(postgres, { accountId, domain: 'slow.example' })
   const key = await createKey(postgres, keySecrets, { accountId, siteId, name: 'Slow' })
@@ -43,7 +45,7 @@ export async function attackApi(check: Check, { postgres, addresses, serve }: Ta
   const closed: Closed[] = []
   for (let round = 1; round <= rounds; round++) {
     before.push(...(await measure(ask, pause(baselineMs), pauseMs)))
-    const attack = startAttack(check, { target: 'api', port, key: key.text, sockets: check.n, from: ['127.0.0.1'] })
+    const attack = startAttack(check, { target: 'api', port, key: key.text, sockets, from: ['127.0.0.1'] })
     during.push(...(await measure(ask, attack, pauseMs)))
     closed.push(...(await attack))
     await pause(1_500)
@@ -52,7 +54,7 @@ export async function attackApi(check: Check, { postgres, addresses, serve }: Ta
     check.say(`API, round ${round}: ${summary(closed)}; honest ${figures(before)} before, ${figures(during)} during`)
   }
 
-  const opened = check.n * rounds
+  const opened = sockets * rounds
   judge(check, closed, { target: 'API', opened, closedWithinMs: 8_000, goodbye: /^HTTP\/1\.1 (2\d\d|4\d\d) / })
   const ratio = quantile(during, 0.5) / quantile(before, 0.5)
   if (!(ratio <= 2)) {

@@ -9,14 +9,18 @@ import { attackApi } from './api.ts'
 import { attackCollector } from './collector.ts'
 
 await runCheck(
-  { name: 'slowloris', size: { option: 'sockets', default: 500 }, seconds: (sockets) => 180 + sockets / 25 },
-  async (check, { rounds = '2', processes = 'one' }) => {
+  {
+    name: 'slowloris',
+    options: { sockets: 500, rounds: 2, processes: 'one' },
+    seconds: ({ sockets }) => 180 + sockets / 25,
+  },
+  async (check, { sockets, rounds, processes }) => {
     const stores = await createStores()
     check.onEnd(stores.remove)
     const connected = connect(stores.addresses)
     check.onEnd(() => disconnect(connected))
-    const both = { postgres: connected.postgres, addresses: stores.addresses, serve: processes === 'one' }
-    return { api: await attackApi(check, both, Number(rounds)), collector: await attackCollector(check, both) }
+    const serve = processes === 'one'
+    const both = { postgres: connected.postgres, addresses: stores.addresses, serve, sockets }
+    return { api: await attackApi(check, both, rounds), collector: await attackCollector(check, both) }
   },
-  { rounds: { type: 'string' }, processes: { type: 'string' } },
 )

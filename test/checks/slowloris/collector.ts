@@ -31,7 +31,7 @@ export async function attackCollector(check: Check, stores: Target) {
   for (let count = 0; count < 50; count++) await client.hit()
   const results: Record<string, unknown> = {}
   for (const [name, from] of Object.entries(attacks)) {
-    results[name] = await underSlowSenders(check, client, { name, from, sockets: check.n })
+    results[name] = await underSlowSenders(check, client, { name, from, sockets: stores.sockets })
   }
   const closedFor = (reason: string) => collector.metric(`footfall_connections_closed_total{reason="${reason}"}`)
   results.closedFor = { address: await closedFor('address'), full: await closedFor('full') }

@@ -13,42 +13,39 @@ import { filterEach, refuseElsewhere } from './http.ts'
 
 const requestsPerKey = 4_000 // of 5,000 per hour
 
-await runCheck(
-  { name: 'sqli', size: { option: 'n', default: 20_000 }, seconds: (n) => 120 + n / 1_500 },
-  async (check) => {
-    const created = await createStores()
-    check.onEnd(created.remove)
-    const stores = connect(created.addresses)
-    check.onEnd(() => disconnect(stores))
-    const random = seeded(`${check.seed}/sqli`)
+await runCheck({ name: 'sqli', options: { n: 20_000 }, seconds: ({ n }) => 120 + n / 1_500 }, async (check, { n }) => {
+  const created = await createStores()
+  check.onEnd(created.remove)
+  const stores = connect(created.addresses)
+  check.onEnd(() => disconnect(stores))
+  const random = seeded(`${check.seed}/sqli`)
 
-    // One percent of the strings is also sent as filters through HTTP, once as a hostname and once as a source.
-    const sample = Math.min(2_000, Math.max(200, Math.ceil(check.n / 100)))
-    const { postgres } = stores
-    const accountId = await createAccount(postgres, { name: 'Hostile', plan: 'Agency' })
-    const siteId = await createSite(postgres, { accountId, domain: 'hostile.example' })
-    const keys: string[] = []
-    while (keys.length * requestsPerKey < 4 * sample) {
-      keys.push((await createKey(postgres, keySecrets, { accountId, siteId, name: 'Hostile' })).text)
-    }
-    const api = await startApiProcess({
-      postgres: created.addresses.postgres,
-      clickhouse: created.addresses.clickhouse,
-    })
-    check.onEnd(api.stop)
+  // One percent of the strings is also sent as filters through HTTP, once as a hostname and once as a source.
+  const sample = Math.min(2_000, Math.max(200, Math.ceil(n / 100)))
+  const { postgres } = stores
+  const accountId = await createAccount(postgres, { name: 'Hostile', plan: 'Agency' })
+  const siteId = await createSite(postgres, { accountId, domain: 'hostile.example' })
+  const keys: string[] = []
+  while (keys.length * requestsPerKey < 4 * sample) {
+    keys.push((await createKey(postgres, keySecrets, { accountId, siteId, name: 'Hostile' })).text)
+  }
+  const api = await startApiProcess({
+    postgres: created.addresses.postgres,
+    clickhouse: created.addresses.clickhouse,
+  })
+  check.onEnd(api.stop)
 
-    const counts = await roundTrip(check, stores.clickhouse, random, check.n)
-    check.say(`${counts.equal} of ${counts.values} came back equal`)
-    const refusedAsDates = await refuseAsDates(check, stores.clickhouse, random, 200)
-    const http = await filterEach(check, stores, { siteId, keys }, api.url, random, sample)
-    check.say(`filters: ${JSON.stringify(http)}`)
-    const refusedElsewhere = await refuseElsewhere(check, { siteId, keys }, api.url, random, sample)
-    if (counts.values !== check.n) check.fault('not all values were compared', `${counts.values} of ${check.n}`)
-    const complaints = api
-      .log()
-      .split('\n')
-      .filter((line) => line !== '' && !/"level":[34]0/.test(line))
-    for (const line of complaints) check.fault('error in the log', line.slice(0, 400))
-    return { ...counts, refusedAsDates, http: { ...http, refusedElsewhere } }
-  },
-)
+  const counts = await roundTrip(check, stores.clickhouse, random, n)
+  check.say(`${counts.equal} of ${counts.values} came back equal`)
+  const refusedAsDates = await refuseAsDates(check, stores.clickhouse, random, 200)
+  const http = await filterEach(check, stores, { siteId, keys }, api.url, random, sample)
+  check.say(`filters: ${JSON.stringify(http)}`)
+  const refusedElsewhere = await refuseElsewhere(check, { siteId, keys }, api.url, random, sample)
+  if (counts.values !== n) check.fault('not all values were compared', `${counts.values} of ${n}`)
+  const complaints = api
+    .log()
+    .split('\n')
+    .filter((line) => line !== '' && !/"level":[34]0/.test(line))
+  for (const line of complaints) check.fault('error in the log', line.slice(0, 400))
+  return { ...counts, refusedAsDates, http: { ...http, refusedElsewhere } }
+})
