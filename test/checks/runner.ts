@@ -26,7 +26,7 @@ export interface CheckOptions<Known> {
 }
 
 /** The exit code of a run that missed bounds of time and nothing else: .ci/run then tries again, twice at most. EX_TEMPFAIL of sysexits.h. */
-export const late = 75
+const late = 75
 
 const undoMs = 15_000
 const longestMissed = 200

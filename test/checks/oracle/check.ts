@@ -1,162 +1,42 @@
 // Sends the same queries about random worlds to the running API and to the model, and expects the same bytes from both.
 //   npm run check:oracle -- --worlds 500 --requests 20000 --seed 7
 //   npm run check:oracle -- --seed 7 --world 123 --requests 40     one world again, as printed with a difference
-import { isDeepStrictEqual, parseArgs } from 'node:util'
+import { isDeepStrictEqual } from 'node:util'
 import type { CountryCode } from '../../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
 import { type Random, seeded } from '../../support/random.ts'
-import { callOf, differenceOf } from './assistant.ts'
-import { type Answers, breachesOf, excludingTakesAway } from './invariants.ts'
-import { answer, answerOfSites, type NamedSite, type Report, reports } from './model.ts'
+import { runCheck } from '../runner.ts'
+import { compare, compareAll, compareCall, compareSites, type Opened, type Run, report } from './comparing.ts'
+import { breachesOf, excludingTakesAway } from './invariants.ts'
+import { answer } from './model.ts'
 import type { Params } from './params.ts'
 import { pickFilters, pickRange, pickRequest } from './requests.ts'
-import { type OpenSite, type Response, startRunningApi } from './running-api.ts'
+import { type OpenSite, startRunningApi } from './running-api.ts'
 import { startOfDay, zoned } from './windows.ts'
 import { makeWorld, type World } from './worlds.ts'
 
-const { values } = parseArgs({
-  options: {
-    worlds: { type: 'string', default: '100' },
-    requests: { type: 'string', default: '4000' },
-    parallel: { type: 'string', default: '4' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    world: { type: 'string' },
+await runCheck(
+  {
+    name: 'oracle',
+    options: { worlds: 100, requests: 4_000, parallel: 4, world: Number.NaN },
+    seconds: ({ worlds, requests }) => 300 + 10 * worlds + requests / 5,
   },
-})
-const seed = values.seed
-const numbers = values.world === undefined ? [...Array(Number(values.worlds)).keys()] : [Number(values.world)]
-const requestsPerWorld = Math.ceil(Number(values.requests) / numbers.length)
-
-const startedAt = performance.now()
-const say = (text: string): void => void process.stderr.write(`${text}\n`)
-
-say(`seed ${seed}`)
-const runningApi = await startRunningApi()
-const totals = { worlds: 0, requests: 0, calls: 0, differences: 0, invariants: 0 }
-
-// A 5xx is a difference like any other but is counted separately: the API failed, it did not count wrongly. On a busy machine it must not
-// displace the one wrong number in the output.
-const kinds = { wrong: 0, failed: 0, broken: 0 }
-
-/** Prints the first three of a kind in full and counts the rest. */
-function report(kind: keyof typeof kinds, world: World, lines: string[]): void {
-  totals[kind === 'broken' ? 'invariants' : 'differences'] += 1
-  kinds[kind] += 1
-  if (kinds[kind] > 3) return
-  say(`\n${kind}: --seed ${seed} --world ${world.number} --requests ${requestsPerWorld}`)
-  say(
-    `  zone ${world.zone}, until ${new Date(world.before.until).toISOString()} ${world.before.zone}, now ${new Date(world.now).toISOString()}, ${world.events.length} events`,
-  )
-  for (const line of lines) say(`  ${line}`)
-}
-
-interface Opened {
-  world: World
-  site: NamedSite
-  api: OpenSite
-}
-
-/** Sends one request, compares everything the model knows about the response, and returns its data, if there is any. */
-async function compare({ world, site, api }: Opened, asked: Report, params: Params): Promise<unknown> {
-  const expected = answer(site, asked, params, world.now)
-  const sentAt = performance.now()
-  const got = await api.get(`/stats/${asked}`, params)
-  const tookMs = Math.round(performance.now() - sentAt)
-  totals.requests += 1
-  const [wanted, received] =
-    expected.status === 200
-      ? [
-          [
-            ...[200, expected.period, expected.previousPeriod ?? null, expected.totalRows ?? null],
-            ...[expected.warnings, expected.body],
-          ],
-          [
-            ...[
-              got.status,
-              got.header('stats-period'),
-              got.header('stats-previous-period'),
-              got.header('stats-total-rows'),
-            ],
-            ...[got.header('stats-warning')?.split('; ').length ?? 0, got.text],
-          ],
-        ]
-      : [
-          [expected.status, expected.code],
-          [got.status, errorCode(got)],
-        ]
-  if (!isDeepStrictEqual(wanted, received)) {
-    report(got.status >= 500 ? 'failed' : 'wrong', world, [
-      `GET /stats/${asked}?${new URLSearchParams(params.map(([name, value]) => [name, value]))}`,
-      `excluded ${site.excludedCountries.join(' ') || 'nothing'}`,
-      `expected ${aroundTheFirstDifference(wanted.join('  '), received.join('  '))}`,
-      `got after ${tookMs} ms ${aroundTheFirstDifference(received.join('  '), wanted.join('  '))}`,
-    ])
-  }
-  return got.status === 200 ? JSON.parse(got.text).data : undefined
-}
-
-/** The overview of all sites of the account in one call, and their list. */
-async function compareSites(opened: readonly [Opened, ...Opened[]], params: Params): Promise<void> {
-  const [{ world, api }] = opened
-  const sites = opened.map(({ site }) => site)
-  const expected = answerOfSites(sites, params, world.now)
-  const got = await api.getOfAccount('/sites/overview', params)
-  const listed = await api.getOfAccount('/sites', [])
-  const rows = sites
-    .toSorted((one, other) => (one.domain < other.domain ? -1 : 1))
-    .map(({ siteId, domain, zone }) => ({ site_id: siteId, domain, time_zone: zone }))
-  totals.requests += 2
-  const [wanted, received] =
-    expected.status === 200
-      ? [
-          [200, expected.warnings, expected.body, rows],
-          [got.status, got.header('stats-warning')?.split('; ').length ?? 0, got.text, JSON.parse(listed.text).data],
-        ]
-      : [
-          [expected.status, expected.code],
-          [got.status, errorCode(got)],
-        ]
-  if (isDeepStrictEqual(wanted, received)) return
-  report(got.status >= 500 ? 'failed' : 'wrong', world, [
-    `GET /sites/overview?${new URLSearchParams(params.map(([name, value]) => [name, value]))}`,
-    ...sites.map(({ zone, excludedCountries }) => `${zone}, excluded ${excludedCountries.join(' ') || 'nothing'}`),
-    `expected ${wanted.join('  ')}`,
-    `got      ${received.join('  ')}`,
-  ])
-}
-
-/** Every fourth answered request is asked once more through /mcp. */
-async function compareCall({ world, site, api }: Opened, asked: Report, params: Params): Promise<void> {
-  const expected = answer(site, asked, params, world.now)
-  const call = expected.status === 200 && totals.requests % 4 === 0 ? callOf(asked, params) : undefined
-  if (expected.status !== 200 || !call) return
-  totals.calls += 1
-  const difference = differenceOf(call, expected, await api.call(call))
-  if (difference) report('wrong', world, [`${call.tool} ${JSON.stringify(call.input)}`, difference.slice(0, 1500)])
-}
-
-/** The response of a hundred years of days is long. */
-function aroundTheFirstDifference(text: string, other: string): string {
-  if (text.length < 2000) return text
-  let position = 0
-  while (position < text.length && text[position] === other[position]) position += 1
-  return `… ${text.slice(Math.max(0, position - 500), position + 500)} …`
-}
-
-function errorCode(response: Response): string {
-  try {
-    return JSON.parse(response.text).error.code
-  } catch {
-    return response.text
-  }
-}
-
-/** All nine reports without an effective limit; undefined when one was refused, which `compare` has already reported. */
-async function compareAll(opened: Opened, params: Params): Promise<Answers | undefined> {
-  const answers: Partial<Record<Report, unknown>> = {}
-  for (const name of reports) answers[name] = await compare(opened, name, [...params, ['limit', '100']])
-  return reports.every((name) => answers[name] !== undefined) ? (answers as unknown as Answers) : undefined
-}
+  async (check, { worlds, requests, parallel, world }) => {
+    const runningApi = await startRunningApi()
+    check.onEnd(runningApi.close)
+    const numbers = Number.isNaN(world) ? [...Array(worlds).keys()] : [world]
+    const requestsPerWorld = Math.ceil(requests / numbers.length)
+    const totals = { worlds: 0, requests: 0, calls: 0 }
+    const queue = numbers.values()
+    await Promise.all(
+      Array.from({ length: parallel }, async () => {
+        for (const number of queue) await checkWorld({ check, runningApi, requestsPerWorld, totals }, number)
+      }),
+    )
+    const { wrong = 0, failed = 0, broken = 0 } = check.faults
+    return { ...totals, differences: wrong + failed, invariants: broken }
+  },
+)
 
 /** Valid parameters without a country. */
 function pickAnswered(random: Random, { world, site }: Opened): Params {
@@ -169,8 +49,8 @@ function pickAnswered(random: Random, { world, site }: Opened): Params {
 
 /** Checks the invariants on the API's own responses, before, during and after one more country is excluded. */
 async function checkInvariants(opened: Opened): Promise<void> {
-  const { world, site, api } = opened
-  const random = seeded(`${seed}/${world.number}/invariants`)
+  const { run, world, site, api } = opened
+  const random = seeded(`${run.check.seed}/${world.number}/invariants`)
   const params = pickAnswered(random, opened)
   const candidates = world.events.map((event) => event.country).filter((code) => !site.excludedCountries.includes(code))
   const country = candidates.length > 0 ? random.pick(candidates) : 'JP'
@@ -190,7 +70,7 @@ async function checkInvariants(opened: Opened): Promise<void> {
     ...(isDeepStrictEqual(before, restored) ? [] : ['4: the numbers are not restored']),
   ]
   if (breaches.length === 0) return
-  report('broken', world, [`${JSON.stringify(params)}, with and without ${country} excluded`, ...breaches])
+  report(run, 'broken', world, [`${JSON.stringify(params)}, with and without ${country} excluded`, ...breaches])
 }
 
 /**
@@ -247,23 +127,29 @@ async function recordAndRollUp(random: Random, world: World, api: OpenSite, even
   if (counted === 2) await api.count()
 }
 
-async function openWorld(world: World, accountId?: string): Promise<Opened> {
+async function openWorld(run: Run, world: World, accountId?: string): Promise<Opened> {
   const { excludedCountries, now, before } = world
-  const api = await runningApi.openSite({ zone: before.zone, now, excludedCountries, ...(accountId && { accountId }) })
+  const api = await run.runningApi.openSite({
+    zone: before.zone,
+    now,
+    excludedCountries,
+    ...(accountId && { accountId }),
+  })
   const events = world.events.map((event) => ({ ...event, siteId: api.siteId }))
-  await recordAndRollUp(seeded(`${seed}/${world.number}/rollups`), world, api, events)
+  await recordAndRollUp(seeded(`${run.check.seed}/${world.number}/rollups`), world, api, events)
   const { siteId, domain } = api
-  return { world, api, site: { siteId, domain, zone: world.zone, excludedCountries, events } }
+  return { run, world, api, site: { siteId, domain, zone: world.zone, excludedCountries, events } }
 }
 
 /** Every fourth world has a neighbour in its account, of the same time, with another zone and other rollups. */
 async function checkSites(opened: Opened): Promise<void> {
-  const { world, api } = opened
+  const { run, world, api } = opened
+  const { seed } = run.check
   const random = seeded(`${seed}/${world.number}/sites`)
   const all: [Opened, ...Opened[]] = [opened]
   try {
     if (world.number % 4 === 0)
-      all.push(await openWorld(makeWorld(`${seed}/second`, world.number, world.now), api.accountId))
+      all.push(await openWorld(run, makeWorld(`${seed}/second`, world.number, world.now), api.accountId))
     for (let count = 0; count < 4; count += 1) {
       const params = pickRequest(random, world).params.filter(([name]) => name !== 'limit')
       await compareSites(all, params)
@@ -273,12 +159,13 @@ async function checkSites(opened: Opened): Promise<void> {
   }
 }
 
-async function checkWorld(number: number): Promise<void> {
-  const opened = await openWorld(makeWorld(seed, number))
+async function checkWorld(run: Run, number: number): Promise<void> {
+  const { check, totals } = run
+  const opened = await openWorld(run, makeWorld(check.seed, number))
   const { world, api } = opened
   try {
-    const random = seeded(`${seed}/${number}/requests`)
-    for (let count = 0; count < requestsPerWorld; count += 1) {
+    const random = seeded(`${check.seed}/${number}/requests`)
+    for (let count = 0; count < run.requestsPerWorld; count += 1) {
       const request = pickRequest(random, world)
       await compare(opened, request.report, request.params)
       await compareCall(opened, request.report, request.params)
@@ -289,22 +176,6 @@ async function checkWorld(number: number): Promise<void> {
     await api.close()
   }
   totals.worlds += 1
-  if (totals.worlds % 25 === 0) say(`${totals.worlds} worlds, ${totals.requests} requests, ${JSON.stringify(kinds)}`)
+  if (totals.worlds % 25 === 0)
+    check.say(`${totals.worlds} worlds, ${totals.requests} requests, ${JSON.stringify(check.faults)}`)
 }
-
-const queue = numbers.values()
-try {
-  await Promise.all(
-    Array.from({ length: Number(values.parallel) }, async () => {
-      for (const number of queue) await checkWorld(number)
-    }),
-  )
-} finally {
-  await runningApi.close()
-}
-
-const ok = totals.differences === 0 && totals.invariants === 0
-say(JSON.stringify(kinds))
-const seconds = Math.round((performance.now() - startedAt) / 1000)
-console.log(JSON.stringify({ check: 'oracle', seed, ...totals, seconds, ok }))
-process.exitCode = ok ? 0 : 1

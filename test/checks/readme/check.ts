@@ -3,56 +3,47 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type ClickHouseServer, startClickHouse } from '../../../dev/clickhouse/server.ts'
+import { startClickHouse } from '../../../dev/clickhouse/server.ts'
 import { openPostgres } from '../../../src/stores/postgres.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
 import { databaseUrl } from '../../support/stores.ts'
 import { answer, reports as modelled, type Report } from '../oracle/model.ts'
+import { type Check, pause, runCheck } from '../runner.ts'
 import { walkWhileServing, walkWhileTried } from './failures.ts'
 
 const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8')
-const clone = join(mkdtempSync(join(tmpdir(), 'footfall-readme-')), 'footfall')
-const seconds: Record<string, number> = {}
-const running: ChildProcess[] = []
-let clickhouseServer: ClickHouseServer | undefined
+const folder = join(tmpdir(), `footfall-readme-${process.pid}`)
+const clone = join(folder, 'footfall')
+const partSeconds: Record<string, number> = {}
 let compared = 0
 let walked = 0
 
-try {
+await runCheck({ name: 'readme', options: {}, seconds: () => 900 }, async (check) => {
+  check.onEnd(() => rmSync(folder, { recursive: true, force: true }))
   execFileSync('git', ['clone', '--quiet', new URL('../../..', import.meta.url).pathname, clone])
-  await tryIt()
-  await installIt()
-  finish(true)
-} catch (error) {
-  console.error(error)
-  finish(false)
-} finally {
-  for (const child of running) await end(child)
-  await clickhouseServer?.stop()
-  const admin = openPostgres(databaseUrl, 1)
-  await admin.unsafe('DROP DATABASE IF EXISTS footfall WITH (FORCE)')
-  await admin.end()
-  rmSync(clone, { recursive: true, force: true })
-}
+  await tryIt(check)
+  await installIt(check)
+  if (compared !== 10 || walked !== 16) check.fault('coverage', `${compared} answers, ${walked} failures`)
+  return { partSeconds, answers: compared, failures: walked }
+})
 
 /** The first minute: until the ninth response is checked. */
-async function tryIt(): Promise<void> {
+async function tryIt(check: Check): Promise<void> {
   const began = performance.now()
-  const output = await start('dash', block('try'), /Ctrl-C ends it/)
+  const { child, output } = await start(check, 'dash', block('try'), /Ctrl-C ends it/)
   const key = /export KEY=(\S+)/.exec(output)?.[1] as string
   const calls = output.split('\n').filter((line) => modelled.some((name) => line.includes(`/stats/${name}?`)))
   assert.equal(calls.length, 9)
   const config = readFileSync(join(clone, '.footfall/try/clickhouse/config.xml'), 'utf8')
   const events = await eventsOf(Number(/<http_port>(\d+)</.exec(config)?.[1]))
-  for (const call of calls) check(shell(call, { KEY: key }), call, events, 'Europe/Berlin')
-  seconds.try = since(began)
+  for (const call of calls) compare(shell(call, { KEY: key }), call, events, 'Europe/Berlin')
+  partSeconds.try = since(began)
   await openSignedIn(output)
   failing('try', () => walkWhileTried(clone, cleanEnvironment()))
-  await end(running.pop() as ChildProcess)
+  await end(child)
 }
 
 /** The printed address shows a button, and the button leads to the dashboard of the demo site. */
@@ -79,22 +70,25 @@ async function openSignedIn(output: string): Promise<void> {
 }
 
 /** The first hour: the real installation, with its own ClickHouse and the PostgreSQL of this machine. */
-async function installIt(): Promise<void> {
-  clickhouseServer = await startClickHouse({ port: 8123, folder: join(clone, '../clickhouse') })
+async function installIt(check: Check): Promise<void> {
+  const clickhouse = await startClickHouse({ port: 8123, folder: join(folder, 'clickhouse') })
+  check.onEnd(clickhouse.stop)
   const admin = openPostgres(databaseUrl, 1)
+  check.onEnd(() => admin.end())
   const [taken] = await admin`SELECT 1 FROM pg_database WHERE datname = 'footfall'`
-  await admin.end()
   assert.equal(taken, undefined, 'A database named footfall exists already, and this check would damage it')
+  check.onEnd(() => admin.unsafe('DROP DATABASE IF EXISTS footfall WITH (FORCE)'))
   const began = performance.now()
-  const output = await start(
+  const { output } = await start(
+    check,
     'zsh',
     block('install'),
     /\/setup\/[\s\S]*Server listening|Server listening[\s\S]*\/setup\//,
   )
   const key = /^(ff_s_\w{36})$/m.exec(output)?.[1] as string
   const call = block('call')
-  check(shell(call, { KEY: key }), call, await eventsOf(8123), 'Europe/Berlin')
-  seconds.install = since(began)
+  compare(shell(call, { KEY: key }), call, await eventsOf(8123), 'Europe/Berlin')
+  partSeconds.install = since(began)
   assert.equal((statSync(join(clone, '.env')).mode & 0o777).toString(8), '600')
   failing('install', () => walkWhileServing(clone, cleanEnvironment()))
 }
@@ -108,18 +102,18 @@ function block(name: string): string {
 function failing(part: string, walk: () => number): void {
   const began = performance.now()
   walked += walk()
-  seconds[`${part}, failures`] = since(began)
+  partSeconds[`${part}, failures`] = since(began)
 }
 
 /** Runs commands in the clone until they print the expected text; the last of them keeps running. */
-async function start(shell: string, commands: string, until: RegExp): Promise<string> {
+async function start(check: Check, shell: string, commands: string, until: RegExp) {
   const child = spawn(shell, ['-ec', commands], {
     cwd: clone,
     env: cleanEnvironment(),
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
-  running.push(child)
+  check.onEnd(() => end(child))
   let output = ''
   child.stdout.on('data', (chunk) => {
     output += chunk
@@ -132,9 +126,9 @@ async function start(shell: string, commands: string, until: RegExp): Promise<st
   while (!until.test(output)) {
     if (child.exitCode !== null || Date.now() > deadline)
       throw new Error(`The commands did not print the expected text:\n${output}`)
-    await sleep(50)
+    await pause(50)
   }
-  return output
+  return { child, output }
 }
 
 function shell(command: string, extra: Record<string, string>): string {
@@ -151,7 +145,7 @@ function cleanEnvironment(): Record<string, string> {
   return { PATH, HOME, npm_config_prefer_offline: 'true', ...(XDG_CACHE_HOME && { XDG_CACHE_HOME }) }
 }
 
-function check(text: string, call: string, events: TrafficEvent[], zone: string): void {
+function compare(text: string, call: string, events: TrafficEvent[], zone: string): void {
   const [, report, query] = /stats\/(\w+)\?([^"]+)"/.exec(call) as unknown as [string, Report, string]
   const { meta } = JSON.parse(text) as { meta: { site_id: string; generated_at: string } }
   const site = { siteId: meta.site_id, zone, excludedCountries: [], events }
@@ -180,10 +174,10 @@ async function eventsOf(port: number): Promise<TrafficEvent[]> {
 }
 
 async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null) return
+  if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
   process.kill(-(child.pid as number), 'SIGTERM')
-  await Promise.race([ended, sleep(15_000)])
+  await Promise.race([ended, pause(10_000)])
   try {
     process.kill(-(child.pid as number), 'SIGKILL')
   } catch {
@@ -193,10 +187,4 @@ async function end(child: ChildProcess): Promise<void> {
 
 function since(began: number): number {
   return Math.round((performance.now() - began) / 100) / 10
-}
-
-function finish(ok: boolean): void {
-  const isGood = ok && compared === 10 && walked === 16
-  console.log(JSON.stringify({ check: 'readme', seconds, answers: compared, failures: walked, ok: isGood }))
-  process.exitCode = isGood ? 0 : 1
 }

@@ -3,11 +3,10 @@
 //   npm run check:tenant                                                              on every change
 //   npm run check:tenant -- --queries 1000000 --requests 100000 --sites 100           every night
 //   npm run check:tenant -- --only refusals --enum 20000                              also times refusals
-import { parseArgs } from 'node:util'
 import { Worker } from 'node:worker_threads'
 import { type ApiProcess, startApiProcess } from '../../support/api-process.ts'
 import { seeded } from '../../support/random.ts'
-import { late } from '../runner.ts'
+import { type Check, runCheck } from '../runner.ts'
 import { askAssistants } from './assistants.ts'
 import { openBreakableStores } from './breakable-stores.ts'
 import { checkLateDirectory } from './late-directory.ts'
@@ -17,68 +16,55 @@ import type { StatementCounts, StatementShare } from './statement-cases.ts'
 import { runTraffic } from './traffic.ts'
 import { makeSites } from './watermarked-sites.ts'
 
-const { values } = parseArgs({
-  options: {
-    queries: { type: 'string', default: '20000' },
-    requests: { type: 'string', default: '1000' },
-    sites: { type: 'string', default: '20' },
-    /** How many refusals of each kind are timed. */
-    enum: { type: 'string', default: '0' },
-    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
-    /** Any of statements, lookups, traffic, refusals and assistants. */
-    only: { type: 'string', default: 'statements,lookups,traffic,refusals,assistants' },
+const allParts = ['statements', 'lookups', 'traffic', 'refusals', 'assistants']
+
+interface Chosen {
+  requests: number
+  sites: number
+  enum: number
+  parts: readonly string[]
+}
+
+await runCheck(
+  {
+    name: 'tenant',
+    // `enum` refusals of each kind are timed.
+    options: { queries: 20_000, requests: 1_000, sites: 20, enum: 0, only: allParts.join() },
+    // Several times what it takes on two busy cores.
+    seconds: ({ queries, requests, enum: enumEach }) => 120 + queries * 0.0006 + requests * 0.012 + enumEach * 0.02,
   },
-})
-const { seed } = values
-const parts = values.only.split(',')
-const [queries, requests, siteCount, enumEach] = [values.queries, values.requests, values.sites, values.enum].map(
-  Number,
-) as [number, number, number, number]
-
-const startedAt = performance.now()
-const seconds = () => Math.round((performance.now() - startedAt) / 100) / 10
-const say = (text: string): void => void process.stderr.write(`${seconds()} s: ${text}\n`)
-
-/** Runs in reverse order at the end, after success or failure. */
-const endings: (() => Promise<unknown>)[] = []
-async function clearAway(): Promise<void> {
-  for (const end of endings.splice(0).reverse()) await end().catch((error) => say(`clearing away: ${error}`))
-}
-
-function finish(found: Found, short: readonly string[], slow: readonly string[] = []): void {
-  const counted = Object.entries(found).map(([name, totals]) => [name, { ...totals, examples: undefined }])
-  const result = { check: 'tenant', seed, ...Object.fromEntries(counted), seconds: seconds() }
-  const all = [...short, ...slow]
-  console.log(JSON.stringify({ ...result, ok: all.length === 0, short: all }))
-  process.exitCode = all.length === 0 ? 0 : short.length === 0 ? late : 1
-}
-
-async function giveUp(why: string): Promise<void> {
-  await clearAway()
-  finish({}, [why])
-  process.exit(1)
-}
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void giveUp(signal))
-process.on('uncaughtException', (error) => void giveUp(`${error.stack}`))
-/** Several times what it takes on two busy cores. */
-const longestMs = 120_000 + queries * 0.6 + requests * 12 + enumEach * 20
-setTimeout(() => void giveUp(`not done in ${longestMs / 1000} s`), longestMs).unref()
+  async (check, { only, queries, ...options }) => {
+    const parts = only.split(',')
+    for (const part of parts) if (!allParts.includes(part)) throw new Error(`No part is called ${part}`)
+    const found: Found = {}
+    if (parts.includes('statements')) {
+      found.statements = await checkStatements(check, queries)
+      check.say(`${found.statements.cases} queries, ${found.statements.breaches} breaches`)
+    }
+    if (parts.some((part) => part !== 'statements'))
+      Object.assign(found, await checkProcesses(check, { ...options, parts }))
+    for (const totals of Object.values(found)) for (const example of totals.examples ?? []) check.say(example)
+    for (const text of shortcomings(found)) check.fault(text)
+    for (const text of tellingTimes(found)) check.slow(text)
+    return Object.fromEntries(Object.entries(found).map(([name, totals]) => [name, { ...totals, examples: undefined }]))
+  },
+)
 
 /** Two workers, because the cases are pure computation. */
-async function checkStatements(): Promise<StatementCounts> {
+async function checkStatements(check: Check, queries: number): Promise<StatementCounts> {
   const shares = [Math.ceil(queries / 2), Math.floor(queries / 2)]
   const counts = await Promise.all(
     shares.map((count, index) => {
       const { promise, resolve, reject } = Promise.withResolvers<StatementCounts>()
-      const share: StatementShare = { count, seed: `${seed} ${index}` }
+      const share: StatementShare = { count, seed: `${check.seed} ${index}` }
       const worker = new Worker(new URL('statement-cases.ts', import.meta.url), { workerData: share })
-      endings.push(() => worker.terminate())
+      check.onEnd(() => worker.terminate())
       let told = 0
       worker.on('message', (message: { cases?: number; totals?: StatementCounts }) => {
         if (message.totals) resolve(message.totals)
         if ((message.cases ?? 0) < told + 100_000) return
         told = message.cases as number
-        say(`${told} of ${count} statement cases in worker ${index}`)
+        check.say(`${told} of ${count} statement cases in worker ${index}`)
       })
       worker.on('error', reject)
       return promise
@@ -92,10 +78,14 @@ async function checkStatements(): Promise<StatementCounts> {
   }))
 }
 
-async function checkProcesses(): Promise<Found> {
+async function checkProcesses(
+  check: Check,
+  { requests, sites: siteCount, enum: enumEach, parts }: Chosen,
+): Promise<Found> {
+  const { seed, say } = check
   const found: Found = {}
   const stores = await openBreakableStores()
-  endings.push(() => stores.remove())
+  check.onEnd(() => stores.remove())
   const isLong = requests > 20_000
   if (parts.includes('lookups')) {
     found.lookups = await checkLateDirectory(stores, isLong ? 20 : 3, seeded(`${seed} late`))
@@ -109,7 +99,7 @@ async function checkProcesses(): Promise<Found> {
   // A key allows 5,000 requests per hour.
   const sites = await makeSites(stores, siteCount, days, Math.ceil(requests / siteCount / 2_000))
   say(`created ${siteCount} sites`)
-  const apis = await Promise.all([1, 2].map(() => startApi(stores.addresses)))
+  const apis = await Promise.all([1, 2].map(() => startApi(check, stores.addresses)))
   const random = seeded(seed)
   if (parts.includes('traffic')) {
     found.traffic = await runTraffic({ stores, apis, sites, days, requests, random, longOutages: isLong, say })
@@ -129,10 +119,13 @@ async function checkProcesses(): Promise<Found> {
 }
 
 /** Without Redis: each process counts by itself, and this check does not test the limits. */
-async function startApi({ postgres, clickhouse }: { postgres: string; clickhouse: string }): Promise<ApiProcess> {
+async function startApi(
+  check: Check,
+  { postgres, clickhouse }: { postgres: string; clickhouse: string },
+): Promise<ApiProcess> {
   // With a response cache, which must never return another site's response.
   const api = await startApiProcess({ postgres, clickhouse }, { RESPONSE_CACHE_MB: '64' })
-  endings.push(() => api.stop())
+  check.onEnd(() => api.stop())
   return api
 }
 
@@ -141,20 +134,4 @@ function failuresIn(apis: readonly ApiProcess[]): string[] {
   const lines = apis.flatMap((api) => api.log().split('\n')).filter((line) => line.includes('"err":'))
   const causes = lines.map((line) => (JSON.parse(line) as { err: { message: string } }).err)
   return [...new Set(causes.map(({ message }) => message))]
-}
-
-try {
-  say(`seed ${seed}`)
-  const found: Found = {}
-  if (parts.includes('statements')) {
-    found.statements = await checkStatements()
-    say(`${found.statements.cases} queries, ${found.statements.breaches} breaches`)
-  }
-  if (parts.some((part) => part !== 'statements')) Object.assign(found, await checkProcesses())
-  for (const totals of Object.values(found)) for (const example of totals.examples ?? []) say(example)
-  await clearAway()
-  finish(found, shortcomings(found), tellingTimes(found))
-} catch (error) {
-  say(`${(error as Error).stack}`)
-  await giveUp((error as Error).message)
 }
