@@ -1,11 +1,11 @@
 // What the API adds to the cost of its parts (docs/operations.md): CPU per request against bare node:http, latency against its own SQL.
 // All comparisons alternate within one run, because the load of a machine always changes.
 //   npm run bench:api [-- --seconds 60 --range 30d --each 300]
-import { parseArgs } from 'node:util'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { createSite } from '../../src/accounts/sites.ts'
 import { type ApiProcess, startApiProcess } from '../../test/support/api-process.ts'
+import { readOptions } from '../../test/support/options.ts'
 import { startOwnRedis } from '../../test/support/own-servers.ts'
 import { connect, createStores, disconnect, keySecrets } from '../../test/support/stores.ts'
 import { type CpuResult, measureCpu } from './cpu.ts'
@@ -13,20 +13,18 @@ import { type Against, type LatencyOptions, type LatencyResult, measureLatency }
 import { machineTime, since } from './measure.ts'
 import { recordSmallSite } from './small-site.ts'
 
-const { values } = parseArgs({
-  options: {
-    /** For the CPU part; the latency part runs until its requests are done. */
-    seconds: { type: 'string', default: '30' },
-    rounds: { type: 'string', default: '10' },
-    each: { type: 'string', default: '300' },
-    range: { type: 'string', default: '30d' },
-    /** Which way of sending bare SQL the targets apply to: `client` or `http`. */
-    against: { type: 'string', default: 'client' },
-    /** Only `cpu` or only `latency`. */
-    only: { type: 'string' },
-    /** A folder for the CPU profiles of the API processes. */
-    profile: { type: 'string' },
-  },
+const values = readOptions('api', {
+  /** For the CPU part; the latency part runs until its requests are done. */
+  seconds: 30,
+  rounds: 10,
+  each: 300,
+  range: '30d',
+  /** Which way of sending bare SQL the targets apply to: `client` or `http`. */
+  against: 'client',
+  /** Only `cpu` or only `latency`. */
+  only: '',
+  /** A folder for the CPU profiles of the API processes. */
+  profile: '',
 })
 
 const targets = { memory: 2.5, redis: 5, added: 0.5, ratio: 1.25 }
@@ -43,7 +41,7 @@ async function clearAway(): Promise<void> {
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void giveUp(signal))
 process.on('uncaughtException', (error) => void giveUp(`${error.stack}`))
-const longestMs = 180_000 + Number(values.seconds) * 2_000 + Number(values.each) * 500
+const longestMs = 180_000 + values.seconds * 2_000 + values.each * 500
 setTimeout(() => void giveUp(`not finished in ${longestMs / 1000} s`), longestMs).unref()
 
 async function giveUp(why: string): Promise<never> {
@@ -95,12 +93,12 @@ try {
     endings.push(() => redisServer.remove())
     const apis = { memory, redis: await startApi(redisServer.url) }
     const keys = await Promise.all(Array.from({ length: mostRounds }, makeKey))
-    cpu = await measureCpu({ apis, keys, rounds: Number(values.rounds), seconds: Number(values.seconds), say })
+    cpu = await measureCpu({ apis, keys, rounds: values.rounds, seconds: values.seconds, say })
   }
   let latencies: Record<Against, LatencyResult> | undefined
   if (values.only !== 'cpu') {
     say(`${await recordSmallSite(stores, siteId, Temporal.Now.instant())} events recorded`)
-    const each = Number(values.each)
+    const { each } = values
     const keys = await Promise.all(Array.from({ length: Math.ceil((each * 9) / 4_000) }, makeKey))
     const range = values.range as LatencyOptions['range']
     latencies = await measureLatency({ apiUrl: memory.url, clickhouseUrl: clickhouse, siteId, keys, range, each, say })

@@ -3,24 +3,18 @@
 //   npm run bench:dashboard [-- --rounds 20]              a site of 300,000 events, in about a minute
 //   npm run bench:dashboard -- --events 100000000         the largest site of bench:scale, with the same traffic
 // The traffic is generated once and kept in the cache folder.
-import { parseArgs } from 'node:util'
 import { createKey } from '../../src/accounts/keys.ts'
 import { setExcludedCountries } from '../../src/accounts/sites.ts'
 import { periodsOf } from '../../src/calendar/periods.ts'
 import { clusterOf } from '../../src/stores/cluster.ts'
 import { openConsole } from '../../test/console/console.ts'
+import { readOptions } from '../../test/support/options.ts'
 import { keySecrets, redisUrl } from '../../test/support/stores.ts'
 import { machineTime, round, since } from '../api/measure.ts'
 import { countToday, rollUp } from '../scale/rollups.ts'
 import { makeSite, makeSmallSites, openWorld } from '../scale/world.ts'
 
-const { values } = parseArgs({
-  options: {
-    events: { type: 'string', default: '300000' },
-    sites: { type: 'string', default: '200' },
-    rounds: { type: 'string', default: '20' },
-  },
-})
+const { events, sites, rounds } = readOptions('dashboard', { events: 300_000, sites: 200, rounds: 20 })
 const mostTimes = 1.5
 /** Of the page of all sites, compared with a call for each. */
 const mostOfCalls = 0.1
@@ -30,7 +24,7 @@ const callsAtOnce = 8
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 const ends: (() => unknown)[] = []
-const world = await openWorld({ events: Number(values.events), sites: Number(values.sites), fresh: false, say })
+const world = await openWorld({ events, sites, fresh: false, say })
 const [whale] = world.sizes
 try {
   await makeSite(world, whale, say)
@@ -122,7 +116,7 @@ async function compare(page: () => Promise<number>, calls: () => Promise<number>
   await page()
   await calls()
   const times: { page: number[]; calls: number[] } = { page: [], calls: [] }
-  for (let nth = 0; nth < Number(values.rounds); nth++) {
+  for (let nth = 0; nth < rounds; nth++) {
     // Each comes first in every other round.
     for (const name of nth % 2 === 0 ? (['page', 'calls'] as const) : (['calls', 'page'] as const))
       times[name].push(await { page, calls }[name]())

@@ -4,25 +4,26 @@
 //   npm run bench:rollup -- --sites 2000 --sample 40          the short form
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
-import { parseArgs } from 'node:util'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { newId } from '../../src/accounts/ids.ts'
 import { rollUpRound } from '../../src/rollups/loop.ts'
 import { verifySite } from '../../src/rollups/verify.ts'
 import { sql, text, texts, uint } from '../../src/stores/clickhouse-sql.ts'
+import { readOptions } from '../../test/support/options.ts'
 import { connect, createStores, disconnect } from '../../test/support/stores.ts'
 import { cpuSeconds, machineTime, round, since } from '../api/measure.ts'
 
-const { values } = parseArgs({
-  options: {
-    sites: { type: 'string', default: '100000' },
-    /** Sites that are rolled up alone. */
-    sample: { type: 'string', default: '300' },
-    /** Of each site, on its one day. */
-    events: { type: 'string', default: '30' },
-  },
+const {
+  sites: siteCount,
+  sample: sampleCount,
+  events: eventsEach,
+} = readOptions('rollup', {
+  sites: 100_000,
+  /** Sites that are rolled up alone. */
+  sample: 300,
+  /** Of each site, on its one day. */
+  events: 30,
 })
-const [siteCount, sampleCount, eventsEach] = [Number(values.sites), Number(values.sample), Number(values.events)]
 const mostOfAlone = 0.1
 const verified = 50
 const day = '2026-03-14'

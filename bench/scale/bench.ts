@@ -5,26 +5,23 @@
 // The traffic is generated once and kept in the cache folder; --fresh generates it again. --write puts the result into docs/.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
-import { parseArgs } from 'node:util'
 import { scaleFiles } from '../../dev/docs/scale-page.ts'
+import { readOptions } from '../../test/support/options.ts'
 import { machineTime, round, since } from '../api/measure.ts'
 import { judge } from './judge.ts'
 import { measure } from './measuring.ts'
 import type { ScaleResult } from './result.ts'
 import { openWorld, type World } from './world.ts'
 
-const { values } = parseArgs({
-  options: {
-    events: { type: 'string', default: '100000000' },
-    sites: { type: 'string', default: '1000' },
-    fresh: { type: 'boolean', default: false },
-    write: { type: 'boolean', default: false },
-    /** The time limit. Two free cores need 80 for the full form and 1.5 for the short one. */
-    minutes: { type: 'string' },
-  },
+const { events, sites, fresh, write, ...given } = readOptions('scale', {
+  events: 100_000_000,
+  sites: 1_000,
+  fresh: false,
+  write: false,
+  /** The time limit, if not 0. Two free cores need 80 for the full form and 1.5 for the short one. */
+  minutes: 0,
 })
-const [events, sites] = [Number(values.events), Number(values.sites)]
-const minutes = Number(values.minutes ?? (events > 10_000_000 ? 120 : 5))
+const minutes = given.minutes || (events > 10_000_000 ? 120 : 5)
 
 const startedAt = performance.now()
 const say = (text: string): void =>
@@ -42,7 +39,7 @@ async function giveUp(why: string): Promise<never> {
 
 try {
   const machine = machineTime()
-  world = await openWorld({ events, sites, fresh: values.fresh, say })
+  world = await openWorld({ events, sites, fresh, say })
   const found = await measure(world, { isShort: events <= 10_000_000, say })
   const measured = {
     measuredAt: new Date().toISOString(),
@@ -60,7 +57,7 @@ try {
     .map(({ name, value, bound }) => `${name}: ${value}, not ${bound}`)
   const seconds = round((performance.now() - startedAt) / 1_000, 1)
   const result: ScaleResult = { bench: 'scale', ...measured, seconds, judgements, short, ok: short.length === 0 }
-  if (values.write) {
+  if (write) {
     const docs = new URL('../../docs/', import.meta.url)
     writeFileSync(new URL('scale.json', docs), `${JSON.stringify(result)}\n`)
     const text = readFileSync(new URL('scale.json', docs), 'utf8')

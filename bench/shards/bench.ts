@@ -3,7 +3,6 @@
 // reads the same however many shards there are. The layouts are measured in turn.
 //   npm run bench:shards [-- --sites 400 --seconds 4 --rounds 8]
 import { availableParallelism } from 'node:os'
-import { parseArgs } from 'node:util'
 import { type Logger, pino } from 'pino'
 import { type ClickHouseServer, startClickHouse } from '../../dev/clickhouse/server.ts'
 import { createStatsService, type StatsService, type StatsSite } from '../../src/stats/service.ts'
@@ -11,15 +10,10 @@ import { createClickHouseDatabase, openClickHouse } from '../../src/stores/click
 import { sql, texts, uint } from '../../src/stores/clickhouse-sql.ts'
 import { type Cluster, clusterOf } from '../../src/stores/cluster.ts'
 import { clickhouseMigrations } from '../../src/stores/migrate.ts'
+import { readOptions } from '../../test/support/options.ts'
 import { cpuSeconds, machineTime, round, since, spreadOf } from '../api/measure.ts'
 
-const { values } = parseArgs({
-  options: {
-    sites: { type: 'string', default: '400' },
-    seconds: { type: 'string', default: '4' },
-    rounds: { type: 'string', default: '8' },
-  },
-})
+const values = readOptions('shards', { sites: 400, seconds: 4, rounds: 8 })
 const layouts = [1, 2, 4] as const
 const eventsEach = 3_000
 const days = 60
@@ -45,7 +39,7 @@ const servers: ClickHouseServer[] = []
 const rowsRead = new Map<number, number>()
 try {
   for (let nth = 0; nth < 4; nth++) servers.push(await startClickHouse())
-  const ids = Array.from({ length: Number(values.sites) }, (_, nth) => `site_${String(nth).padStart(16, 'a')}`)
+  const ids = Array.from({ length: values.sites }, (_, nth) => `site_${String(nth).padStart(16, 'a')}`)
   const made: Layout[] = []
   for (const shards of layouts) made.push(await makeLayout(shards, ids))
   const expected = JSON.stringify(await answersOf(made[0] as Layout))
@@ -55,7 +49,7 @@ try {
   }
   for (const { shards } of made) rowsRead.set(shards, await countRows(shards, ids))
   const machine = machineTime()
-  for (let nth = 0; nth < Number(values.rounds); nth++) {
+  for (let nth = 0; nth < values.rounds; nth++) {
     // Each comes first in every third round.
     for (let turn = 0; turn < made.length; turn++) await measure(made[(nth + turn) % made.length] as Layout)
     say(`Round ${nth + 1}: ${made.map(({ shards, perSecond }) => `${shards}: ${perSecond.at(-1)}/s`).join(', ')}`)
@@ -163,7 +157,7 @@ async function countRows(shards: number, ids: readonly string[]): Promise<number
 }
 
 async function measure(layout: Layout): Promise<void> {
-  const until = performance.now() + Number(values.seconds) * 1_000
+  const until = performance.now() + values.seconds * 1_000
   const cpu = () => servers.slice(0, layout.shards).reduce((sum, { pid }) => sum + cpuSeconds(pid), 0)
   const [began, before] = [performance.now(), cpu()]
   let asked = 0

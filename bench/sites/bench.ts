@@ -3,24 +3,19 @@
 //   npm run bench:sites [-- --rounds 5]                    with a largest site of 300,000 events, in about a minute and a half
 //   npm run bench:sites -- --events 10000000 --rounds 20
 // The traffic is generated once and kept in the cache folder; bench:scale and bench:dashboard use the same.
-import { isDeepStrictEqual, parseArgs } from 'node:util'
+import { isDeepStrictEqual } from 'node:util'
 import { createKey } from '../../src/accounts/keys.ts'
 import { setExcludedCountries, setTimeZone } from '../../src/accounts/sites.ts'
 import { memoryLimiter } from '../../src/api/rate-limit.ts'
 import { clusterOf } from '../../src/stores/cluster.ts'
+import { readOptions } from '../../test/support/options.ts'
 import { keySecrets, redisUrl } from '../../test/support/stores.ts'
 import { startApi } from '../../test/support/world.ts'
 import { cpuSeconds, machineTime, round, since } from '../api/measure.ts'
 import { countToday, rollUp } from '../scale/rollups.ts'
 import { makeSite, makeSmallSites, openWorld } from '../scale/world.ts'
 
-const { values } = parseArgs({
-  options: {
-    events: { type: 'string', default: '300000' },
-    sites: { type: 'string', default: '200' },
-    rounds: { type: 'string', default: '5' },
-  },
-})
+const { events, sites, rounds } = readOptions('sites', { events: 300_000, sites: 200, rounds: 5 })
 /** Of one call, compared with a call for each site. */
 const mostOfCalls = 0.1
 const sitesInCall = 200
@@ -31,7 +26,7 @@ const zones = ['Asia/Tokyo', 'America/New_York', 'Europe/London']
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
 const ends: (() => unknown)[] = []
-const world = await openWorld({ events: Number(values.events), sites: Number(values.sites), fresh: false, say })
+const world = await openWorld({ events, sites, fresh: false, say })
 const { postgres, clickhouse, clickhouseServer, clickhouseUrl, postgresUrl, accountId, now, state } = world
 const [whale] = world.sizes
 try {
@@ -116,7 +111,7 @@ async function compare(get: Open, ids: readonly string[], query: string) {
   if (!isDeepStrictEqual(numbers, each)) throw new Error(`${query}: the numbers of the two sides differ`)
 
   const times = { one: [] as Cost[], each: [] as Cost[] }
-  for (let nth = 0; nth < Number(values.rounds); nth++) {
+  for (let nth = 0; nth < rounds; nth++) {
     const key = await newKey() // a key allows 5,000 requests per hour
     // Each comes first in every other round.
     for (const name of nth % 2 === 0 ? (['one', 'each'] as const) : (['each', 'one'] as const))

@@ -5,8 +5,8 @@ import { once } from 'node:events'
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { startClickHouse } from '../../../dev/clickhouse/server.ts'
+import { readOptions } from '../../support/options.ts'
 import { copyWorkingTree } from '../../support/working-copy.ts'
 import { mutated } from './apply.ts'
 import { type Mutation, mutations } from './mutations.ts'
@@ -17,24 +17,22 @@ const {
   only,
   workers: mostWorkers,
   'tests-pass': testsPass,
-} = parseArgs({
-  options: {
-    only: { type: 'string', multiple: true },
-    /** How many run at once. Use 1 on a busy machine, because checks have limits in milliseconds. */
-    workers: { type: 'string', default: '2' },
-    /** .ci/run has passed on this commit, so no test has to run without mutations first. */
-    'tests-pass': { type: 'boolean' },
-  },
-}).values
+} = readOptions('mutations', {
+  only: [] as string[],
+  /** How many run at once. Use 1 on a busy machine, because checks have limits in milliseconds. */
+  workers: 2,
+  /** .ci/run has passed on this commit, so no test has to run without mutations first. */
+  'tests-pass': false,
+})
 /** Replicas need a cluster (test/checks/cluster/servers.ts). */
 const needsCluster = ({ caughtBy }: Mutation) => caughtBy.includes('--servers replicated')
-const wanted = mutations.filter(({ name }) => !only || only.some((part) => name.includes(part)))
+const wanted = mutations.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)))
 const chosen = process.env.CLICKHOUSE_SHARDS ? wanted : wanted.filter((one) => !needsCluster(one))
 if (chosen.length < wanted.length)
   console.log(
     `${wanted.length - chosen.length} mutations are left out: they need CLICKHOUSE_SHARDS and CLICKHOUSE_CONTROL`,
   )
-if (chosen.length === 0) throw new Error(`No mutation is called ${only?.join(' or ')}`)
+if (chosen.length === 0) throw new Error(`No mutation is called ${only.join(' or ')}`)
 
 /** The line of a failed test. */
 const failure = /^\s*✖ (.*) \(/m
@@ -58,7 +56,7 @@ async function check(): Promise<void> {
   // First of all, so that a breakage that no longer fits is reported at once and not after an hour.
   for (const mutation of chosen) mutated(mutation, readFileSync(join(snapshot, mutation.file), 'utf8'))
 
-  const workers = Array.from({ length: Math.min(Number(mostWorkers), chosen.length) }, (_, index) =>
+  const workers = Array.from({ length: Math.min(mostWorkers, chosen.length) }, (_, index) =>
     copyTree(`worker-${index}`),
   )
   const tests = testsPass ? [] : [...new Set(chosen.map(({ caughtBy }) => caughtBy))]
@@ -76,7 +74,7 @@ async function check(): Promise<void> {
   await share(workers, chosen, async (copy, mutation) => {
     const { verdict, output } = red.has(mutation.caughtBy) ? alreadyRed : await runMutated(copy, mutation)
     if (verdict !== 'red') missed.push(mutation.name)
-    const noticed = failure.exec(output)?.[1] ?? /"(?:faults|short)":(.{0,120})/.exec(output)?.[1] ?? ''
+    const noticed = failure.exec(output)?.[1] ?? /"faults":(.{0,120})/.exec(output)?.[1] ?? ''
     const word = { red: 'caught', green: 'MISSED', broken: 'MISSED, the test did not run' }[verdict]
     console.log(`${++done}/${chosen.length} ${word}: ${mutation.name} | ${mutation.caughtBy} | ${noticed}`)
     if (verdict === 'broken') console.log(output.slice(-2000))
