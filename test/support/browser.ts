@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { type Browser, chromium, type LaunchOptions } from 'playwright-core'
+import type { Browser, LaunchOptions } from 'playwright-core'
 
 export const chromiumFlags = [
   '--no-sandbox',
@@ -22,6 +22,7 @@ export function chromiumPath(): string {
 
 /** Debian's Chromium, without the network requests it makes on its own. */
 export async function openBrowser(options: LaunchOptions = {}): Promise<Browser> {
+  const { chromium } = await import('playwright-core') // takes half a second, which --help of a check must not
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags, ...options })
   browser.on('context', (context) => context.setDefaultTimeout(longestStepMs))
   return browser

@@ -4,7 +4,7 @@ import { createPrivateKey, generateKeyPairSync, randomUUID, sign } from 'node:cr
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import OidcProvider from 'oidc-provider'
+import type OidcProvider from 'oidc-provider'
 
 export interface Account {
   subject: string
@@ -45,6 +45,7 @@ const keyOf = () => generateKeyPairSync('rsa', { modulusLength: 2048 }).privateK
 const [own, foreign] = [keyOf(), keyOf()]
 
 export async function startProvider(): Promise<TestProvider> {
+  const { default: Provider } = await import('oidc-provider') // takes half a second, which --help of a check must not
   let oidc: OidcProvider | undefined
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', issuer)
@@ -97,7 +98,7 @@ export async function startProvider(): Promise<TestProvider> {
     secrets: [],
     admit(redirectUri) {
       const { clientId, clientSecret } = provider.settings
-      oidc = new OidcProvider(issuer, {
+      oidc = new Provider(issuer, {
         clients: [{ client_id: clientId, client_secret: clientSecret, redirect_uris: [redirectUri] }],
         jwks: { keys: [{ ...own, kid: 'own', alg: 'RS256', use: 'sig' }] },
         cookies: { keys: [randomUUID()] },
