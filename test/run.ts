@@ -2,22 +2,23 @@
 // They share one set of real stores: starting ClickHouse and migrating once, instead of once per file, saves most of the time. With
 // --unit only those run that reach no database, and nothing is started. With --short, as in .ci/run, those in `long` do not run.
 // With --until-failure, as in check:mutations, the first failure ends the run.
-// Correctness has one chance, and deadlines that are long enough for a busy machine. What holds bounds in milliseconds is in `timed`.
+// Correctness has one chance. A file that only missed bounds of time (test/support/in-time.ts) runs again, twice at most.
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createStores, type StoreAddresses } from './support/stores.ts'
+import type { Summary } from './support/summary.ts'
 import { isUnitTest } from './support/unit-tests.ts'
 
 /**
- * Files that hold bounds in milliseconds, on a machine that may be busy: they run after the others, two at a time because they
- * mostly sleep. Those that fail run again by themselves, twice at most, when the machine is quiet.
+ * Files about deadlines: the processes have those that operators run with, where others get 50 times as long. They run after the others,
+ * two at a time because they mostly sleep.
  */
 const timed = [
   'test/faults/', // an outage may cost so much time and no more
-  'test/collector/', // real processes and browsers, which must do something within seconds
+  'test/collector/outages.test.ts', // stores that hang
   'test/accounts/directory.test.ts', // a change takes effect within a second
   'test/contract/isolation.test.ts', // PostgreSQL is slower than the API waits
   'test/contract/changes.test.ts', // the same, in two instances of the API
@@ -52,6 +53,12 @@ process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'footfall-compile-cache')
  */
 const atOnce = Math.min(8, 1 + availableParallelism())
 
+/** A test that needs longer says so. In full, some work for many minutes. */
+const longestTestMs = process.env.FOOTFALL_FULL ? 3_600_000 : 120_000
+
+/** How many of the slowest files the result names. */
+const shown = 8
+
 const words = process.argv.slice(2)
 const unitOnly = words.includes('--unit')
 const isShort = words.includes('--short')
@@ -64,40 +71,56 @@ const files = globSync(named.length > 0 ? named : ['test/**/*.test.ts'])
 if (files.length === 0) throw new Error(`No test files match ${words.join(' ')}`)
 const isTimed = (file: string) => isIn(timed, file)
 
+const began = performance.now()
 const stores = unitOnly ? undefined : await createStores()
-const failed = await run(
-  files.filter((file) => !isTimed(file)),
-  atOnce,
-  { FOOTFALL_DEADLINE_FACTOR: '50' },
-)
-let late = await run(files.filter(isTimed), 2)
-for (let again = 0; late.length > 0 && again < 2 && !untilFailure; again++) {
+const runs = [
+  await run(
+    files.filter((file) => !isTimed(file)),
+    atOnce,
+    { FOOTFALL_DEADLINE_FACTOR: '50' },
+  ),
+  await run(files.filter(isTimed), 2),
+]
+const wrong = runs.flatMap((one) => one.wrong)
+let late = runs.flatMap((one) => one.late)
+for (let again = 0; late.length > 0 && wrong.length === 0 && again < 2 && !untilFailure; again++) {
   spawnSync('bash', ['.ci/quiet'], { stdio: 'inherit' })
-  process.stdout.write(`Again, by themselves: ${late.join(' ')}\n`)
-  late = await run(late, 1)
+  process.stdout.write(`Too late, so again by themselves: ${late.join(' ')}\n`)
+  const one = await run(late, 1)
+  wrong.push(...one.wrong)
+  late = one.late
 }
-failed.push(...late)
 await stores?.remove()
-process.exitCode = failed.length === 0 ? 0 : 1
+const seconds = runs.flatMap((one) => one.seconds).sort(([, one], [, other]) => other - one)
+const slowest = seconds.slice(0, shown).map(([file, took]) => `${file.replace('test/', '')} ${Math.round(took)} s`)
+const result = {
+  passed: runs.reduce((sum, one) => sum + one.passed, 0),
+  failed: runs.reduce((sum, one) => sum + one.failed, 0),
+  wrong,
+  late,
+  slowest,
+  seconds: Math.round((performance.now() - began) / 1_000),
+  ok: wrong.length + late.length === 0,
+}
+console.log(JSON.stringify(result))
+process.exitCode = result.ok ? 0 : 1
 
-/** Returns the files with a failed test. */
 async function run(
   some: readonly string[],
   atOnce: number,
   environment: Record<string, string> = {},
-): Promise<string[]> {
-  if (some.length === 0) return []
-  const folder = mkdtempSync(join(tmpdir(), 'footfall-failed-'))
-  const list = join(folder, 'files')
+): Promise<Summary> {
+  const nothing: Summary = { passed: 0, failed: 0, wrong: [], late: [], seconds: [] }
+  if (some.length === 0) return nothing
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-tests-'))
+  const list = join(folder, 'summary')
   const reporters = [
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
-    `--test-reporter=${new URL('support/failed-files.ts', import.meta.url).href}`,
+    `--test-reporter=${new URL('support/summary.ts', import.meta.url).href}`,
     `--test-reporter-destination=${list}`,
-    `--test-reporter=${new URL('support/slowest-files.ts', import.meta.url).href}`,
-    '--test-reporter-destination=stderr',
   ]
-  const options = ['--test', `--test-concurrency=${atOnce}`, '--test-timeout=900000', ...reporters]
+  const options = ['--test', `--test-concurrency=${atOnce}`, `--test-timeout=${longestTestMs}`, ...reporters]
   if (stores) options.push('--test-force-exit') // a connection that is still open must not hold up the run
   const runner = spawn(process.execPath, [...options, ...some], {
     stdio: ['inherit', untilFailure ? 'pipe' : 'inherit', 'inherit'],
@@ -108,9 +131,11 @@ async function run(
     if (/^\s*✖/m.test(String(chunk))) runner.kill('SIGKILL')
   })
   const [code] = (await once(runner, 'exit')) as [number | null]
-  const named = readFileSync(list, 'utf8').split('\n').filter(Boolean)
+  const text = readFileSync(list, 'utf8')
   rmSync(folder, { recursive: true })
-  return code === 0 || named.length > 0 ? named : [...some]
+  const summary = text === '' ? nothing : (JSON.parse(text) as Summary)
+  const isExplained = code === 0 || summary.wrong.length + summary.late.length > 0
+  return isExplained ? summary : { ...summary, wrong: [...some] }
 }
 
 /** Files that need databases of their own create them on the same server: starting one takes 2 s of CPU. */

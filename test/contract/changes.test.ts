@@ -6,6 +6,7 @@ import { deleteKey, setKeyDisabled, setKeyExpiry } from '../../src/accounts/keys
 import { setExcludedCountries } from '../../src/accounts/sites.ts'
 import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
 import { pageview } from '../support/events.ts'
+import { inTime } from '../support/in-time.ts'
 import { type Answer, openWorld, startApi, type World } from '../support/world.ts'
 import { as, codeOf, noon } from './vocabulary.ts'
 
@@ -92,7 +93,7 @@ async function untilBothSee(ask: () => Promise<string[]>, expected: string): Pro
     const asked = performance.now()
     const answers = await ask()
     if (answers.every((answer) => answer === expected)) return performance.now() - begun
-    assert.ok(asked - begun < 1000, `after a second the instances still see ${answers}, not ${expected}`)
+    inTime(asked - begun < 1000, `after a second the instances still see ${answers}, not ${expected}`)
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }

@@ -10,6 +10,7 @@ import type { Postgres } from '../../src/stores/postgres.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import type { ApiProcess } from '../support/api-process.ts'
 import { eventOf, type Hit } from '../support/events.ts'
+import { inTime } from '../support/in-time.ts'
 import { keySecrets } from '../support/stores.ts'
 import type { Answer } from '../support/world.ts'
 
@@ -89,7 +90,7 @@ export const isCounted = ({ headers }: Answer): boolean => headers.has('x-rateli
 
 export function answered(answer: Timed, status: number, boundMs: number): void {
   assert.equal(answer.status, status, answer.text)
-  assert.ok(answer.ms <= boundMs + noise(), `took ${Math.round(answer.ms)} ms, not ${boundMs}`)
+  inTime(answer.ms <= boundMs + noise(), `took ${Math.round(answer.ms)} ms, not ${boundMs}`)
 }
 
 /** Asserts an internal error: the envelope, Retry-After, and rate limit headers exactly when the request was counted. */
@@ -131,7 +132,7 @@ export async function until(what: string, boundMs: number, isTrue: () => Promise
   const began = performance.now()
   for (;;) {
     if (await isTrue()) return Math.round(performance.now() - began)
-    assert.ok(performance.now() - began <= boundMs + noise(), `${what}: not within ${boundMs} ms`)
+    inTime(performance.now() - began <= boundMs + noise(), `${what}: not within ${boundMs} ms`)
     await sleep(15)
   }
 }

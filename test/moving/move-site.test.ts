@@ -126,14 +126,19 @@ test('a site does not move while the upload of a process that was killed is stil
   const { source, target, siteId } = site
   await refuseRunningUploads(target, siteId)
   const endless = new PassThrough()
-  const uploading = target.upload('titles', endless, `move ${siteId}`).catch(() => {})
-  // ClickHouse begins when it has 256 kB.
+  const uploading = assert.rejects(target.upload('titles', endless, `move ${siteId}`), /Premature close/)
   const titles = sql`
     SELECT 'other' AS site_id, toString(number) AS pathname, '' AS country, (toDateTime64(0, 3, 'UTC'), '', '') AS latest
     FROM numbers(100000)`
   const content = await source.download(titles)
   content.pipe(endless, { end: false })
-  await eventually(() => assert.rejects(refuseRunningUploads(target, siteId), /is already running|same/i))
+  const running = () =>
+    target
+      .rows(sql`SELECT 1 FROM system.processes WHERE query_id = ${text(`move ${siteId}`)}`)
+      .then((rows) => rows.length)
+  // ClickHouse begins when it has 256 kB. Before that, refuseRunningUploads would take the id, and the endless upload would be refused.
+  await eventually(async () => assert.equal(await running(), 1))
+  await assert.rejects(refuseRunningUploads(target, siteId), /is already running|same/i)
   endless.destroy()
   await uploading
   await eventually(() => refuseRunningUploads(target, siteId))
