@@ -16,7 +16,7 @@ export interface LoadedSite {
 export const noEvents = () => ({ acknowledged: 0, lost: 0, twice: 0, elsewhere: 0 })
 
 /** How often ClickHouse has each event of a site, by its stored id. */
-export async function storedEvents(clickhouse: ClickHouse, siteId: string): Promise<Map<string, number>> {
+async function storedEvents(clickhouse: ClickHouse, siteId: string): Promise<Map<string, number>> {
   const rows = await clickhouse.rowsPatiently<{ id: string; times: number }>(sql`
     SELECT toString(event_id) AS id, count() AS times FROM events WHERE site_id = ${text(siteId)} GROUP BY event_id`)
   return new Map(rows.map((row) => [row.id, row.times]))

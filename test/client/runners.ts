@@ -18,7 +18,7 @@ export interface Call {
   abortAfterMs?: number
 }
 
-export interface Outcome {
+interface Outcome {
   // biome-ignore lint/suspicious/noExplicitAny: tests compare whole results with literals
   result?: any
   thrown?: { isFootfallError: boolean; name: string } & Partial<client.FootfallError>

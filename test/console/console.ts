@@ -54,7 +54,7 @@ export interface Visitor {
 }
 
 /** Pairs where a name comes more than once. */
-export type Fields = Record<string, string> | readonly (readonly [name: string, value: string])[]
+type Fields = Record<string, string> | readonly (readonly [name: string, value: string])[]
 
 export interface Page {
   status: number

@@ -1,6 +1,6 @@
 // What a person reads on a dashboard, taken from its HTML.
 
-export interface ReadRow {
+interface ReadRow {
   label: string
   value: string
   words: string

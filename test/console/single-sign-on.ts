@@ -21,7 +21,7 @@ export async function openSignOn(
 }
 
 /** The issuer as it is stored. */
-export const issuerOf = ({ provider }: SignOnConsole): string => new URL(provider.settings.issuer).href
+const issuerOf = ({ provider }: SignOnConsole): string => new URL(provider.settings.issuer).href
 
 /** A user who is connected with an account of the provider, which signs in next. */
 export async function addConnected(console: SignOnConsole, role: 'owner' | 'viewer' = 'viewer') {

@@ -20,7 +20,7 @@ export function importTable(page: string): ImportTable {
 const words = (cell: string): string[] => cell.match(/[a-z][a-z/-]*/g) ?? []
 
 /** Every path in backticks on the page: `src/`, `dev/clickhouse`, `api/app.ts`. URLs begin with a slash and are skipped. */
-export const pathsNamed = (page: string): string[] =>
+const pathsNamed = (page: string): string[] =>
   [...page.matchAll(/`([\w.-]+(?:\/[\w.-]+)*\/?)`/g)]
     .map((match) => match[1] as string)
     .filter((path) => path.includes('/'))

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 
-export interface Fault {
+interface Fault {
   /** Delays every chunk from the server by this long. */
   latencyMs?: number
   /** Accepts connections and bytes and forwards nothing. */

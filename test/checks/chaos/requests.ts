@@ -6,7 +6,7 @@ import { pause } from '../runner.ts'
 import type { Installation } from './installation.ts'
 import { keepPace } from './pace.ts'
 
-export interface Answered {
+interface Answered {
   perSecond: number
   asked: number
   failed: number

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-export const shells = ['bash', 'dash', 'zsh'] as const
+const shells = ['bash', 'dash', 'zsh'] as const
 
 type Environment = Record<string, string>
 

@@ -66,7 +66,7 @@ const comparable = (answer: Buffer): string =>
     .toString()
     .replace(/^(X-Request-Id|Date|X-RateLimit-Remaining|X-RateLimit-Reset): .*$/gim, (_, name: string) => `${name}: …`)
 
-export interface Timing {
+interface Timing {
   requests: number
   unknownMs: number
   foreignMs: number
@@ -140,5 +140,5 @@ export async function timeRefusals(
   return { remembered, guessed }
 }
 
-export const median = (values: readonly number[]): number =>
+const median = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] as number

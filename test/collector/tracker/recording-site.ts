@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { trackerRoutes } from '../../../src/collector/http/tracker-routes.ts'
 
 /** An event as the tracker sends it. */
-export interface Sent {
+interface Sent {
   n: string
   u: string
   d: string
