@@ -1,4 +1,5 @@
-// Runs test files: `node test/run.ts [--unit | --short | --until-failure] [file or folder …]`, all of them when none is named.
+// Runs test files: `node test/run.ts [--unit | --short | --until-failure] [--only <part>] [file or folder …]`, all of them when none is
+// named. --help lists the chosen files.
 // They share one set of real stores: starting ClickHouse and migrating once, instead of once per file, saves most of the time. With
 // --unit only those run that reach no database, and nothing is started. With --short, as in .ci/run, those in `long` do not run.
 // With --until-failure, as in check:mutations, the first failure ends the run.
@@ -8,6 +9,7 @@ import { once } from 'node:events'
 import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { parseArgs } from 'node:util'
 import { createStores, type StoreAddresses } from './support/stores.ts'
 import type { Summary } from './support/summary.ts'
 import { isUnitTest } from './support/unit-tests.ts'
@@ -59,16 +61,28 @@ const longestTestMs = process.env.FOOTFALL_FULL ? 3_600_000 : 120_000
 /** How many of the slowest files the result names. */
 const shown = 8
 
-const words = process.argv.slice(2)
-const unitOnly = words.includes('--unit')
-const isShort = words.includes('--short')
-const untilFailure = words.includes('--until-failure')
-const named = words.filter((word) => !word.startsWith('--')).map(asPattern)
-const files = globSync(named.length > 0 ? named : ['test/**/*.test.ts'])
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    unit: { type: 'boolean' },
+    short: { type: 'boolean' },
+    'until-failure': { type: 'boolean' },
+    /** Only files with this in their path. */
+    only: { type: 'string', multiple: true },
+    help: { type: 'boolean' },
+  },
+})
+const { unit: unitOnly, short: isShort, 'until-failure': untilFailure, only } = values
+const files = globSync(positionals.length > 0 ? positionals.map(asPattern) : ['test/**/*.test.ts'])
   .filter((file) => !unitOnly || isUnitTest(file))
   .filter((file) => !isShort || !isIn(long, file))
+  .filter((file) => !only || only.some((part) => file.includes(part)))
   .sort()
-if (files.length === 0) throw new Error(`No test files match ${words.join(' ')}`)
+if (files.length === 0) throw new Error(`No test files match ${process.argv.slice(2).join(' ')}`)
+if (values.help) {
+  console.log(files.join('\n'))
+  process.exit(0)
+}
 const isTimed = (file: string) => isIn(timed, file)
 
 const began = performance.now()

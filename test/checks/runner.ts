@@ -25,8 +25,11 @@ export interface CheckOptions<Known> {
   seconds(options: Known): number
 }
 
-/** The exit code of a run that missed bounds of time and nothing else: .ci/run then tries again, twice at most. EX_TEMPFAIL of sysexits.h. */
-const late = 75
+/**
+ * The exit code of a run that missed bounds of time and nothing else: .ci/run then tries once more, .ci/night twice. EX_TEMPFAIL of
+ * sysexits.h.
+ */
+export const late = 75
 
 const undoMs = 15_000
 const longestMissed = 200

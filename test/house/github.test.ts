@@ -2,11 +2,13 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
+import { longestTouchedSeconds, parts, scriptOf, touchedBy } from '../checks/schedule.ts'
 import { read, root } from './tree.ts'
 import { yamlFaults } from './yaml-form.ts'
 
 const workflows = readdirSync(new URL('.github/workflows/', root)).map((name) => `.github/workflows/${name}`)
-const scripts = Object.keys(JSON.parse(read('package.json')).scripts)
+const { scripts: all } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+const scripts = Object.keys(all)
 
 for (const file of [...workflows, '.github/ISSUE_TEMPLATE/config.yml', 'compose.yaml', 'compose.dev.yaml']) {
   test(`${file} is well formed`, () => assert.deepEqual(yamlFaults(read(file)), []))
@@ -25,11 +27,83 @@ for (const file of workflows) {
   })
 }
 
-test('the nightly run has every long check and no others', () => {
-  const [, list = ''] = /^ {8}check:\n((?: {10}- \w+\n)+)/m.exec(read('.github/workflows/nightly.yml')) ?? []
-  const listed = [...list.matchAll(/- (\w+)/g)].map(([, name]) => `check:${name}`)
-  const inCi = ['check:readme'] // its longest form already runs in .ci/run
-  assert.deepEqual(listed, scripts.filter((name) => name.startsWith('check:') && !inCi.includes(name)).sort())
+test('the nightly workflow runs every part of .ci/night and .ci/run, each in a job of its own', () => {
+  const text = read('.github/workflows/nightly.yml')
+  const [, list = ''] = /^ {8}part:\n((?: {10}- [\w:]+\n)+)/m.exec(text) ?? []
+  const listed = [...list.matchAll(/- ([\w:]+)/g)].map(([, name]) => name)
+  assert.deepEqual(
+    listed,
+    parts.map(({ name }) => name),
+  )
+  assert.match(text, /- run: \.ci\/run\n/)
+  assert.match(text, /- run: \.ci\/night \$\{\{ matrix\.part \}\}\n/)
+})
+
+test('every check and benchmark runs at night in full, and nothing else does', () => {
+  const long = scripts.filter((name) => name === 'test' || /^(check|bench):/.test(name))
+  assert.deepEqual(parts.map(scriptOf).sort(), long.sort())
+})
+
+test('every check runs on each change, on changes of its subject, or is one of those that only the night has', () => {
+  const night = ['mutations', 'dashboard', 'restore', 'rollup'] // npm test has the last three, with less traffic
+  const always = [...read('.ci/run').matchAll(/check:(\w+)/g)].map(([, name]) => name as string)
+  const touched = parts.filter((part) => part.touched).map(({ name }) => name)
+  const checks = scripts.filter((name) => name.startsWith('check:')).map((name) => name.slice('check:'.length))
+  assert.deepEqual([...always, ...touched, ...night].sort(), checks.sort())
+})
+
+/** `script arguments`, for every script that the three scripts run with arguments. */
+const commands = [
+  ...['.ci/quick', '.ci/run'].flatMap((file) =>
+    [...read(file).matchAll(/npm (?:run --silent )?((?:check:|test)\w*) -- ([^'\n]+)/g)].map(
+      ([, script, words]) => `${script} ${words}`,
+    ),
+  ),
+  ...parts.flatMap((part) => (part.full ? [`${scriptOf(part)} ${part.full}`] : [])),
+  ...parts.flatMap((part) => (part.touched ? [`${scriptOf(part)} ${part.touched.short}`] : [])),
+]
+
+/** Why the program of the script would refuse these arguments: its options are declared in its source, each with its default. */
+function refusal(command: string): string | undefined {
+  const [script = '', ...words] = command.split(' ')
+  const [, file = ''] = / ((?:test|bench)\/\S+\.ts)/.exec(all[script] ?? '') ?? []
+  const [, declared = ''] = /(?:\boptions: |readOptions\('\w+', )\{((?:[^{}]|\{[^{}]*\})*)\}/.exec(read(file)) ?? []
+  const known = new Map(
+    [...declared.matchAll(/'?([\w-]+)'?: (\{.*?\}|[^,\n ]+)/g)].map(([, name, usual]) => [name, usual]),
+  )
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] as string
+    if (!word.startsWith('--') && file === 'test/run.ts') continue // a file or a folder
+    const usual = known.get(word.replace(/^--/, ''))
+    if (!usual) return `${script} has no option ${word}`
+    if (/false|boolean/.test(usual)) continue
+    const value = words[++at]
+    if (value === undefined || (/^[\d_.]+$|NaN|length/.test(usual) && !/^[\d.]+$/.test(value))) {
+      return `${script} ${word}: ${value} is no value for it`
+    }
+  }
+  return undefined
+}
+
+test('every check is given arguments that it accepts', () => {
+  assert.ok(commands.length > 20)
+  assert.deepEqual(commands.map(refusal).filter(Boolean), [])
+  for (const planted of ['check:oracle --wrolds 6', 'check:oracle --worlds six', 'check:fuzz --n', 'test --quick'])
+    assert.ok(refusal(planted), planted)
+})
+
+test('a change runs the checks of what it touches, and every path that the table names exists', () => {
+  const names = (...files: string[]) => touchedBy(files).map(({ name }) => name)
+  assert.deepEqual(names('README.md', 'src/importing/csv.ts'), [])
+  assert.deepEqual(names('src/moving/copy.ts'), ['move'])
+  assert.deepEqual(names('src/collector/spool/spool.ts'), ['collect', 'powercut', 'chaos'])
+  assert.deepEqual(names('test/checks/small-box/check.ts'), ['smallbox'])
+  assert.deepEqual(names('test/faults/redis.test.ts'), ['faults'])
+  assert.equal(names('test/checks/runner.ts').length, parts.filter((part) => part.touched).length)
+  for (const { name, touched } of parts) {
+    for (const path of touched?.paths ?? []) assert.ok(existsSync(new URL(path, root)), `${name}: ${path}`)
+    assert.ok((touched?.seconds ?? 0) <= longestTouchedSeconds, name)
+  }
 })
 
 test('every issue template has a name and a description', () => {
