@@ -4,6 +4,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { type Limiter, memoryLimiter, redisLimiter, type Spending } from '../../src/api/rate-limit.ts'
 import { openRedis, type Redis, script } from '../../src/stores/redis.ts'
+import { runs } from '../support/property-runs.ts'
 import { redisUrl } from '../support/stores.ts'
 
 const hour = 3_600_000
@@ -56,7 +57,7 @@ test('in memory: every response follows from the past of its own key (D-43 to D-
     fc.asyncProperty(begin, requests, async (begin, past) => {
       assert.deepEqual(await run(begin, past), replay(begin, past))
     }),
-    { numRuns: 2_000 },
+    runs(2_000),
   )
 })
 
@@ -75,7 +76,7 @@ test('in memory: a refused request does not affect later ones (D-46)', async () 
         all.filter(({ allowed }) => allowed),
       )
     }),
-    { numRuns: 1_000 },
+    runs(1_000),
   )
 })
 

@@ -10,6 +10,7 @@ import {
   periodsOf,
   rollingDays,
 } from '../../src/calendar/periods.ts'
+import { runs } from '../support/property-runs.ts'
 
 type Zoned = Temporal.ZonedDateTime
 
@@ -72,8 +73,8 @@ const moment = fc
   .oneof({ weight: 20, arbitrary: now }, { weight: 1, arbitrary: skippedDay })
   .filter((now) => !comesTwice(now))
 
-const runs = { numRuns: 1_000 }
-const fewer = { numRuns: 300 } // where all days are listed
+const many = runs(1_000)
+const fewer = runs(300) // where all days are listed
 
 function assertContiguous(period: Period): void {
   const days = [...daysOf(period)]
@@ -120,7 +121,7 @@ for (const name of ['7d', '30d', '90d'] as const) {
           sameTime(current.start, current.firstDay.toZonedDateTime(now.timeZoneId))
           sameTime(current.end, now)
         }),
-        length > 30 ? fewer : runs,
+        length > 30 ? fewer : many,
       )
     })
 
@@ -137,7 +138,7 @@ for (const name of ['7d', '30d', '90d'] as const) {
           ) as [Zoned, Zoned]
           if (compare(earlier, later) === 0) sameTime(previous.end, earlier)
         }),
-        runs,
+        many,
       )
     })
   })
@@ -166,7 +167,7 @@ describe('range 12m', () => {
         assert.ok([364, 365, 366, 367].includes(dayCount(previous)))
         assertApart({ current, previous })
       }),
-      runs,
+      many,
     )
   })
 
@@ -194,7 +195,7 @@ describe('range 24h', () => {
           assert.ok([1, 2, 3].includes(dayCount(period)), String(dayCount(period)))
         }
       }),
-      runs,
+      many,
     )
   })
 })
@@ -244,7 +245,7 @@ describe('range custom', () => {
         assertApart({ current, previous })
         if (dayCount(current) > 0) sameDay(next(previous.lastDay), current.firstDay)
       }),
-      runs,
+      many,
     )
   })
 
@@ -298,6 +299,6 @@ test('a hit is in a window exactly when it is between its instants, and never in
         assert.ok(!(holds(current, time) && holds(previous, time)))
       }
     }),
-    runs,
+    many,
   )
 })

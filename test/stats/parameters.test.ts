@@ -5,6 +5,8 @@ import { ApiError } from '../../src/errors.ts'
 import { parameterNames, readParameters, warningsOf } from '../../src/stats/parameters.ts'
 import { readQueryString } from '../../src/stats/query-string.ts'
 import { countryNames } from '../../src/traffic/country.ts'
+import { anyCharacter } from '../support/any-character.ts'
+import { runs } from '../support/property-runs.ts'
 
 const read = (query: string) => readParameters(readQueryString(`/?${query}`))
 
@@ -29,7 +31,7 @@ test('limit is a plain whole number from 1 to 100, never clamped (D-49)', () => 
         assert.equal(codeOf(`limit=${encodeURIComponent(text)}`), plain.includes(text) ? 'ok' : 'invalid_parameter')
       },
     ),
-    { numRuns: 3_000 },
+    runs(3_000),
   )
   for (const text of ['0', '101', '999', '1000', '-1', '+1', '1.0', '1e1', '010', ' 1', '1 ', '0x10', '١']) {
     assert.equal(codeOf(`limit=${encodeURIComponent(text)}`), 'invalid_parameter', text)
@@ -104,7 +106,7 @@ test('start and end must be calendar dates, with any range (D-54)', () => {
       assert.equal(codeOf(`start=${text}`), exists ? 'ok' : 'invalid_date', text)
       if (exists) assert.deepEqual(datesOf(`start=${text}&end=${text}`), [text, text])
     }),
-    { numRuns: 2_000 },
+    runs(2_000),
   )
 })
 
@@ -251,15 +253,15 @@ test('a custom range needs both dates, in order', () => {
 })
 
 test('any input is accepted or refused with a documented code', () => {
-  const name = fc.oneof(fc.constantFrom(...parameterNames), fc.string({ unit: 'binary', maxLength: 5 }))
+  const name = fc.oneof(fc.constantFrom(...parameterNames), fc.string({ unit: anyCharacter, maxLength: 5 }))
   const pair = fc
-    .tuple(name, fc.string({ unit: 'binary', maxLength: 10 }))
+    .tuple(name, fc.string({ unit: anyCharacter, maxLength: 10 }))
     .map((both) => both.map(encodeURIComponent).join('='))
   fc.assert(
     fc.property(fc.array(pair, { maxLength: 5 }), (pairs) => {
       assert.match(codeOf(pairs.join('&')), /^(ok|invalid_parameter|invalid_date|unsupported_filter)$/)
     }),
-    { numRuns: 1_000 },
+    runs(1_000),
   )
 })
 
@@ -282,7 +284,7 @@ test('a warning names what had no effect, in characters that any header can carr
   ])
   assert.deepEqual(warned('start=2026-01-02T10:00:00Z', true), ['start has no effect without range=custom'])
   fc.assert(
-    fc.property(fc.string({ unit: 'binary', minLength: 1 }), (name) => {
+    fc.property(fc.string({ unit: anyCharacter, minLength: 1 }), (name) => {
       const query = readQueryString(`/?${encodeURIComponent(`x${name}`)}=1`)
       for (const warning of warningsOf(query, read(''), [])) assert.match(warning, /^[\x20-\x7e]+$/)
     }),

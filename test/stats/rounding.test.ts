@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { halfUp, percentChange } from '../../src/stats/rounding.ts'
+import { runs } from '../support/property-runs.ts'
 
 // More than any site counts. Rounding is exact while the numerator stays below 2^52.
 const most = 1_000_000_000_000
@@ -16,7 +17,7 @@ test('halfUp is the nearest integer, halves up, in exact arithmetic', () => {
     fc.property(count, count, (numerator, denominator) => {
       assert.equal(BigInt(halfUp(numerator, denominator)), exactHalfUp(BigInt(numerator), BigInt(denominator)))
     }),
-    { numRuns: 20_000 },
+    runs(20_000),
   )
 })
 
@@ -26,7 +27,7 @@ test('halfUp rounds exact halves up and anything just below them down', () => {
       assert.equal(halfUp(2 * half * whole + half, 2 * half), whole + 1)
       assert.equal(halfUp(2 * half * whole + half - 1, 2 * half), whole)
     }),
-    { numRuns: 5_000 },
+    runs(5_000),
   )
 })
 
@@ -63,7 +64,7 @@ test('change has one decimal, is rounded half away from zero and never -0, in ex
         assert.match(JSON.stringify(change), /^-?\d+(\.\d)?$/)
       },
     ),
-    { numRuns: 20_000 },
+    runs(20_000),
   )
 })
 

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import fc from 'fast-check'
 import { date, instant, join, render, type Sql, sql, text, texts, uint } from '../../src/stores/clickhouse-sql.ts'
+import { anyCharacter } from '../support/any-character.ts'
+import { runs } from '../support/property-runs.ts'
 import { openStores } from '../support/stores.ts'
 
 describe('the text of a statement', () => {
@@ -67,7 +69,7 @@ describe('the text of a statement', () => {
   test('the text does not depend on the values', () => {
     const shape = (one: string, list: string[]) => render(sql`${text(one)} ${texts(list)}`).text
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), fc.array(fc.string({ unit: 'binary' })), (one, list) => {
+      fc.property(fc.string({ unit: anyCharacter }), fc.array(fc.string({ unit: anyCharacter })), (one, list) => {
         assert.equal(shape(one, list), '{p0:String} {p1:Array(String)}')
       }),
     )
@@ -143,7 +145,7 @@ describe('values come back unchanged from ClickHouse', () => {
   test('any strings, many at once', async () => {
     const strings = fc.array(
       fc.oneof(
-        fc.string({ unit: 'binary', maxLength: 50 }),
+        fc.string({ unit: anyCharacter, maxLength: 50 }),
         fc.string({ unit: fc.constantFrom("'", '\\', '\t', '\n', '\0', '{', '}', ',', '[', ']', 'x', '"') }),
       ),
       { minLength: 1, maxLength: 20 },
@@ -152,7 +154,7 @@ describe('values come back unchanged from ClickHouse', () => {
       fc.asyncProperty(strings, async (values) => {
         assert.deepEqual(await echo(values), { single: values, list: values })
       }),
-      { numRuns: 150 },
+      runs(150),
     )
   })
 

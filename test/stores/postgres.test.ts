@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
 import { connectPostgres, isOutage, openPostgres, type Postgres } from '../../src/stores/postgres.ts'
+import { runs } from '../support/property-runs.ts'
 import { databaseUrl } from '../support/stores.ts'
 
 let postgres: Postgres
@@ -28,7 +29,7 @@ test('lists of any texts arrive unchanged', async () => {
       const [row] = await postgres<[{ list: string[] }]>`SELECT ${given}::text[] AS list`
       assert.deepEqual(row.list, given)
     }),
-    { numRuns: 300 },
+    runs(300),
   )
 })
 
