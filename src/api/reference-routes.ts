@@ -11,17 +11,37 @@ const read = (path: string): string => readFileSync(new URL(path, import.meta.ur
 const contentPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'"
 
+const types = {
+  '/openapi.json': 'application/json',
+  '/docs': 'text/html',
+  '/docs/reference.css': 'text/css',
+  '/docs/reference.js': 'text/javascript',
+  '/docs/icon.svg': 'image/svg+xml',
+}
+type Path = keyof typeof types
+
+let made: Record<Path, string> | undefined
+
+/**
+ * Made when one of them is first asked for, once per process: at the start of every API it was more than half of the CPU that a start
+ * takes, and most processes are never asked.
+ */
+function bodies(): Record<Path, string> {
+  if (made) return made
+  const api = describeApi(JSON.parse(read('reference/examples.json')) as Examples)
+  made = {
+    '/openapi.json': JSON.stringify(api),
+    '/docs': referencePage(api),
+    '/docs/reference.css': baseStyles + read('reference/reference.css'),
+    '/docs/reference.js': read('reference/reference.js'),
+    '/docs/icon.svg': icon,
+  }
+  return made
+}
+
 /** The reference page and the OpenAPI description behind it. They need no key, and the rate limit does not count them (decision D-62). */
 export function referenceRoutes(app: FastifyInstance): void {
-  const api = describeApi(JSON.parse(read('reference/examples.json')) as Examples)
-  const files = [
-    { path: '/openapi.json', type: 'application/json', body: JSON.stringify(api) },
-    { path: '/docs', type: 'text/html', body: referencePage(api) },
-    { path: '/docs/reference.css', type: 'text/css', body: baseStyles + read('reference/reference.css') },
-    { path: '/docs/reference.js', type: 'text/javascript', body: read('reference/reference.js') },
-    { path: '/docs/icon.svg', type: 'image/svg+xml', body: icon },
-  ]
-  for (const { path, type, body } of files) {
+  for (const [path, type] of Object.entries(types) as [Path, string][]) {
     app.get(path, async (_request, reply) =>
       reply
         .headers({
@@ -30,7 +50,7 @@ export function referenceRoutes(app: FastifyInstance): void {
           Vary: 'Accept-Encoding',
           'Content-Security-Policy': contentPolicy,
         })
-        .send(body),
+        .send(bodies()[path]),
     )
   }
 }
