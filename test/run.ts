@@ -10,7 +10,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createStores, type StoreAddresses } from './support/stores.ts'
+import { createStores, createTemplate, type StoreAddresses } from './support/stores.ts'
 import type { Summary } from './support/summary.ts'
 import { isUnitTest } from './support/unit-tests.ts'
 
@@ -87,6 +87,7 @@ const isTimed = (file: string) => isIn(timed, file)
 
 const began = performance.now()
 const stores = unitOnly ? undefined : await createStores()
+const template = stores && (await createTemplate(stores.addresses))
 const runs = [
   await run(
     files.filter((file) => !isTimed(file)),
@@ -138,7 +139,12 @@ async function run(
   if (stores) options.push('--test-force-exit') // a connection that is still open must not hold up the run
   const runner = spawn(process.execPath, [...options, ...some], {
     stdio: ['inherit', untilFailure ? 'pipe' : 'inherit', 'inherit'],
-    env: { ...process.env, ...environment, ...(stores && environmentOf(stores.addresses)) },
+    env: {
+      ...process.env,
+      ...environment,
+      ...(stores && environmentOf(stores.addresses)),
+      FOOTFALL_TEST_TEMPLATE: template,
+    },
   })
   runner.stdout?.on('data', (chunk) => {
     process.stdout.write(chunk)

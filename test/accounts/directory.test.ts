@@ -6,7 +6,6 @@ import { type Directory, openDirectory } from '../../src/accounts/directory.ts'
 import { newKeyText } from '../../src/accounts/key-text.ts'
 import { createKey, deleteKey, setKeyDisabled, setKeyExpiry } from '../../src/accounts/keys.ts'
 import { createSite, deleteSite, setExcludedCountries, setTimeZone } from '../../src/accounts/sites.ts'
-import { migrate } from '../../src/stores/migrate.ts'
 import type { Postgres } from '../../src/stores/postgres.ts'
 import { atEnd } from '../support/at-end.ts'
 import { startFaultProxy } from '../support/fault-proxy.ts'
@@ -43,7 +42,6 @@ async function openHouse(t: TestContext) {
 /** A separate database for this file, because these tests change the counter that every directory follows. */
 async function migrated(): Promise<Stores> {
   const stores = await freshStores(atEnd)
-  await migrate(stores)
   return stores
 }
 

@@ -5,7 +5,6 @@ import { createAccount } from '../../src/accounts/accounts.ts'
 import { createKey, setKeyDisabled } from '../../src/accounts/keys.ts'
 import { memoryLimiter } from '../../src/api/rate-limit.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
-import { migrate } from '../../src/stores/migrate.ts'
 import { now, recordTraffic } from '../mcp/traffic.ts'
 import { eventually } from '../support/eventually.ts'
 import { freshStores } from '../support/fresh-stores.ts'
@@ -24,7 +23,6 @@ let assistant: McpClient
 
 before(async () => {
   stores = await freshStores((end) => void ends.push(end))
-  await migrate(stores)
   traffic = await recordTraffic(stores)
   api = await open()
   assistant = await connect(traffic.accountKey)

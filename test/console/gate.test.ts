@@ -5,7 +5,6 @@ import { type TestContext, test } from 'node:test'
 import { formTokenOf } from '../../src/console/forms.ts'
 import { isLinkRoute, type Route } from '../../src/console/route.ts'
 import { routes } from '../../src/console/routes.ts'
-import { migrate } from '../../src/stores/migrate.ts'
 import { addMember } from '../../src/users/members.ts'
 import { createPasswords } from '../../src/users/passwords.ts'
 import { freshStores } from '../support/fresh-stores.ts'
@@ -59,7 +58,6 @@ const isForEveryone = (route: Route): boolean => route.access === 'everyone' || 
 
 async function openGate(t: TestContext) {
   const stores = await freshStores((end) => t.after(end))
-  await migrate(stores)
   const provider = await startProvider()
   t.after(provider.stop)
   const { url } = await openConsole(t, { stores, provider })

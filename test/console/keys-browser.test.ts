@@ -6,7 +6,6 @@ import type { Browser, Page } from 'playwright-core'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createSite } from '../../src/accounts/sites.ts'
 import { reports } from '../../src/stats/reports.ts'
-import { migrate } from '../../src/stores/migrate.ts'
 import { addMember } from '../../src/users/members.ts'
 import { createSession } from '../../src/users/sessions.ts'
 import { createUser } from '../../src/users/users.ts'
@@ -29,7 +28,6 @@ let url: string
 before(async () => {
   // Its own: serve also rolls up every site that it finds.
   stores = await freshStores((end) => void ends.push(end))
-  await migrate(stores)
   server = await launchServe(stores.addresses)
   ends.push(server.stop)
   other = await startApiProcess(stores.addresses)

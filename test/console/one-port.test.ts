@@ -6,7 +6,6 @@ import { after, before, test } from 'node:test'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { createSite } from '../../src/accounts/sites.ts'
-import { migrate } from '../../src/stores/migrate.ts'
 import { addMember } from '../../src/users/members.ts'
 import { createPasswords } from '../../src/users/passwords.ts'
 import { createSession } from '../../src/users/sessions.ts'
@@ -29,7 +28,6 @@ let user: { email: string; session: string }
 before(async () => {
   // Its own: serve also rolls up every site that it finds.
   const stores = await freshStores((end) => void ends.push(end))
-  await migrate(stores)
   const { postgres } = stores
   const { postgres: postgresUrl, clickhouse } = stores.addresses
   server = await launchServe({ postgres: postgresUrl, clickhouse }, { PUBLIC_URL: publicUrl })

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { migrate } from '../../src/stores/migrate.ts'
 import { createSetupLink } from '../../src/users/setup.ts'
 import { codeAt, stepAt } from '../../src/users/totp.ts'
 import { openBrowser } from '../support/browser.ts'
@@ -46,7 +45,6 @@ for (const javaScriptEnabled of [true, false]) {
 
   test(`from the setup link to a viewer and a second factor, ${how}`, { timeout: 120_000 }, async (t) => {
     const stores = await freshStores((end) => t.after(end))
-    await migrate(stores)
     const console = await openConsole(t, { stores })
 
     // The setup link makes the first owner, who is signed in.

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { migrate } from '../../src/stores/migrate.ts'
 import { createSetupLink } from '../../src/users/setup.ts'
 import { freshStores } from '../support/fresh-stores.ts'
 import { openConsole, type TestConsole } from './console.ts'
@@ -10,7 +9,6 @@ const chosen = { 'new-password': 'a password of the owner', 'repeated-password':
 /** An installation that nobody owns: its account and site were made on the command line. */
 async function openUnowned(t: TestContext) {
   const stores = await freshStores((end) => t.after(end))
-  await migrate(stores)
   return openConsole(t, { stores })
 }
 

@@ -6,7 +6,6 @@ import type { Page } from 'playwright-core'
 import { newId } from '../../src/accounts/ids.ts'
 import { createSite } from '../../src/accounts/sites.ts'
 import { routes } from '../../src/console/routes.ts'
-import { migrate } from '../../src/stores/migrate.ts'
 import type { Postgres } from '../../src/stores/postgres.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { auditedActions } from '../../src/users/audit-log.ts'
@@ -58,7 +57,6 @@ const others = [
 
 test('script in every stored string is shown as text', { timeout: 280_000 }, async (t) => {
   const stores = await freshStores((end) => t.after(end))
-  await migrate(stores)
   const { postgres } = stores
   const provider = await startProvider()
   t.after(provider.stop)

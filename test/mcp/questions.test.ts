@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import { tools } from '../../src/mcp/server.ts'
-import { migrate } from '../../src/stores/migrate.ts'
 import { freshStores } from '../support/fresh-stores.ts'
 import { connectHttp, type Era, type McpClient, textOf } from '../support/mcp-client.ts'
 import { startApi } from '../support/world.ts'
@@ -14,7 +13,6 @@ const clients: Partial<Record<Era, McpClient>> = {}
 
 before(async () => {
   const stores = await freshStores((end) => void ends.push(end))
-  await migrate(stores)
   const { accountKey } = await recordTraffic(stores)
   const api = await startApi(stores, { now: () => Date.parse(now) })
   ends.push(api.close)

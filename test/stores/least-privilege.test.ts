@@ -24,7 +24,7 @@ import { migrate } from '../../src/stores/migrate.ts'
 import type { Postgres } from '../../src/stores/postgres.ts'
 import { missingEvents, recordBatch } from '../../src/traffic/recording.ts'
 import { eventOf } from '../support/events.ts'
-import { freshStores } from '../support/fresh-stores.ts'
+import { freshEmptyStores } from '../support/fresh-stores.ts'
 import { runFootfall } from '../support/installation.ts'
 import { needing } from '../support/needing.ts'
 import { keySecretsSetting } from '../support/serve-process.ts'
@@ -60,7 +60,7 @@ before(async () => {
     as[name] = openClickHouse(url)
     endings.push(() => as[name].close())
   }
-  const stores = await freshStores((end) => void endings.push(end))
+  const stores = await freshEmptyStores((end) => void endings.push(end))
   postgres = stores.postgres
   postgresUrl = stores.addresses.postgres
   await createClickHouseDatabase(urls.schema)

@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { sql } from '../../src/stores/clickhouse-sql.ts'
 import { migrate, pendingMigrations } from '../../src/stores/migrate.ts'
-import { connectPatiently, freshStores } from '../support/fresh-stores.ts'
+import { connectPatiently, freshEmptyStores } from '../support/fresh-stores.ts'
 import { disconnect, type Stores } from '../support/stores.ts'
 
 const migrations = new URL('../../migrations/', import.meta.url)
@@ -18,7 +18,7 @@ const filesOf = (database: string) =>
     .map((file) => `${database}/${file}`)
 const all = [...filesOf('postgres'), ...filesOf('clickhouse')]
 
-const open = (t: TestContext) => freshStores((end) => t.after(end))
+const open = (t: TestContext) => freshEmptyStores((end) => t.after(end))
 
 /** A copy of the migrations that a test may change. */
 function copyOfMigrations(t: TestContext) {

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { type TestContext, test } from 'node:test'
 import { schemaFiles } from '../../dev/docs/schema-files.ts'
 import { migrate } from '../../src/stores/migrate.ts'
-import { freshStores } from '../support/fresh-stores.ts'
+import { freshEmptyStores } from '../support/fresh-stores.ts'
 
-const open = (t: TestContext) => freshStores((end) => t.after(end))
+const open = (t: TestContext) => freshEmptyStores((end) => t.after(end))
 const committed = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8')
 const paths = ['migrations/postgres/schema.sql', 'migrations/clickhouse/schema.sql'] as const
 

@@ -12,7 +12,7 @@ import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { migrate, pendingMigrations } from '../../src/stores/migrate.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { eventOf, pageview } from '../support/events.ts'
-import { freshStores } from '../support/fresh-stores.ts'
+import { freshEmptyStores } from '../support/fresh-stores.ts'
 import { startApi } from '../support/world.ts'
 import { dumps, loadDump } from './dump.ts'
 import { now } from './dumped-installation.ts'
@@ -76,7 +76,7 @@ const expected: Record<string, unknown> = {
 
 for (const version of readdirSync(dumps).sort()) {
   test(`an installation of ${version} becomes one of today and answers the same`, async (t) => {
-    const stores = await freshStores((end) => t.after(end))
+    const stores = await freshEmptyStores((end) => t.after(end))
     const { postgres, clickhouse } = stores
     const key = await loadDump(new URL(`${version}/`, dumps), stores)
     const pending = await pendingMigrations(postgres)

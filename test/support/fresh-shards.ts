@@ -3,7 +3,8 @@ import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { type Cluster, clusterOf } from '../../src/stores/cluster.ts'
 import { migrate } from '../../src/stores/migrate.ts'
 import type { Postgres } from '../../src/stores/postgres.ts'
-import { freshStores } from './fresh-stores.ts'
+import { freshEmptyStores } from './fresh-stores.ts'
+import { fromTemplate } from './stores.ts'
 
 export interface Shards {
   postgres: Postgres
@@ -13,7 +14,7 @@ export interface Shards {
 }
 
 export async function freshShards(count: number, atEnd: (end: () => Promise<void>) => void): Promise<Shards> {
-  const { postgres, clickhouse, addresses } = await freshStores(atEnd)
+  const { postgres, clickhouse, addresses } = await freshEmptyStores(atEnd, fromTemplate())
   const urls = [addresses.clickhouse]
   const shards = [clickhouse]
   for (let shard = 2; shard <= count; shard++) {

@@ -2,15 +2,31 @@
 import postgres from 'postgres'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { clusterOf } from '../../src/stores/cluster.ts'
+import { migrate } from '../../src/stores/migrate.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
-import { databaseUrl, disconnect, newDatabaseName, openStores, type StoreAddresses, type Stores } from './stores.ts'
+import {
+  databaseUrl,
+  disconnect,
+  fromTemplate,
+  newDatabaseName,
+  openStores,
+  type StoreAddresses,
+  type Stores,
+} from './stores.ts'
 
-/** Empty databases on the servers of this run, not migrated. They are removed at the end of the given test or file. */
+/** Migrated databases on the servers of this run. They are removed at the end of the given test or file. */
 export async function freshStores(atEnd: (end: () => Promise<void>) => void): Promise<Stores> {
+  const stores = await freshEmptyStores(atEnd, fromTemplate())
+  await migrate(stores)
+  return stores
+}
+
+/** The same, not migrated. */
+export async function freshEmptyStores(atEnd: (end: () => Promise<void>) => void, template = ''): Promise<Stores> {
   const shared = await openStores()
   const name = newDatabaseName()
   const admin = postgres(databaseUrl, { max: 1 })
-  await admin.unsafe(`CREATE DATABASE ${name}`)
+  await admin.unsafe(`CREATE DATABASE ${name} ${template}`)
   await shared.clickhouse.command(`CREATE DATABASE ${name}`)
   const stores = connectPatiently({
     ...shared.addresses,

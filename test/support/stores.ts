@@ -33,19 +33,38 @@ export interface Stores {
   addresses: StoreAddresses
 }
 
+/**
+ * A clause for CREATE DATABASE: the new database is a copy of the run's migrated one, so `migrate` has only ClickHouse left to do. A copy
+ * takes PostgreSQL 0.05 s of CPU more than an empty database, and migrating one 0.2 s. Nobody may be connected to the template, so it is
+ * not the database that the files share. With STRATEGY = FILE_COPY, PostgreSQL would write checkpoints: it takes seconds on a busy disk.
+ */
+export const fromTemplate = (): string => {
+  const template = process.env.FOOTFALL_TEST_TEMPLATE
+  return template ? `TEMPLATE ${template}` : ''
+}
+
+/** Makes the template of a run from its stores, while nobody is connected to them, and returns its name. They remove it with their own. */
+export async function createTemplate({ postgres }: StoreAddresses): Promise<string> {
+  const name = new URL(postgres).pathname.slice(1)
+  const admin = openPostgres(databaseUrl, 1)
+  await admin.unsafe(`CREATE DATABASE ${name}_template TEMPLATE ${name}`).finally(() => admin.end())
+  return `${name}_template`
+}
+
 /** Creates and migrates a separate database in each store, and removes them again. */
 export async function createStores(
   options: ClickHouseServerOptions = {},
 ): Promise<{ addresses: StoreAddresses; clickhousePid: number | undefined; remove(): Promise<void> }> {
-  const { stores, clickhousePid, remove } = await createEmptyStores(options)
+  const { stores, clickhousePid, remove } = await createEmptyStores(options, fromTemplate())
   await migrate(stores)
   await disconnect(stores)
   return { addresses: stores.addresses, clickhousePid, remove }
 }
 
-/** Does the same without tables. */
+/** Does the same without tables, unless PostgreSQL copies a template. */
 export async function createEmptyStores(
   options: ClickHouseServerOptions = {},
+  template = '',
 ): Promise<{ stores: Stores; clickhousePid: number | undefined; remove(): Promise<void> }> {
   const name = newDatabaseName()
   const given = process.env.CLICKHOUSE_SHARDS
@@ -55,7 +74,7 @@ export async function createEmptyStores(
       : await createTemporaryDatabase(options, name)
   const admin = openPostgres(databaseUrl, 1)
   try {
-    await admin.unsafe(`CREATE DATABASE ${name}`)
+    await admin.unsafe(`CREATE DATABASE ${name} ${template}`)
   } catch (error) {
     await Promise.all([database.remove(), admin.end()]) // otherwise they would keep the test file from ending
     throw error
