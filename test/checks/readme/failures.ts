@@ -27,7 +27,7 @@ function walk(clone: string, environment: Environment, failures: readonly Failur
         cwd: folder,
         env: { ...environment, ...more.environment },
         encoding: 'utf8',
-        timeout: 60_000,
+        timeout: 300_000,
       })
       const what = `${shell}: ${command}\n${stdout}${stderr}`
       assert.equal(status, 1, what)
