@@ -17,7 +17,9 @@ const events = process.env.FOOTFALL_FULL ? 1_000_000 : 10_000
 const dayAgo = (days: number): string => new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10)
 const lastYear = `start=${dayAgo(366)}&end=${dayAgo(3)}`
 
-test(`backup, new databases, restore: every response about ${events.toLocaleString('en')} events is equal`, async (t) => {
+test(`backup, new databases, restore: every response about ${events.toLocaleString('en')} events is equal`, {
+  timeout: 1_800_000,
+}, async (t) => {
   const old = await install()
   t.after(() => old.remove())
   await old.json('site', 'create', 'kept.example', '--timezone', 'Europe/Berlin', '--exclude-countries', 'FR')
@@ -61,7 +63,9 @@ test(`backup, new databases, restore: every response about ${events.toLocaleStri
   assert.equal((await fresh.json('import', 'kept.example', file)).imported, 'was')
 })
 
-test('rollups of deleted events are backed up and restored; commands skip those days and say so', async (t) => {
+test('rollups of deleted events are backed up and restored; commands skip those days and say so', {
+  timeout: 600_000,
+}, async (t) => {
   const old = await install({ RETENTION_MONTHS: '25' })
   t.after(() => old.remove())
   await old.json('site', 'create', 'old.example')

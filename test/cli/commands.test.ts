@@ -33,7 +33,9 @@ test('the first site creates its account with the Agency plan; a second account 
   assert.equal(second.accountId, other.id)
 })
 
-test('settings of a site are changed by its domain, and the error for a wrong value names the right ones', async () => {
+test('settings of a site are changed by its domain, and the error for a wrong value names the right ones', {
+  timeout: 600_000,
+}, async () => {
   const { id } = await json('site', 'create', 'settings.example', '--account', (await json('account', 'list'))[0].id)
   assert.deepEqual(await json('site', 'exclude-countries', 'settings.example', 'de', 'FR'), {
     id,
@@ -94,7 +96,9 @@ test('the script tag of a site has its domain, a public URL, and by default the 
   assert.match(wrong.stderr, /Write it with https:/)
 })
 
-test('a key is shown once, and then only by its prefix; its state follows the commands', async () => {
+test('a key is shown once, and then only by its prefix; its state follows the commands', {
+  timeout: 600_000,
+}, async () => {
   const { id, key } = await json('key', 'create', 'first.example', '--name', 'dashboard')
   assert.match(key, /^ff_s_[0-9A-Za-z]{36}$/)
   const list = await footfall('key', 'list')
@@ -137,7 +141,9 @@ test('a key is shown once, and then only by its prefix; its state follows the co
   )
 })
 
-test('a whole key is found by its hash, never by its prefix; several keys with one prefix are listed by id', async () => {
+test('a whole key is found by its hash, never by its prefix; several keys with one prefix are listed by id', {
+  timeout: 600_000,
+}, async () => {
   const [victim, other] = [await json('key', 'create', 'first.example'), await json('key', 'create', 'first.example')]
   // Among some hundred thousand keys two have the same prefix by chance, and only the first nine characters are stored for display.
   const postgres = openPostgres(installation.addresses.postgres, 1)
@@ -222,7 +228,7 @@ test('deleting a site needs --yes and deletes its keys and traffic; an empty acc
   assert.deepEqual(await json('account', 'delete', account.id), { id: account.id, deleted: true })
 })
 
-test('doctor finds nothing wrong here, and elsewhere says what to do', async () => {
+test('doctor finds nothing wrong here, and elsewhere says what to do', { timeout: 600_000 }, async () => {
   const findings = await json('doctor')
   assert.deepEqual(
     findings.map(({ state }: { state: string }) => state),

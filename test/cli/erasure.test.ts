@@ -8,7 +8,9 @@ import { install, runFootfall } from '../support/installation.ts'
 
 const dayMs = 24 * 3_600_000
 
-test('a site deleted while ClickHouse is down is erased by the next rollup run, and an operator may force the rewrite at once', async (t) => {
+test('a site deleted while ClickHouse is down is erased by the next rollup run, and an operator may force the rewrite at once', {
+  timeout: 600_000,
+}, async (t) => {
   const installation = await install()
   t.after(() => installation.remove())
   const { footfall, json, environment } = installation
@@ -44,7 +46,7 @@ test('a site deleted while ClickHouse is down is erased by the next rollup run, 
   assert.deepEqual((await states('deletions'))[0].slice(2), [true, false])
 })
 
-test('dropping more than one month of old events needs an operator’s confirmation', async (t) => {
+test('dropping more than one month of old events needs an operator’s confirmation', { timeout: 600_000 }, async (t) => {
   const installation = await install({ RETENTION_MONTHS: '25' })
   t.after(() => installation.remove())
   const { footfall, json } = installation

@@ -52,7 +52,7 @@ async function start(
 const november = { site: 'example.com', start: '2026-11-09', end: '2026-11-15' }
 const lastWeek = { visitors: 4, pageviews: 5, sessions: 4, bounce_rate: 50, avg_duration: 28 }
 
-test('on an installation: all of its sites, without a key', async () => {
+test('on an installation: all of its sites, without a key', { timeout: 600_000 }, async () => {
   for (const era of ['legacy', 'modern'] as const) {
     const assistant = await start([], installation.environment, era)
     try {

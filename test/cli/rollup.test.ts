@@ -7,7 +7,9 @@ import { install } from '../support/installation.ts'
 // A million with FOOTFALL_FULL=1 (npm run check:rollup, every night); fewer in every other run.
 const events = process.env.FOOTFALL_FULL ? 1_000_000 : 10_000
 
-test(`${events.toLocaleString('en')} events: rollup, damage, verify finds it, rebuild repairs it`, async (t) => {
+test(`${events.toLocaleString('en')} events: rollup, damage, verify finds it, rebuild repairs it`, {
+  timeout: 1_800_000,
+}, async (t) => {
   const { json, footfall, addresses, remove } = await install()
   t.after(remove)
   const clickhouse = openClickHouse(addresses.clickhouse)

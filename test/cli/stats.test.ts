@@ -71,7 +71,7 @@ test('--compare adds the previous period and the change; without a previous numb
   assert.ok(lines.slice(0, -1).every((cells) => cells.length === 6))
 })
 
-test('filters and the limit are those of the API, and the only site needs no name', async () => {
+test('filters and the limit are those of the API, and the only site needs no name', { timeout: 600_000 }, async () => {
   const visitors = async (...words: string[]) => (await tsv(...shopDays, ...words))[1]?.[3]
   assert.equal(await visitors(), '4')
   assert.equal(await visitors('--country', 'fr'), '1')

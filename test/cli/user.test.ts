@@ -27,7 +27,9 @@ async function linkOf(link: string, purpose: LinkPurpose) {
   return findLink(postgres, purpose, link.split('/').at(-1) as string)
 }
 
-test('serve prints a link for the first owner, made from PUBLIC_URL, and a new one at each start', async () => {
+test('serve prints a link for the first owner, made from PUBLIC_URL, and a new one at each start', {
+  timeout: 600_000,
+}, async () => {
   const links: string[] = []
   for (let start = 0; start < 2; start++) {
     const server = await launchServe(installation.addresses, { PUBLIC_URL: publicUrl })

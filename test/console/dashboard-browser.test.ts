@@ -56,7 +56,7 @@ async function follow(page: Page, selector: string): Promise<void> {
 }
 
 test('with the keyboard alone every range, filter, tab and panel is reached and used', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async (t) => {
   const { page, address, domain } = await openDashboard(t)
   const steps: [selector: string, expected: Record<string, string>][] = [
@@ -123,7 +123,7 @@ test('with the keyboard alone every range, filter, tab and panel is reached and 
   assert.equal(await page.locator('#curl-pages').isVisible(), false)
 })
 
-test('the chart is read and a range chosen with the arrow keys, or by dragging', { timeout: 120_000 }, async (t) => {
+test('the chart is read and a range chosen with the arrow keys, or by dragging', { timeout: 300_000 }, async (t) => {
   const { page, address } = await openDashboard(t)
   await reach(page, '.plot')
   await page.keyboard.press('ArrowLeft')
@@ -144,7 +144,7 @@ test('the chart is read and a range chosen with the arrow keys, or by dragging',
   assert.deepEqual(queryOf(page), { range: 'custom', start: '2026-11-09', end: '2026-11-10', country: 'US' })
 })
 
-test('shortcuts work, but not while typing', { timeout: 120_000 }, async (t) => {
+test('shortcuts work, but not while typing', { timeout: 300_000 }, async (t) => {
   const { page } = await openDashboard(t)
   for (const [key, field, value] of [
     ['d', 'range', '24h'],
@@ -171,7 +171,7 @@ test('shortcuts work, but not while typing', { timeout: 120_000 }, async (t) => 
   assert.equal(await page.locator('#help').isVisible(), false)
 })
 
-test('without JavaScript the numbers, filters, forms and commands are all there', { timeout: 120_000 }, async (t) => {
+test('without JavaScript the numbers, filters, forms and commands are all there', { timeout: 300_000 }, async (t) => {
   const { page } = await openDashboard(t, { javaScriptEnabled: false })
   assert.equal(await page.locator('#metric-visitors .number').textContent(), '3')
   assert.match((await page.locator('.now').textContent()) ?? '', /1 now/)

@@ -28,7 +28,7 @@ function recentHits(now: number, seed: number): Hit[] {
 }
 
 test('the hours of a day and the visitors of the last five minutes are those of the model', {
-  timeout: 280_000,
+  timeout: 600_000,
 }, async (t) => {
   for (const seed of [1, 2, 3, 4]) {
     const world = await openDashboardWorld(t, seed, (now) => recentHits(now, seed))

@@ -47,7 +47,7 @@ function fieldsOf(world: DashboardWorld, { range, daysAgo, filters, nth, limit }
   }
 }
 
-test('the text of every panel equals the API', { timeout: 280_000 }, async (t) => {
+test('the text of every panel equals the API', { timeout: 600_000 }, async (t) => {
   const worlds = new Map(
     await Promise.all(worldNumbers.map(async (one) => [one, await openDashboardWorld(t, one)] as const)),
   )

@@ -33,7 +33,7 @@ test('every example belongs to a route', () => {
   assert.deepEqual(Object.keys(examples).sort(), routes.map(nameOf).sort())
 })
 
-test('every route', { timeout: 280_000 }, async (t) => {
+test('every route', { timeout: 600_000 }, async (t) => {
   const gate = await openGate(t)
   for (const route of routes) {
     await t.test(nameOf(route), async (t) => {

@@ -43,7 +43,7 @@ async function giveCode(page: Page, code: string): Promise<void> {
 for (const javaScriptEnabled of [true, false]) {
   const how = javaScriptEnabled ? 'with JavaScript' : 'without JavaScript'
 
-  test(`from the setup link to a viewer and a second factor, ${how}`, { timeout: 120_000 }, async (t) => {
+  test(`from the setup link to a viewer and a second factor, ${how}`, { timeout: 300_000 }, async (t) => {
     const stores = await freshStores((end) => t.after(end))
     const console = await openConsole(t, { stores })
 

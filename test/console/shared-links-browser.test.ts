@@ -61,7 +61,7 @@ for (const javaScript of [true, false]) {
   const how = javaScript ? 'with JavaScript' : 'without JavaScript'
 
   test(`${how}: a link is created, opened with its password, filtered, and revoked`, {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async (t) => {
     const { owner, visitor, complaints } = await openLinks(t, javaScript)
     const address = await createInPage(owner, async () => {
@@ -101,7 +101,7 @@ for (const javaScript of [true, false]) {
 }
 
 test('a page of another site shows the widget and the frame of an embeddable link, until it is revoked', {
-  timeout: 120_000,
+  timeout: 300_000,
 }, async (t) => {
   const { console, owner, visitor } = await openLinks(t, true)
   await createInPage(owner, () => owner.getByLabel('Other sites may embed it').check())

@@ -198,7 +198,7 @@ test('unknown, expired and revoked links, and those of deleted sites, get the sa
   assert.deepEqual(bytesOf(await visitor.get(open)), bytesOf(await visitor.get(revoked)))
 })
 
-test('a session has no effect on a link, and a link sets and reads no cookie', async (t) => {
+test('a session has no effect on a link, and a link sets and reads no cookie', { timeout: 600_000 }, async (t) => {
   const { console, share } = await openWithTraffic(t)
   const [path, password] = [await share(), await share({ passwordHash: await hashed() })]
   const [owner, stranger] = [await console.signedIn('owner'), console.stranger()]

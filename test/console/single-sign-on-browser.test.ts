@@ -24,7 +24,7 @@ async function openPage(t: TestContext, javaScriptEnabled: boolean): Promise<Pag
 for (const javaScriptEnabled of [true, false]) {
   const how = javaScriptEnabled ? 'with JavaScript' : 'without JavaScript'
 
-  test(`an invitation, signing in and connecting, ${how}`, { timeout: 120_000 }, async (t) => {
+  test(`an invitation, signing in and connecting, ${how}`, { timeout: 300_000 }, async (t) => {
     const console = await openSignOn(t)
     const account = somebody()
     console.provider.account = account

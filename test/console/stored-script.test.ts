@@ -55,7 +55,7 @@ const others = [
   /^shared_links\.(country|device)$/,
 ]
 
-test('script in every stored string is shown as text', { timeout: 280_000 }, async (t) => {
+test('script in every stored string is shown as text', { timeout: 600_000 }, async (t) => {
   const stores = await freshStores((end) => t.after(end))
   const { postgres } = stores
   const provider = await startProvider()
