@@ -10,24 +10,10 @@ export const accounts: readonly Mutation[] = [
     caughtBy: 'test/accounts/directory.test.ts',
   },
   {
-    name: 'directory: a read after a change gets an older result',
-    file: 'src/accounts/directory.ts',
-    find: 'loading.clear() // later',
-    replace: '// later',
-    caughtBy: 'test/accounts/directory.test.ts',
-  },
-  {
     name: 'directory: a lost notification is never found',
     file: 'src/accounts/directory.ts',
     find: 'if (version !== current && !heardMeanwhile) {',
     replace: 'if (version === undefined) {',
-    caughtBy: 'test/accounts/directory.test.ts',
-  },
-  {
-    name: 'directory: a counter that went back counts as unchanged',
-    file: 'src/accounts/directory.ts',
-    find: 'if (version !== current && !heardMeanwhile) {',
-    replace: 'if ((version === undefined || current > version) && !heardMeanwhile) {',
     caughtBy: 'test/accounts/directory.test.ts',
   },
   {
@@ -43,28 +29,6 @@ export const accounts: readonly Mutation[] = [
     find: "    if (subject.startsWith('site_')) forget(anySite)\n",
     replace: '',
     caughtBy: 'test/collector/http/event-route.test.ts',
-  },
-  {
-    name: 'directory: rollups of a site drop the lists of all sites',
-    file: 'src/accounts/directory.ts',
-    find: "if (what === 'rollups') forget(subject)",
-    replace: "if (what === 'rollups') forgetChanged(subject)",
-    caughtBy: 'test/accounts/directory.test.ts',
-  },
-  {
-    name: 'directory: an entry is dropped for its first subject only',
-    file: 'src/accounts/directory.ts',
-    find: 'for (const subject of entry.subjects) {\n      const names = namesOf.get(subject) ?? new Set()',
-    replace:
-      'for (const subject of entry.subjects.slice(0, 1)) {\n      const names = namesOf.get(subject) ?? new Set()',
-    caughtBy: 'test/accounts/directory.test.ts',
-  },
-  {
-    name: 'sites: the list of an account misses a new site',
-    file: 'src/accounts/directory.ts',
-    find: 'return { value, subjects: [anySite] }',
-    replace: 'return { value, subjects: value.map(({ id }) => id) }',
-    caughtBy: 'test/accounts/directory.test.ts',
   },
   {
     name: 'faults: a key that cannot be looked up counts as unknown',
@@ -88,13 +52,6 @@ export const accounts: readonly Mutation[] = [
     caughtBy: 'test/accounts/key-text.test.ts',
   },
   {
-    name: 'keys: some characters are more likely than others',
-    file: 'src/accounts/key-text.ts',
-    find: 'byte < 248 && ',
-    replace: '',
-    caughtBy: 'test/accounts/key-text.test.ts',
-  },
-  {
     name: 'canary: half of a key is stored as its display prefix',
     file: 'src/accounts/key-text.ts',
     find: 'text.slice(0, 9)',
@@ -102,10 +59,17 @@ export const accounts: readonly Mutation[] = [
     caughtBy: 'check:canary',
   },
   {
-    name: 'last use: all keys are written in one statement',
-    file: 'src/accounts/last-use.ts',
-    find: 'const mostAtOnce = 500',
-    replace: 'const mostAtOnce = 500_000',
-    caughtBy: 'test/contract/last-use.test.ts',
+    name: 'keys: every form makes a new key',
+    file: 'src/accounts/keys.ts',
+    find: "nonce === undefined ? newId('key')",
+    replace: "nonce !== '' ? newId('key')",
+    caughtBy: 'test/console/keys.test.ts',
+  },
+  {
+    name: 'console sites: sites of every account are listed',
+    file: 'src/accounts/sites.ts',
+    find: 'FROM sites WHERE account_id IN ',
+    replace: 'FROM sites WHERE account_id IS NOT NULL OR account_id IN ',
+    caughtBy: 'test/console/sites.test.ts',
   },
 ]

@@ -1,21 +1,7 @@
 import type { Mutation } from './mutations.ts'
 
-/** Breakages of the tools for assistants, and of their ways in: /mcp and `footfall mcp`. */
+/** Breakages of the tools for assistants. */
 export const mcp: readonly Mutation[] = [
-  {
-    name: 'mcp: a week begins on Sunday',
-    file: 'src/mcp/ranges.ts',
-    find: 'day.subtract({ days: day.dayOfWeek - 1 })',
-    replace: 'day.subtract({ days: day.dayOfWeek % 7 })',
-    caughtBy: 'test/mcp/ranges.test.ts',
-  },
-  {
-    name: 'mcp: last month ends on the first of this one',
-    file: 'src/mcp/ranges.ts',
-    find: 'lastDay: firstDay.subtract({ days: 1 })',
-    replace: 'lastDay: firstDay',
-    caughtBy: 'test/mcp/questions.test.ts',
-  },
   {
     name: 'mcp: the days of a range are those of UTC',
     file: 'src/mcp/inputs.ts',
@@ -31,13 +17,6 @@ export const mcp: readonly Mutation[] = [
     caughtBy: 'test/mcp/questions.test.ts',
   },
   {
-    name: 'mcp: an input is not checked',
-    file: 'src/mcp/server.ts',
-    find: '    checkInput(tool.input, asked)\n',
-    replace: '',
-    caughtBy: 'test/api/mcp.test.ts',
-  },
-  {
     name: 'mcp: a call is not counted',
     file: 'src/mcp/server.ts',
     find: '    await admit?.()\n',
@@ -45,45 +24,17 @@ export const mcp: readonly Mutation[] = [
     caughtBy: 'test/api/mcp.test.ts',
   },
   {
-    name: 'mcp: a call is counted after its input was checked',
-    file: 'src/mcp/server.ts',
-    find: '    await admit?.()\n    checkInput(tool.input, asked)\n',
-    replace: '    checkInput(tool.input, asked)\n    await admit?.()\n',
+    name: 'mcp: a batch of calls is answered',
+    file: 'src/api/mcp-routes.ts',
+    find: 'if (Array.isArray(message))',
+    replace: 'if (Array.isArray(message) && message.length > 100)',
     caughtBy: 'test/api/mcp.test.ts',
-  },
-  {
-    name: 'mcp: marks of direction stay in the text of visitors',
-    file: 'src/mcp/visitor-text.ts',
-    find: '\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}',
-    replace: '',
-    caughtBy: 'test/mcp/visitor-text.test.ts',
   },
   {
     name: 'mcp: titles are shown as visitors sent them',
     file: 'src/mcp/tools/breakdown.ts',
     find: "untrusted: ['pathname', 'title']",
     replace: "untrusted: ['pathname']",
-    caughtBy: 'test/mcp/questions.test.ts',
-  },
-  {
-    name: 'mcp: the first week of a range begins before it',
-    file: 'src/mcp/tools/timeseries.ts',
-    find: 'rows.get(group) ?? { date, days: 0,',
-    replace: 'rows.get(group) ?? { date: group, days: 0,',
-    caughtBy: 'test/mcp/questions.test.ts',
-  },
-  {
-    name: 'mcp: the rows of a list are counted with the limit',
-    file: 'src/mcp/tools/breakdown.ts',
-    find: 'answer.totalRows ?? rows.length',
-    replace: 'rows.length',
-    caughtBy: 'test/mcp/questions.test.ts',
-  },
-  {
-    name: 'mcp: the sides of a comparison are exchanged',
-    file: 'src/mcp/tools/compare.ts',
-    find: 'Promise.all([read(current, call), read(baseline, call)])',
-    replace: 'Promise.all([read(baseline, call), read(current, call)])',
     caughtBy: 'test/mcp/questions.test.ts',
   },
   {
@@ -99,40 +50,5 @@ export const mcp: readonly Mutation[] = [
     find: 'if (origin === undefined || allowed.includes(origin)) return',
     replace: 'if (origin === undefined || allowed.length > 0) return',
     caughtBy: 'test/api/mcp.test.ts',
-  },
-  {
-    name: 'mcp: a batch of calls is answered',
-    file: 'src/api/mcp-routes.ts',
-    find: 'if (Array.isArray(message))',
-    replace: 'if (Array.isArray(message) && message.length > 100)',
-    caughtBy: 'test/api/mcp.test.ts',
-  },
-  {
-    name: 'mcp: a stream may stay open',
-    file: 'src/api/mcp-routes.ts',
-    find: 'maxSubscriptions: 0',
-    replace: 'maxSubscriptions: 1',
-    caughtBy: 'test/api/mcp.test.ts',
-  },
-  {
-    name: 'mcp: a failed call is not in the log',
-    file: 'src/api/mcp-routes.ts',
-    find: 'if (!reply.raw.destroyed) log.error(',
-    replace: 'if (reply.raw.destroyed) log.error(',
-    caughtBy: 'test/api/mcp.test.ts',
-  },
-  {
-    name: 'mcp: on a shared port the console answers /mcp',
-    file: 'src/console/service.ts',
-    find: '(api|mcp|livez|readyz)',
-    replace: '(api|livez|readyz)',
-    caughtBy: 'test/console/one-port.test.ts',
-  },
-  {
-    name: 'mcp: the command writes to stdout what is no message',
-    file: 'src/cli/mcp.ts',
-    find: "show: () => ''",
-    replace: "show: () => 'Ended.'",
-    caughtBy: 'test/cli/mcp.test.ts',
   },
 ]

@@ -11,7 +11,7 @@ import { copyWorkingTree } from '../../support/working-copy.ts'
 import { mutated } from './apply.ts'
 import { type Mutation, mutations } from './mutations.ts'
 
-const mostMs = 180_000
+const mostMs = 300_000
 
 const {
   only,
@@ -36,6 +36,8 @@ if (chosen.length === 0) throw new Error(`No mutation is called ${only.join(' or
 
 /** The line of a failed test. */
 const failure = /^\s*✖ (.*) \(/m
+/** What a check found: the first fault of each kind, in its result or in its log. */
+const faults = [/"(?:missed|short)":\["(.{1,300})/, /(?:FAULT|SHORT|wrong:) (.{1,300})/]
 
 const alreadyRed: Run = { verdict: 'broken', output: 'The test fails without the mutation.' }
 
@@ -74,8 +76,8 @@ async function check(): Promise<void> {
   await share(workers, chosen, async (copy, mutation) => {
     const { verdict, output } = red.has(mutation.caughtBy) ? alreadyRed : await runMutated(copy, mutation)
     if (verdict !== 'red') missed.push(mutation.name)
-    const noticed = failure.exec(output)?.[1] ?? /"faults":(.{0,120})/.exec(output)?.[1] ?? ''
-    const word = { red: 'caught', green: 'MISSED', broken: 'MISSED, the test did not run' }[verdict]
+    const noticed = [failure, ...faults].map((sign) => sign.exec(output)?.[1]).find(Boolean) ?? ''
+    const word = { red: 'caught', green: 'MISSED', broken: 'MISSED, the run proved nothing' }[verdict]
     console.log(`${++done}/${chosen.length} ${word}: ${mutation.name} | ${mutation.caughtBy} | ${noticed}`)
     if (verdict === 'broken') console.log(output.slice(-2000))
   })
@@ -112,7 +114,7 @@ async function runMutated(copy: string, mutation: Mutation): Promise<Run> {
 }
 
 interface Run {
-  /** Broken: the tests ended without a number of failures, so they prove nothing. */
+  /** Broken: the tests ended without a number of failures, or a check was only too slow. That proves nothing. */
   verdict: 'green' | 'red' | 'broken'
   output: string
 }
@@ -136,7 +138,8 @@ async function runTestsOnce(folder: string, test: string): Promise<Run> {
     detached: true,
     env: { ...process.env, CLICKHOUSE_URL: clickhouse.url },
   })
-  let output = ''
+  let [output, result] = ['', '']
+  child.stdout.on('data', (chunk) => (result += chunk))
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += chunk))
   let hung = false
   const timer = setTimeout(() => {
@@ -148,8 +151,11 @@ async function runTestsOnce(folder: string, test: string): Promise<Run> {
   clearTimeout(timer)
   killGroup(child.pid as number)
   await closed // only then all of the output is there
-  const failures = isCheck ? /"ok":false[^\n]*\s*$/.test(output) : failure.test(output)
-  return { verdict: code === 0 ? 'green' : failures || hung ? 'red' : 'broken', output }
+  // A check that found a fault prints its result and exits with 1. One that was only too slow exits with `late`, and one that could not
+  // finish has only the fault of the check itself: both prove nothing.
+  const found = code === 1 && /\}\s*$/.test(result) && !/"faults":\{"the check itself":\d+\}/.test(result)
+  const failures = isCheck ? found : failure.test(output) || hung
+  return { verdict: code === 0 ? 'green' : failures ? 'red' : 'broken', output }
 }
 
 function killGroup(pid: number): void {

@@ -1,21 +1,21 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are pieces of source text
 import type { Mutation } from './mutations.ts'
 
-/** Breakages of sign-in, sessions, one-time links, members and the second factor. */
-export const consolePeople: readonly Mutation[] = [
+/** Breakages of people: passwords, sessions, one-time links, members, the second factor and single sign-on. */
+export const users: readonly Mutation[] = [
+  {
+    name: 'sign-in: people who wait for their turn are turned away',
+    file: 'src/users/passwords.ts',
+    find: "if (waiting >= mostWaiting) throw new PasswordsBusy('Too many sign-ins wait')",
+    replace: "if (waiting >= mostWaiting / 10) throw new Error('Too many sign-ins wait')",
+    caughtBy: 'check:signin -- --rounds 1 --most 5',
+  },
   {
     name: 'links: a link can be used twice',
     file: 'src/users/one-time-links.ts',
     find: 'DELETE FROM one_time_links WHERE hash = ${hashOf(token)} AND purpose = ${purpose} AND expires_at > now()\n    RETURNING',
     replace:
       'UPDATE one_time_links SET id = id WHERE hash = ${hashOf(token)} AND purpose = ${purpose} AND expires_at > now()\n    RETURNING',
-    caughtBy: 'test/console/invitations.test.ts',
-  },
-  {
-    name: 'links: an expired link works',
-    file: 'src/users/one-time-links.ts',
-    find: 'WHERE hash = ${hashOf(token)} AND purpose = ${purpose} AND expires_at > now()`',
-    replace: 'WHERE hash = ${hashOf(token)} AND purpose = ${purpose}`',
     caughtBy: 'test/console/invitations.test.ts',
   },
   {
@@ -26,31 +26,10 @@ export const consolePeople: readonly Mutation[] = [
     caughtBy: 'test/console/invitations.test.ts',
   },
   {
-    name: 'setup: a second owner is made with an old link',
-    file: 'src/users/setup.ts',
-    find: 'if (!link || (await hasOwner(transaction))) return undefined',
-    replace: 'if (!link) return undefined',
-    caughtBy: 'test/console/setup.test.ts',
-  },
-  {
-    name: 'setup: a start keeps the link of the one before',
-    file: 'src/users/setup.ts',
-    find: "DELETE FROM one_time_links WHERE purpose = 'setup' AND email IS NOT DISTINCT FROM ${email ?? null}`",
-    replace: "DELETE FROM one_time_links WHERE purpose = 'setup' AND email = ${email ?? null}`",
-    caughtBy: 'test/console/setup.test.ts',
-  },
-  {
     name: 'invitations: the inviting owner sets the password of a user who exists',
     file: 'src/users/invitations.ts',
     find: "if ('userId' in person ? known?.id !== person.userId : known) return undefined",
     replace: "if ('userId' in person && known?.id !== person.userId) return undefined",
-    caughtBy: 'test/console/invitations.test.ts',
-  },
-  {
-    name: 'invitations: whoever is signed in accepts',
-    file: 'src/console/pages/invitation.ts',
-    find: "if (standing === 'somebody else' || standing === 'must sign in') return",
-    replace: "if (standing === 'must sign in') return",
     caughtBy: 'test/console/invitations.test.ts',
   },
   {
@@ -75,13 +54,6 @@ export const consolePeople: readonly Mutation[] = [
     caughtBy: 'test/console/sign-in-limits.test.ts',
   },
   {
-    name: 'limits: an address may try all users',
-    file: 'src/users/attempts.ts',
-    find: 'const perAddress = 100',
-    replace: 'const perAddress = 10_000',
-    caughtBy: 'test/console/sign-in-limits.test.ts',
-  },
-  {
     name: 'limits: many addresses may try one user',
     file: 'src/users/attempts.ts',
     find: 'password: 100, code: 20',
@@ -94,20 +66,6 @@ export const consolePeople: readonly Mutation[] = [
     find: '...(browser ? [] : ',
     replace: '...(false ? [] : ',
     caughtBy: 'test/console/sign-in-limits.test.ts',
-  },
-  {
-    name: 'limits: the cookie of a browser counts for every user',
-    file: 'src/users/attempts.ts',
-    find: "return signedText(secrets, 'known browser', `${id} ${email}.${signature}`) && id",
-    replace: 'return email && signature && secrets ? id : undefined',
-    caughtBy: 'test/console/sign-in-limits.test.ts',
-  },
-  {
-    name: 'sessions: idle sessions go on',
-    file: 'src/users/sessions.ts',
-    find: "const longestIdle = '12 hours'",
-    replace: "const longestIdle = '13 hours'",
-    caughtBy: 'test/console/sessions.test.ts',
   },
   {
     name: 'sessions: sessions last for ever while they are used',
@@ -131,13 +89,6 @@ export const consolePeople: readonly Mutation[] = [
     caughtBy: 'test/console/sessions.test.ts',
   },
   {
-    name: 'password: the current one is not needed',
-    file: 'src/console/pages/security.ts',
-    find: 'if (!(await isOwnPassword(visit))) return',
-    replace: 'if (!visit) return',
-    caughtBy: 'test/console/sessions.test.ts',
-  },
-  {
     name: 'members: a removed member stays signed in',
     file: 'src/users/members.ts',
     find: '  await endSessionsOf(transaction, userId)\n',
@@ -149,13 +100,6 @@ export const consolePeople: readonly Mutation[] = [
     file: 'src/users/members.ts',
     find: "if (newRole !== 'owner' && member.role === 'owner' && owners.length === 1) return 'last owner'",
     replace: "if (newRole === 'viewer' && member.role === 'owner' && owners.length === 1) return 'last owner'",
-    caughtBy: 'test/console/members.test.ts',
-  },
-  {
-    name: 'members: two owners remove each other',
-    file: 'src/users/members.ts',
-    find: 'SELECT FROM accounts WHERE id = ${accountId} FOR UPDATE`',
-    replace: 'SELECT FROM accounts WHERE id = ${accountId}`',
     caughtBy: 'test/console/members.test.ts',
   },
   {
@@ -180,52 +124,61 @@ export const consolePeople: readonly Mutation[] = [
     caughtBy: 'test/console/second-factor.test.ts',
   },
   {
-    name: 'second factor: codes are not limited',
-    file: 'src/console/pages/sign-in.ts',
-    find: "judgeWithinLimits(visit, 'code', user.email, () =>",
-    replace: "judgeWithinLimits(visit, 'code', crypto.randomUUID(), () =>",
-    caughtBy: 'test/console/second-factor.test.ts',
+    name: 'single sign-on: the subject of any issuer signs in',
+    file: 'src/users/identities.ts',
+    find: 'WHERE issuer = ${issuer} AND subject = ${subject}`',
+    replace: "WHERE issuer <> ${issuer + 'x'} AND subject = ${subject}`",
+    caughtBy: 'test/console/single-sign-on-attacks.test.ts',
   },
   {
-    name: 'second factor: only the current secret reads',
-    file: 'src/users/second-factor.ts',
-    find: "for (const key of derivedKeys(secrets, 'second factor')) {",
-    replace: "for (const key of derivedKeys(secrets, 'second factor').slice(0, 1)) {",
-    caughtBy: 'test/console/second-factor.test.ts',
+    name: 'single sign-on: a user is found by the email',
+    file: 'src/console/pages/single-sign-on.ts',
+    find: "if (!email || (await findUser(transaction, email))) throw new Refusal('unknown_identity')",
+    replace:
+      "const same = email && (await findUser(transaction, email))\n    if (same) return beginSession(visit, transaction, same, signedOn)\n    if (!email) throw new Refusal('unknown_identity')",
+    caughtBy: 'test/console/single-sign-on.test.ts',
   },
   {
-    name: 'second factor: the note after the password lasts for ever',
-    file: 'src/users/right-password.ts',
-    find: '  if (now >= Number(until)) return undefined\n',
-    replace: '',
-    caughtBy: 'test/console/second-factor.test.ts',
+    name: 'single sign-on: an unverified email counts',
+    file: 'src/console/provider.ts',
+    find: 'return email_verified === true && isEmail(address)',
+    replace: 'return email_verified !== undefined && isEmail(address)',
+    caughtBy: 'test/console/single-sign-on.test.ts',
   },
   {
-    name: 'second factor: turning it off needs no code',
-    file: 'src/console/pages/second-factor.ts',
-    find: "  if (!verdict) return offPage(visit, 'This code is not right, or was used already. Wait for the next one.')\n",
-    replace: '',
-    caughtBy: 'test/console/second-factor.test.ts',
+    name: 'single sign-on: the state is not checked',
+    file: 'src/console/provider.ts',
+    find: 'expectedState: state,',
+    replace: "expectedState: query.get('state') ?? state,",
+    caughtBy: 'test/console/single-sign-on-attacks.test.ts',
   },
   {
-    name: 'audit log: the page shows another account',
-    file: 'src/users/audit-log.ts',
-    find: 'WHERE account_id = ${accountId} AND (${before',
-    replace: "WHERE account_id <> ${accountId + 'x'} AND (${before",
-    caughtBy: 'test/console/audit-log.test.ts',
+    name: 'single sign-on: the signature of a token is not checked',
+    file: 'src/console/provider.ts',
+    find: 'execute: [enableNonRepudiationChecks, ...',
+    replace: 'execute: [...(issuer === "" ? [enableNonRepudiationChecks] : []), ...',
+    caughtBy: 'test/console/single-sign-on-attacks.test.ts',
   },
   {
-    name: 'QR code: the error correction is wrong',
-    file: 'src/console/qr-code.ts',
-    find: '(value << 1) ^ 0x11d',
-    replace: '(value << 1) ^ 0x11b',
-    caughtBy: 'test/console/qr-code.test.ts',
+    name: 'single sign-on: a cookie that we did not sign is believed',
+    file: 'src/console/sign-on-flow.ts',
+    find: "const text = flowCookie && signedText(services.keySecrets, 'sign-on flow', flowCookie)",
+    replace:
+      "const text = flowCookie && (signedText(services.keySecrets, 'sign-on flow', flowCookie) ?? flowCookie.split('.')[0])",
+    caughtBy: 'test/console/single-sign-on-attacks.test.ts',
   },
   {
-    name: 'password: the thread that hashes never rests',
-    file: 'src/users/password-thread.ts',
-    find: 'const mostRestMs = 50',
-    replace: 'const mostRestMs = 0',
-    caughtBy: 'check:signin -- --rounds 3',
+    name: 'single sign-on: what one user began connects another',
+    file: 'src/console/pages/single-sign-on.ts',
+    find: 'if (session?.user.id !== userId)',
+    replace: 'if (!session)',
+    caughtBy: 'test/console/single-sign-on-connection.test.ts',
+  },
+  {
+    name: 'sign-in link: it replaces the second factor',
+    file: 'src/console/pages/sign-in-link.ts',
+    find: 'if (user.hasSecondFactor) return',
+    replace: 'if (user.hasSecondFactor && !user) return',
+    caughtBy: 'test/console/sign-in-link.test.ts',
   },
 ]
