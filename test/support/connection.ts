@@ -46,7 +46,7 @@ export async function openConnection(url: string, localAddress?: string): Promis
     if (waiting) throw new Error('Only one request at a time is possible')
     waiting = Promise.withResolvers<Buffer>()
     withoutBody = head
-    socket.write(request)
+    socket.write(request, (error) => error && fail()) // after it was closed between two requests no event tells
     return waiting.promise
   }
   return {
