@@ -33,13 +33,13 @@ export const parts: readonly Part[] = [
   },
   {
     name: 'powercut',
-    touched: { short: '--n 1', seconds: 30, paths: ['src/collector/spool/', 'src/collector/shipper/'] },
+    touched: { short: '--n 1', seconds: 15, paths: ['src/collector/spool/', 'src/collector/shipper/'] },
   },
   {
     name: 'move',
     touched: {
       short: '--rounds 1 --rate 20 --events 60',
-      seconds: 60,
+      seconds: 90,
       paths: ['src/moving/', 'src/collector/shipper/', 'src/erasure/', 'src/stores/cluster.ts'],
     },
   },
