@@ -37,7 +37,7 @@ if (chosen.length === 0) throw new Error(`No mutation is called ${only.join(' or
 /** The line of a failed test. */
 const failure = /^\s*✖ (.*) \(/m
 /** What a check found: the first fault of each kind, in its result or in its log. */
-const faults = [/"(?:missed|short)":\["(.{1,300})/, /(?:FAULT|SHORT|wrong:) (.{1,300})/]
+const faults = [/"missed":\["(.{1,300})/, /(?:FAULT|wrong:) (.{1,300})/]
 
 const alreadyRed: Run = { verdict: 'broken', output: 'The test fails without the mutation.' }
 
@@ -151,8 +151,8 @@ async function runTestsOnce(folder: string, test: string): Promise<Run> {
   clearTimeout(timer)
   killGroup(child.pid as number)
   await closed // only then all of the output is there
-  // A check that found a fault prints its result and exits with 1. One that was only too slow exits with `late`, and one that could not
-  // finish has only the fault of the check itself: both prove nothing.
+  // A check that found a fault prints its result and exits with 1. Two kinds of failure prove nothing: a check that only missed bounds of
+  // time exits with `late`, and one that could not finish reports "the check itself" as its only fault.
   const found = code === 1 && /\}\s*$/.test(result) && !/"faults":\{"the check itself":\d+\}/.test(result)
   const failures = isCheck ? found : failure.test(output) || hung
   return { verdict: code === 0 ? 'green' : failures ? 'red' : 'broken', output }

@@ -1,7 +1,7 @@
 // One `footfall serve` under load while ClickHouse, PostgreSQL, Redis and `serve` itself are killed and started again, once each. Then every
 // acknowledged event is in ClickHouse once, and the API counts exactly these. check:chaos, collect and powercut do this for longer, and worse.
 //   npm run check:smoke
-//   npm run check:smoke -- --away 2000      milliseconds that each stays away
+//   npm run check:smoke -- --away 2000      each stays away for 2,000 ms
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { freePort } from '../../../dev/clickhouse/server.ts'
