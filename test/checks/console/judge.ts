@@ -34,6 +34,7 @@ export async function judge(page: Page, view: View, origin: string, look: Look):
   const requests: Request[] = []
   page.removeAllListeners()
   page.on('request', (request) => void requests.push(request))
+  page.on('framenavigated', (frame) => frame === page.mainFrame() && forgetEarlierPage(requests))
   page.on('pageerror', (error) => fault('script error', error.message))
   page.on('console', (message) => {
     // Chromium also reports the status of the page itself.
@@ -50,7 +51,7 @@ export async function judge(page: Page, view: View, origin: string, look: Look):
 
   const measured = await page.evaluate<InPage>('measurePage()')
   judgeMeasured(measured, look.isDark, fault)
-  const sizes = await sizesOf(ofLastPage(requests), origin, fault)
+  const sizes = await sizesOf(requests, origin, fault)
   await page.evaluate(axeSource)
   const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(axeOptions)})`)
   for (const { id, help, nodes } of violations) {
@@ -96,9 +97,14 @@ function judgeMeasured(measured: InPage, isDark: boolean, fault: (kind: string, 
   if (lightness < 0.5 !== isDark) fault('theme', `the ground has a lightness of ${lightness}`)
 }
 
-/** Without those of the page that a form was sent from. */
-const ofLastPage = (requests: readonly Request[]): readonly Request[] =>
-  requests.slice(requests.findLastIndex((request) => request.isNavigationRequest()))
+/**
+ * A form was sent from another page. Chromium may ask for the icon of that page after it has sent the form, and aborts it when the
+ * answer arrives: so what was asked for before the answer belongs to the page before.
+ */
+function forgetEarlierPage(requests: Request[]): void {
+  const answered = requests.findLastIndex((request) => request.isNavigationRequest())
+  if (answered > 0) requests.splice(0, requests.length, ...requests.slice(answered, answered + 1))
+}
 
 async function sizesOf(requests: readonly Request[], origin: string, fault: (kind: string, text: string) => void) {
   let [bytes, scriptBytes] = [0, 0]
@@ -115,9 +121,11 @@ async function sizesOf(requests: readonly Request[], origin: string, fault: (kin
     }
     if (response.status() >= 400 && !request.isNavigationRequest())
       fault('broken request', `${response.status()} ${request.url()}`)
+    // What comes from Chromium's cache in memory has a size below 0, but the length that the server stated.
     const { responseBodySize } = await request.sizes()
-    bytes += responseBodySize
-    if (request.resourceType() === 'script') scriptBytes += responseBodySize
+    const bodyBytes = Number(response.headers()['content-length'] ?? responseBodySize)
+    bytes += bodyBytes
+    if (request.resourceType() === 'script') scriptBytes += bodyBytes
   }
   if (scriptBytes > mostScriptBytes) fault('size of scripts', `${scriptBytes} bytes`)
   if (bytes > mostBytes) fault('size of the page', `${bytes} bytes`)
