@@ -30,13 +30,14 @@ const timed = [
   'test/console/sign-in-times.test.ts', // who has an account must not show in the time of a sign-in
   'test/console/single-sign-on-faults.test.ts', // a provider that is slow holds up nobody else
   'test/stores/least-privilege.test.ts', // ClickHouse refuses a reader that asks for more than five seconds
-  'test/dev/tutorial.test.ts', // a change of the source is served within seconds
 ]
 
 /** Files that take long, and whose subject .ci/run checks in a shorter way. They run every night. */
 const long = [
   'test/faults/', // check:chaos breaks the same stores under a whole installation
-  'test/api/reference-examples.test.ts', // check:reference opens the same page; the examples run in four languages
+  // check:reference opens the same page and sends calls from it; the examples run in four languages.
+  'test/api/reference.test.ts',
+  'test/api/reference-examples.test.ts',
   'test/cli/backup-under-traffic.test.ts', // cli/backup.test.ts without traffic
   // check:console opens every page in a browser; the tests beside these send the same forms.
   'test/console/site-pages-browser.test.ts',
@@ -49,11 +50,8 @@ const long = [
 /** Halves what it costs to start a process of ours: 0.36 s of CPU instead of 0.8 s. */
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'footfall-compile-cache')
 
-/**
- * One more than the cores, because files also wait. With twice the cores the run takes as long, for it is bound by the CPU, and requests
- * begin to miss their deadlines.
- */
-const atOnce = Math.min(8, 1 + availableParallelism())
+/** Two more than the cores, because files also wait. */
+const atOnce = Math.min(8, 2 + availableParallelism())
 
 /** A test that needs longer says so. In full, some work for many minutes. */
 const longestTestMs = process.env.FOOTFALL_FULL ? 3_600_000 : 120_000

@@ -6,7 +6,11 @@ import { openStores } from '../support/stores.ts'
 import { now, openManySites } from './many-sites.ts'
 
 test('visitors, change, days and who is there now are those of each site alone', async () => {
-  const { clickhouse, sites, quiet } = await openManySites('site summaries', 400, true)
+  const { clickhouse, sites, quiet } = await openManySites(
+    'site summaries',
+    400,
+    process.env.FOOTFALL_FULL !== undefined,
+  )
   const stats = createStatsService({ cluster: { of: () => clickhouse }, now: () => now, cacheBytes: 0 })
   const { signal } = new AbortController()
   const read = async (report: 'overview' | 'timeseries', site: StatsSite, name: '7d' | '30d') => {
