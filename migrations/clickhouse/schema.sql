@@ -24,6 +24,27 @@ PARTITION BY toYYYYMM(day)
 ORDER BY (site_id, day, visitor_id, time)
 SETTINGS non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, index_granularity = 8192, replicated_deduplication_window = 1000000, replicated_deduplication_window_seconds = 604800;
 
+CREATE TABLE kept_days
+(
+    `site_id` String,
+    `version` UInt32,
+    `first` Date,
+    `last` Date
+)
+ENGINE = MergeTree
+ORDER BY (site_id, first)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, index_granularity = 8192;
+
+CREATE TABLE ledger
+(
+    `epoch` UInt32,
+    `mark` SimpleAggregateFunction(max, UInt64),
+    `events_from` SimpleAggregateFunction(max, Date)
+)
+ENGINE = AggregatingMergeTree
+ORDER BY epoch
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, index_granularity = 8192;
+
 CREATE TABLE long_rollups
 (
     `site_id` String,

@@ -58,6 +58,16 @@ CREATE TABLE leases
     CONSTRAINT leases_pkey PRIMARY KEY (name)
 );
 
+CREATE TABLE ledger
+(
+    only_row     boolean NOT NULL DEFAULT true,
+    installation uuid NOT NULL DEFAULT gen_random_uuid(),
+    epoch        integer NOT NULL DEFAULT 0,
+    began_at     timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT ledger_pkey PRIMARY KEY (only_row),
+    CONSTRAINT ledger_only_row_check CHECK (only_row)
+);
+
 CREATE TABLE migrations
 (
     name       text NOT NULL,
@@ -89,8 +99,14 @@ CREATE TABLE salts
 
 CREATE TABLE shards
 (
-    number     smallint NOT NULL,
-    free_share real NOT NULL DEFAULT 1,
+    number         smallint NOT NULL,
+    free_share     real NOT NULL DEFAULT 1,
+    mark           bigint NOT NULL DEFAULT 0,
+    confirmed_mark bigint NOT NULL DEFAULT 0,
+    swept_epoch    integer NOT NULL DEFAULT 0,
+    first_mark     bigint NOT NULL DEFAULT 0,
+    counted_in     text NOT NULL DEFAULT ''::text,
+    compared_in    text NOT NULL DEFAULT ''::text,
     CONSTRAINT shards_pkey PRIMARY KEY (number),
     CONSTRAINT shards_number_check CHECK (number > 0)
 );
@@ -420,21 +436,60 @@ BEGIN
 END
 $function$;
 
+CREATE FUNCTION begin_epoch(known integer, next integer, retained_from date, kept jsonb)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    UPDATE ledger SET epoch = next, began_at = now() WHERE epoch = known;
+    IF NOT FOUND THEN
+        RETURN false;
+    END IF;
+    PERFORM FROM sites ORDER BY id FOR NO KEY UPDATE;
+    DELETE FROM rollup_runs;
+    DELETE FROM rollup_coverage;
+    DELETE FROM today_coverage;
+    UPDATE rollup_state SET considered_through = NULL, considered_at = NULL, invalidations = invalidations + 1, last_day_events = 0;
+    -- What is left of events before that day is rolled up and dropped again.
+    UPDATE retention SET events_from = retained_from, rolled_up_at = now(), rolled_up_before = least(retained_from, coalesce(
+        (SELECT date_trunc('month', max(last)) + interval '1 month' FROM jsonb_to_recordset(kept) AS one (last date)),
+        '1970-01-01')::date);
+    INSERT INTO rollup_coverage (site_id, version, days, written_days)
+    SELECT site_id, version, days, days
+    FROM (
+        SELECT site_id, version, range_agg(daterange(first, last, '[]')) AS days
+        FROM jsonb_to_recordset(kept) AS one (site_id text, version integer, first date, last date)
+        GROUP BY site_id, version
+    ) AS of_version
+    WHERE site_id IN (SELECT id FROM sites);
+    -- A process that runs may remember numbers of the earlier epoch.
+    PERFORM setval('rollup_runs_id_seq', next::bigint << 32), setval('site_holds', next::bigint << 32),
+        setval('replica_gap_marks', next::bigint << 32), setval('today_versions', 1 + floor(random() * 1e9)::bigint);
+    UPDATE shards SET mark = 1, confirmed_mark = 0, compared_in = this_start();
+    -- Without a notice: every process that finds another number drops what it has cached.
+    UPDATE control_version SET version = version + 2;
+    RETURN true;
+END
+$function$;
+
 CREATE FUNCTION begin_rollup_run(site text, on_shard smallint, what text, asked datemultirange)
  RETURNS TABLE(run bigint, chosen integer)
  LANGUAGE plpgsql
 AS $function$
+DECLARE
+    before integer;
 BEGIN
     PERFORM FROM sites WHERE id = site AND shard = on_shard FOR NO KEY UPDATE;
     IF NOT FOUND OR EXISTS (SELECT FROM site_moves WHERE site_id = site AND hold IS NOT NULL) THEN
         RETURN;
     END IF;
     INSERT INTO rollup_state (site_id) VALUES (site) ON CONFLICT DO NOTHING;
+    SELECT epoch * 1024 INTO before FROM ledger;
     SELECT coalesce(
         min(version) FILTER (WHERE NOT CASE what WHEN 'day' THEN written_days ELSE written_months END && asked),
         max(version) + 1,
-        1)
-    INTO chosen FROM rollup_coverage WHERE site_id = site;
+        before + 1)
+    INTO chosen FROM rollup_coverage WHERE site_id = site AND version > before;
     INSERT INTO rollup_coverage AS known (site_id, version, written_days, written_months)
     VALUES (site, chosen, CASE what WHEN 'day' THEN asked ELSE '{}' END, CASE what WHEN 'day' THEN '{}' ELSE asked END)
     ON CONFLICT (site_id, version) DO UPDATE
@@ -570,6 +625,47 @@ BEGIN
     ON CONFLICT (site_id) DO UPDATE
     SET considered_through = excluded.considered_through, considered_at = now(), is_unfinished = true,
         invalidations = known.invalidations + CASE WHEN excluded.considered_through < known.considered_through THEN 1 ELSE 0 END;
+END
+$function$;
+
+CREATE FUNCTION count_change(on_shards smallint[])
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    UPDATE shards
+    SET mark = mark + 1, first_mark = CASE counted_in WHEN this_start() THEN first_mark ELSE mark END, counted_in = this_start()
+    WHERE number = ANY (on_shards) AND xmin <> pg_current_xact_id()::xid;
+END
+$function$;
+
+CREATE FUNCTION count_coverage_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM count_change(ARRAY(SELECT DISTINCT shard FROM sites JOIN changed ON id = site_id));
+    RETURN NULL;
+END
+$function$;
+
+CREATE FUNCTION count_retention_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM count_change(ARRAY(SELECT number FROM shards ORDER BY number));
+    RETURN NULL;
+END
+$function$;
+
+CREATE FUNCTION count_site_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM count_change(CASE TG_OP WHEN 'DELETE' THEN ARRAY[OLD.shard] ELSE ARRAY[OLD.shard, NEW.shard] END);
+    RETURN NULL;
 END
 $function$;
 
@@ -769,6 +865,15 @@ BEGIN
 END
 $function$;
 
+CREATE FUNCTION this_start()
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+AS $function$
+    SELECT oid || ' ' || 'shards'::regclass::oid || ' ' || extract(epoch FROM pg_postmaster_start_time())
+    FROM pg_database WHERE datname = current_database()
+$function$;
+
 CREATE FUNCTION whole_months(ranges datemultirange)
  RETURNS datemultirange
  LANGUAGE sql
@@ -785,10 +890,15 @@ CREATE TRIGGER announce AFTER INSERT OR DELETE OR UPDATE OF plan ON accounts FOR
 CREATE TRIGGER announce AFTER INSERT OR DELETE OR UPDATE OF disabled, expires_at, hash, secret_version ON api_keys FOR EACH ROW EXECUTE FUNCTION announce_change();
 CREATE TRIGGER only_grows BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER announce AFTER INSERT OR UPDATE OF events_from ON retention FOR EACH ROW EXECUTE FUNCTION announce_retention();
+CREATE TRIGGER count_change AFTER UPDATE ON retention FOR EACH ROW EXECUTE FUNCTION count_retention_change();
 CREATE TRIGGER announce AFTER UPDATE ON rollup_coverage FOR EACH ROW WHEN (old.days <> new.days OR old.months <> new.months) EXECUTE FUNCTION announce_coverage();
+CREATE TRIGGER count_insert AFTER INSERT ON rollup_coverage REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_coverage_change();
+CREATE TRIGGER count_update AFTER UPDATE ON rollup_coverage REFERENCING NEW TABLE AS changed FOR EACH STATEMENT EXECUTE FUNCTION count_coverage_change();
 CREATE TRIGGER note_change BEFORE UPDATE ON rollup_coverage FOR EACH ROW WHEN (old.days <> new.days OR old.months <> new.months) EXECUTE FUNCTION note_coverage_change();
 CREATE TRIGGER announce AFTER UPDATE ON rollup_state FOR EACH ROW WHEN (old.considered_through IS DISTINCT FROM new.considered_through OR old.invalidations <> new.invalidations) EXECUTE FUNCTION announce_coverage();
 CREATE TRIGGER announce_first AFTER INSERT ON rollup_state FOR EACH ROW EXECUTE FUNCTION announce_coverage();
 CREATE TRIGGER announce AFTER INSERT OR DELETE OR UPDATE ON sites FOR EACH ROW EXECUTE FUNCTION announce_change();
+CREATE TRIGGER count_delete AFTER DELETE ON sites FOR EACH ROW EXECUTE FUNCTION count_site_change();
+CREATE TRIGGER count_move AFTER UPDATE OF shard ON sites FOR EACH ROW WHEN (old.shard <> new.shard) EXECUTE FUNCTION count_site_change();
 CREATE TRIGGER remember_deleted AFTER DELETE ON sites FOR EACH ROW EXECUTE FUNCTION remember_deleted_site();
 CREATE TRIGGER announce AFTER INSERT OR UPDATE ON today_coverage FOR EACH ROW EXECUTE FUNCTION announce_coverage();

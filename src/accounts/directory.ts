@@ -60,6 +60,8 @@ export interface DirectoryOptions {
   queryMs?: number
   now?(): number
   unconfirmedMs?: number
+  /** Throws if PostgreSQL is an older copy than what the process is about to read elsewhere. Asked at the start and when the counter went back. */
+  refuseOlder?(): Promise<void>
 }
 
 export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}): Directory {
@@ -74,6 +76,9 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
   let version: bigint | undefined
   let confirmedAt = Number.NEGATIVE_INFINITY
   let generation = 0
+  /** Set while PostgreSQL may be an older copy: then no site is read from it. */
+  let doubt = options.refuseOlder?.()
+  doubt?.catch(() => {}) // the first poll asks again
 
   function forget(subject: string): void {
     generation++
@@ -150,6 +155,7 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
     const before = version
     const [row] = await bounded.read(() => postgres<{ version: string }[]>`SELECT version FROM control_version`)
     const current = BigInt(row?.version ?? 0)
+    if (doubt || (version !== undefined && current < version)) await settleDoubt()
     // The notification may still be on its way. With many changes per second, dropping all entries for each would leave nothing cached.
     if (version !== undefined && current > version) await sleep(noticeMs)
     const heardMeanwhile = version !== undefined && before !== undefined && version > before && current <= version
@@ -158,6 +164,12 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
       version = current
     }
     confirmedAt = asked
+  }
+
+  async function settleDoubt(): Promise<void> {
+    doubt = options.refuseOlder?.()
+    await doubt
+    doubt = undefined
   }
 
   function hear(notice: string): void {
@@ -183,6 +195,7 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
       }) as Promise<ApiKey | undefined>,
     site: (id) =>
       lookUp(id, async () => {
+        await doubt
         const [row] = await bounded.read(() => selectSite(postgres, id))
         return { value: row && siteOf(row), subjects: [id] }
       }) as Promise<Site | undefined>,
@@ -191,6 +204,7 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
       const missing = ids.filter((id) => !found.get(id))
       if (missing.length > 0) {
         const [loadedAt, begun] = [now(), generation]
+        await doubt
         for (const row of await bounded.read(() => selectSites(postgres, missing))) {
           const site = siteOf(row)
           found.set(site.id, site)

@@ -7,6 +7,7 @@ import type { Config } from '../config.ts'
 import { cannotListen, closeServer, drain, listen } from '../process/listening.ts'
 import type { SharedPort } from '../process/shared-port.ts'
 import { rollupLagSeconds } from '../rollups/lag.ts'
+import { refuseOlder } from '../rollups/ledger.ts'
 import { openCluster } from '../stores/cluster.ts'
 import { within } from '../stores/deadline.ts'
 import { watchDependencies } from '../stores/dependency-status.ts'
@@ -68,7 +69,11 @@ export async function openApi(config: Config, log: Logger, sharedPort?: SharedPo
     now,
     log,
     metrics,
-    directory: { secrets: config.KEY_SECRETS, onChange: watch('PostgreSQL') },
+    directory: {
+      secrets: config.KEY_SECRETS,
+      onChange: watch('PostgreSQL'),
+      refuseOlder: () => refuseOlder({ postgres, cluster }),
+    },
     cacheBytes: config.RESPONSE_CACHE_MB * 1024 * 1024,
     isEnding: () => isEnding,
     sharedPort,

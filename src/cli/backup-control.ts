@@ -1,18 +1,56 @@
 // The tables of PostgreSQL in a backup: one JSON Lines file each.
-import { createWriteStream, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { createWriteStream, readFileSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import type { Fragment, TransactionSql } from 'postgres'
 import type { Postgres } from '../stores/postgres.ts'
 
-export const controlTables = ['accounts', 'sites', 'api_keys', 'imports', 'deleted_sites'] as const
+/** In the order in which they are restored. Keys, links and members come last, so that nobody reads a site that is only half there. */
+export const controlTables = [
+  'accounts',
+  'sites',
+  'retention',
+  'rollup_coverage',
+  'imports',
+  'deleted_sites',
+  'audit_log',
+  'users',
+  'user_identities',
+  'recovery_codes',
+  'api_keys',
+  'key_usage',
+  'shared_links',
+  'members',
+] as const
 
-export const contentOf = (control: TransactionSql, table: (typeof controlTables)[number]): Fragment =>
-  table === 'imports'
-    ? importsWithoutSalts(control)
-    : table === 'deleted_sites'
-      ? deletedSitesWithCopies(control)
-      : control`${control(table)}`
+/** The other tables, and why a restored installation does without their rows. */
+export const notInBackup: Readonly<Record<string, string>> = {
+  migrations: 'The new databases are migrated before.',
+  shards: 'They are those of the new installation.',
+  ledger: 'The new databases are another installation, with rows of their own (decision D-205).',
+  control_version: 'Processes that run follow it.',
+  collectors: 'Collectors that run are in it.',
+  leases: 'Processes that run hold them.',
+  salts: 'They are kept nowhere else (decision D-90).',
+  replica_gaps: 'They are of the old servers.',
+  site_moves: 'What was copied is in deleted_sites, and the move can begin again.',
+  rollup_runs: 'They write rows that are not in the backup.',
+  rollup_state: 'Rolling up begins again.',
+  today_coverage: 'Its rows are not in the backup.',
+  user_sessions: 'A browser that was signed out since must not be signed in again.',
+  one_time_links: 'A link that was used since must not work again.',
+}
+
+export async function rolledUpBefore(control: TransactionSql): Promise<string> {
+  const [row] = await control<[{ day: string }]>`SELECT rolled_up_before::text AS day FROM retention`
+  return row.day
+}
+
+export function contentOf(control: TransactionSql, table: (typeof controlTables)[number]): Fragment {
+  if (table === 'imports') return importsWithoutSalts(control)
+  if (table === 'deleted_sites') return deletedSitesWithCopies(control)
+  if (table === 'rollup_coverage') return rolledUpForGood(control)
+  return control`${control(table)}`
+}
 
 /** A backup contains no salt, not even that of an unfinished import, which must then start again (docs/privacy.md). */
 const importsWithoutSalts = (control: TransactionSql): Fragment => control`(
@@ -21,29 +59,21 @@ const importsWithoutSalts = (control: TransactionSql): Fragment => control`(
 
 /** A move is not restored. What it had copied is erased. */
 const deletedSitesWithCopies = (control: TransactionSql): Fragment => control`(
-    SELECT id, domain, account_id, shard, deleted_at, waiting_since, reopened_at, erased_at, rewritten_at, purged_at FROM deleted_sites
+    SELECT id, domain, account_id, shard, deleted_at, waiting_since, reopened_at, erased_at, rewritten_at, purged_at, erase_after
+    FROM deleted_sites
     UNION ALL
-    SELECT id, domain, account_id, to_shard, now(), NULL, NULL, NULL, NULL, NULL
+    SELECT id, domain, account_id, to_shard, now(), NULL, NULL, NULL, NULL, NULL, now()
     FROM site_moves JOIN sites ON sites.id = site_id WHERE moved_at IS NULL
   )`
 
-/** Writes the ledger of the days whose events were dropped (decision D-79). All of them are before the day `before`. */
-export async function writeRolledUpForGood(
-  postgres: TransactionSql,
-  folder: string,
-): Promise<{ before: string; retention: number; rollup_coverage: number }> {
-  const [kept] = await postgres<[{ row: string; before: string }]>`
-    SELECT to_jsonb(retention)::text AS row, rolled_up_before::text AS before FROM retention`
-  writeFileSync(join(folder, 'retention.jsonl'), `${kept.row}\n`, { flag: 'wx', mode: 0o600 })
-  const ledger = postgres`(
-      SELECT site_id, version, days * gone AS days, months * gone AS months,
-        days * gone AS written_days, months * gone AS written_months, changed_at
-      FROM rollup_coverage, (SELECT datemultirange(daterange(NULL, ${kept.before}::text::date)) AS gone) AS dropped
-      WHERE days && gone
-    )`
-  const rollup_coverage = await writeControlTable(postgres, ledger, join(folder, 'rollup_coverage.jsonl'))
-  return { before: kept.before, retention: 1, rollup_coverage }
-}
+/** The days whose events were dropped (decision D-79). All others are rolled up again. */
+const rolledUpForGood = (control: TransactionSql): Fragment => control`(
+    SELECT site_id, version, days * gone AS days, months * gone AS months,
+      days * gone AS written_days, months * gone AS written_months, changed_at
+    FROM rollup_coverage,
+      (SELECT datemultirange(daterange(NULL, rolled_up_before)) AS gone FROM retention) AS dropped
+    WHERE days && gone
+  )`
 
 export async function writeControlTable(postgres: TransactionSql, table: Fragment, path: string): Promise<number> {
   let rows = 0
@@ -66,7 +96,11 @@ export async function readControlTable(postgres: Postgres, table: string, path: 
     const rows = `[${lines.slice(from, from + 1000).join(',')}]`
     // A backup of an older version lacks newer columns; these get their defaults.
     const columns = postgres(Object.keys(JSON.parse(lines[from] as string) as object))
-    await postgres`INSERT INTO ${postgres(table)} (${columns}) SELECT ${columns} FROM jsonb_populate_recordset(NULL::${postgres(table)}, ${rows}::text::jsonb)`
+    await postgres`
+      INSERT INTO ${postgres(table)} (${columns}) OVERRIDING SYSTEM VALUE
+      SELECT ${columns} FROM jsonb_populate_recordset(NULL::${postgres(table)}, ${rows}::text::jsonb)`
   }
+  if (table === 'audit_log')
+    await postgres`SELECT setval(pg_get_serial_sequence('audit_log', 'id'), max(id)) FROM audit_log`
   return lines.length
 }

@@ -15,35 +15,20 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { TransactionSql } from 'postgres'
 import { siteTables } from '../erasure/rows.ts'
+import { noteKeptDays } from '../rollups/ledger.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { date, type Sql, sql } from '../stores/clickhouse-sql.ts'
 import { pendingMigrations } from '../stores/migrate.ts'
 import type { Postgres } from '../stores/postgres.ts'
+import { byShard } from '../stores/stores.ts'
 import { withSnapshot } from '../traffic/snapshot.ts'
-import {
-  contentOf,
-  controlTables,
-  readControlTable,
-  writeControlTable,
-  writeRolledUpForGood,
-} from './backup-control.ts'
+import { contentOf, controlTables, readControlTable, rolledUpBefore, writeControlTable } from './backup-control.ts'
 import { type Command, CommandError, type Context, positionals } from './command.ts'
 import { showProgress } from './terminal.ts'
 
 const rollupTables = ['short_rollups', 'long_rollups'] as const
 const trafficTables = [...siteTables, ...rollupTables] as const
 type TrafficTable = (typeof trafficTables)[number]
-/** In the order in which they are restored. Keys come late, so that nobody can read a half-restored site. */
-const restoredTables = [
-  'accounts',
-  'sites',
-  'retention',
-  'rollup_coverage',
-  'api_keys',
-  'imports',
-  'deleted_sites',
-] as const
-
 interface Manifest {
   /** Format 1 also counted titles that a later title replaces. Formats 1 and 2 know one shard only. */
   format: 1 | 2 | 3
@@ -54,7 +39,7 @@ interface Manifest {
 }
 
 export const backup: Command = {
-  summary: 'Write accounts, sites, keys and all traffic into a new folder',
+  summary: 'Write accounts, sites, people, keys and all traffic into a new folder',
   usage: '<folder>',
   examples: ['footfall backup /var/backups/footfall-2026-11-15'],
   async run(input, context) {
@@ -69,7 +54,7 @@ export const backup: Command = {
     return {
       data: { folder, ...manifest },
       show: (terminal) =>
-        `${terminal.facts(Object.entries(manifest.rows).map(([table, count]) => [table, count.toLocaleString('en')]))}\n\nWritten to ${folder}. The backup contains key hashes but not the secrets: keep KEY_SECRETS too.`,
+        `${terminal.facts(Object.entries(manifest.rows).map(([table, count]) => [table, count.toLocaleString('en')]))}\n\nWritten to ${folder}. The backup contains hashes of keys and sealed second factors but not the secrets: keep KEY_SECRETS too.`,
     }
   },
 }
@@ -82,8 +67,7 @@ async function writeBackup(context: Context, folder: string): Promise<Manifest |
     for (const table of controlTables) {
       rows[table] = await writeControlTable(control, contentOf(control, table), join(folder, `${table}.jsonl`))
     }
-    const { before, ...rolledUp } = await writeRolledUpForGood(control, folder)
-    Object.assign(rows, rolledUp)
+    const before = await rolledUpBefore(control)
     const progress = showProgress(context.progressTo, 'Backing up', 'tables')
     for (const [index, table] of trafficTables.entries()) {
       progress.update(index, trafficTables.length)
@@ -131,12 +115,15 @@ export const restore: Command = {
     }
     progress.update(trafficTables.length, trafficTables.length)
     progress.end()
-    for (const table of restoredTables) {
+    for (const table of controlTables) {
       if (!(table in manifest.rows)) continue // the backup is older than this table
       if (table === 'retention') await context.postgres`DELETE FROM retention` // a new database has one row
       const path = join(folder, `${table}.jsonl`)
       rows[table] = await readControlTable(context.postgres, table, path).catch(damaged(path))
     }
+    for (const shard of byShard(context)) await noteKeptDays(shard, '1970-01-01')
+    // Collectors forget what they knew about the old one.
+    await context.postgres`UPDATE ledger SET installation = gen_random_uuid()`
     const wrong = Object.entries(manifest.rows).filter(
       ([table, count]) => rows[table] !== count && !(manifest.format === 1 && table === 'titles'),
     )
@@ -200,7 +187,8 @@ async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<
   if (unknown.length > 0) {
     throw new CommandError(`The backup is from a newer version (${unknown.join(', ')}).`, 'Upgrade Footfall first.')
   }
-  const [{ accounts }] = await context.postgres<[{ accounts: number }]>`SELECT count(*)::int AS accounts FROM accounts`
+  const [{ isUsed }] = await context.postgres<[{ isUsed: boolean }]>`
+    SELECT EXISTS (SELECT FROM accounts) OR EXISTS (SELECT FROM users) AS "isUsed"`
   const shards = context.cluster.shards.length
   if (shards < manifest.shards) {
     throw new CommandError(
@@ -211,7 +199,7 @@ async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<
   const events = await Promise.all(
     context.cluster.shards.map((clickhouse) => countRows(clickhouse, 'events', originals.events)),
   )
-  if (accounts > 0 || events.some((count) => count > 0)) {
+  if (isUsed || events.some((count) => count > 0)) {
     throw new CommandError(
       'The databases are not empty.',
       'Restore into new databases: set DATABASE_URL and CLICKHOUSE_URL, then run footfall migrate.',

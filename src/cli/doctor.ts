@@ -1,10 +1,12 @@
 import { readConfig } from '../config.ts'
 import { causeOf, explain } from '../process/error-hints.ts'
+import { compareLedger } from '../rollups/ledger.ts'
 import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import { readClocks } from '../stores/clocks.ts'
 import { pendingClickHouseMigrations, pendingMigrations } from '../stores/migrate.ts'
 import { catchUp } from '../stores/replica-lag.ts'
+import { byShard } from '../stores/stores.ts'
 import { settingsNotInForce } from './clickhouse-settings.ts'
 import { type Command, type Context, positionals } from './command.ts'
 import { size } from './size.ts'
@@ -69,6 +71,7 @@ const needs: Readonly<Record<string, readonly string[]>> = {
   Replication: ['ClickHouse'],
   Migrations: ['PostgreSQL', 'ClickHouse'],
   Clocks: ['PostgreSQL', 'ClickHouse'],
+  Ledger: ['PostgreSQL', 'ClickHouse', 'Migrations'],
   Disk: ['ClickHouse', 'Migrations'],
 }
 
@@ -211,6 +214,25 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
           found: `${pending.length} to apply, starting with ${pending[0]}`,
           advice: 'Run: footfall migrate',
         }
+  },
+
+  async Ledger(context) {
+    const [{ epoch, began }] = await context.postgres<[{ epoch: number; began: string }]>`
+      SELECT epoch, to_char(began_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS began FROM ledger`
+    const older = (await Promise.all(byShard(context).map(compareLedger))).find((one) => one !== undefined)
+    if (older) {
+      return {
+        state: 'failed',
+        found: `${older} is an older copy: it was restored, or lost its last changes`,
+        advice:
+          'The process that rolls up (footfall serve, or footfall rollup run) finds out which days to read from events.',
+      }
+    }
+    return ok(
+      epoch === 0
+        ? 'PostgreSQL and ClickHouse are of the same moment'
+        : `epoch ${epoch} since ${began} UTC, when one of the databases was an older copy; both are of the same moment now`,
+    )
   },
 
   async Clocks(context) {

@@ -1,11 +1,11 @@
 // The statistics of this installation, from its databases. No key is needed, and no request is counted.
 
 import { listSites, type Site } from '../accounts/sites.ts'
+import { refuseOlder } from '../rollups/ledger.ts'
 import { sitesParameters } from '../stats/parameters.ts'
 import { createStatsService, instantOf } from '../stats/service.ts'
-import type { ClusterReader } from '../stores/cluster.ts'
 import { deadlineFactor } from '../stores/deadline.ts'
-import type { Postgres } from '../stores/postgres.ts'
+import type { AllStores } from '../stores/stores.ts'
 import { CommandError } from './command.ts'
 import type { SiteOverview, SitesSource } from './sites-source.ts'
 
@@ -20,14 +20,13 @@ const until = (signal?: AbortSignal): AbortSignal =>
  * All answers of one source are of the same moment, so that they agree (decision D-183): the sites are read once, and every query has
  * the same current time. Later numbers need another source.
  */
-export function localSource(
-  { postgres, cluster }: { postgres: Postgres; cluster: ClusterReader },
-  now: number,
-): SitesSource {
+export function localSource({ postgres, cluster }: AllStores, now: number): SitesSource {
   const stats = createStatsService({ cluster, now: () => now, cacheBytes: 0 })
   let sites: Promise<Site[]> | undefined
   const allSites = () => {
-    sites ??= listSites(postgres).then((all) => all.sort(byDomain))
+    sites ??= refuseOlder({ postgres, cluster })
+      .then(() => listSites(postgres))
+      .then((all) => all.sort(byDomain))
     return sites
   }
   return {

@@ -3,6 +3,7 @@ import { listSites, type Site } from '../accounts/sites.ts'
 import { countDays, type DayRange, lastClosedDay } from '../calendar/days.ts'
 import { explain } from '../process/error-hints.ts'
 import { retainedFrom } from '../rollups/coverage.ts'
+import { verifyLedger } from '../rollups/ledger.ts'
 import { eraseRound, type Round, retentionRound, rollUpRound, watchErasures, watchToday } from '../rollups/loop.ts'
 import { clocksDiffer, declareRetention, planRetention } from '../rollups/retention.ts'
 import { rebuildSite } from '../rollups/roll-up.ts'
@@ -29,6 +30,7 @@ const status: Command = {
   optionHelp: siteHelp,
   async run(input, context) {
     positionals(input, [])
+    await verifyLedger(context)
     const now = Date.now()
     const eventsFrom = await retainedFrom(context.postgres)
     const rows = (await sitesOf(context, input)).map(({ id, domain, coverage, timeZone }) => {
@@ -73,6 +75,7 @@ const run: Command = {
   examples: ['footfall rollup run', 'footfall rollup run --watch'],
   async run(input, context) {
     positionals(input, [])
+    await verifyLedger(context)
     const named = text(input, 'site')
     const site = named === undefined ? undefined : await siteOf(context.postgres, named)
     const shards = byShard(context).filter(({ clickhouse }) => !site || clickhouse.shard === site.shard)
@@ -156,6 +159,7 @@ const retention: Command = {
   examples: ['footfall rollup retention', 'footfall rollup retention --confirm'],
   async run(input, context) {
     positionals(input, [])
+    await verifyLedger(context)
     const months = context.config.RETENTION_MONTHS
     if (months === undefined)
       throw new CommandError('Events are kept for ever.', 'Set RETENTION_MONTHS to drop old events.')
@@ -193,6 +197,7 @@ const rebuild: Command = {
   optionHelp: siteHelp,
   async run(input, context) {
     positionals(input, [])
+    await verifyLedger(context)
     const sites = await sitesOf(context, input)
     const eventsFrom = await retainedFrom(context.postgres)
     let days = 0
@@ -217,6 +222,7 @@ const verify: Command = {
   optionHelp: siteHelp,
   async run(input, context) {
     positionals(input, [])
+    await verifyLedger(context)
     const results: (Pick<Site, 'id' | 'domain'> & Verdict)[] = []
     for (const site of await sitesOf(context, input)) {
       const { id, domain } = site

@@ -6,6 +6,7 @@ import type { Config } from '../config.ts'
 import { createClientAddress, createTrust } from '../process/client-address.ts'
 import { cannotListen, drain } from '../process/listening.ts'
 import type { PortShare } from '../process/shared-port.ts'
+import { refuseOlder } from '../rollups/ledger.ts'
 import { createStatsService, type StatsService } from '../stats/service.ts'
 import { openCluster } from '../stores/cluster.ts'
 import { watchDependencies } from '../stores/dependency-status.ts'
@@ -60,7 +61,11 @@ export async function startConsole(config: Config, log: Logger): Promise<Running
   const watch = watchDependencies(log, () => {})
   const postgres = openRequestPostgres(config.DATABASE_URL)
   const cluster = openCluster(config, { watch })
-  const directory = openDirectory(postgres, { secrets: config.KEY_SECRETS, onChange: watch('PostgreSQL') })
+  const directory = openDirectory(postgres, {
+    secrets: config.KEY_SECRETS,
+    onChange: watch('PostgreSQL'),
+    refuseOlder: () => refuseOlder({ postgres, cluster }),
+  })
   const stats = createStatsService({ cluster, now: Date.now, cacheBytes: config.RESPONSE_CACHE_MB * 1024 * 1024 })
   const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, watch('Redis'))
   let isEnding = false

@@ -8,7 +8,14 @@ import { instant, type Sql, sql, text, texts } from '../stores/clickhouse-sql.ts
 export const siteTables = ['events', 'titles'] as const
 
 /** Every table with any data of a site. */
-const allTables: readonly Sql[] = [sql`events`, sql`titles`, sql`short_rollups`, sql`long_rollups`, sql`today_rollups`]
+const allTables: readonly Sql[] = [
+  sql`events`,
+  sql`titles`,
+  sql`short_rollups`,
+  sql`long_rollups`,
+  sql`today_rollups`,
+  sql`kept_days`,
+]
 
 /** Erases many sites at once, because a deletion goes through every part of a table. */
 export async function eraseSites(clickhouse: ClickHouse, siteIds: readonly string[]): Promise<void> {
@@ -61,7 +68,7 @@ export async function hasFilesOf(clickhouse: ClickHouse, replaced: Date): Promis
     serversOf(clickhouse).map((server) =>
       server.rowsPatiently(sql`
         SELECT name, _state FROM system.parts
-        WHERE database = currentDatabase() AND NOT active AND remove_time <= ${instant(replaced.getTime())} LIMIT 1`),
+        WHERE database = currentDatabase() AND table != 'ledger' AND NOT active AND remove_time <= ${instant(replaced.getTime())} LIMIT 1`),
     ),
   )
   return found.some((rows) => rows.length > 0)

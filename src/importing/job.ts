@@ -2,12 +2,15 @@
 // checks everything, the second writes.
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
+import type { Fragment } from 'postgres'
 import type { Site } from '../accounts/sites.ts'
 import { isBot } from '../collector/enrich/bots.ts'
 import type { Countries } from '../collector/enrich/country.ts'
 import { deleteOldSalts } from '../collector/enrich/salts.ts'
+import { eraseAgain } from '../erasure/deleted-sites.ts'
 import { retainedFrom } from '../rollups/coverage.ts'
 import { invalidateDays } from '../rollups/invalidation.ts'
+import { noteInClickHouse } from '../rollups/ledger.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { TrafficEvent } from '../traffic/event.ts'
@@ -83,7 +86,7 @@ export async function importFile(file: ImportFile, context: ImportContext): Prom
     const [{ taken }] = await lock<[{ taken: boolean }]>`SELECT pg_try_advisory_lock(hashtext(${job.id})) AS taken`
     if (!taken) throw new FileFaults(['Another command is importing it right now.'])
     const { days, tooOld } = await writeFile(file, context, { ...job, salt: job.salt }, reading('importing'))
-    await context.postgres`UPDATE imports SET salt = NULL, finished_at = now() WHERE id = ${job.id}`
+    await record(context, job, context.postgres`salt = NULL, finished_at = now()`)
     return {
       ...outcome,
       events: checked.events - tooOld,
@@ -201,7 +204,7 @@ async function writeFile(
     number++
     batch = []
     if (number > job.batchesDone) {
-      await context.postgres`UPDATE imports SET batches_done = ${number} WHERE id = ${job.id}`
+      await record(context, job, context.postgres`batches_done = ${number}`)
     }
   }
 
@@ -215,6 +218,28 @@ async function writeFile(
   }
   await flush()
   return { days: days.size, tooOld }
+}
+
+/**
+ * Records progress, unless the site has left the shard or is about to: the lock that keeps it there ends when its connection does. A batch that
+ * is not recorded may be on the wrong shard. The next import of the file begins with it, and writes only those of its events that are missing.
+ */
+async function record(
+  { postgres, clickhouse, site }: ImportContext,
+  { id }: Pick<Job, 'id'>,
+  change: Fragment,
+): Promise<void> {
+  const { count } = await postgres`
+    UPDATE imports SET ${change} FROM sites
+    WHERE imports.id = ${id} AND sites.id = site_id AND shard = ${clickhouse.shard}
+      AND NOT EXISTS (SELECT FROM site_moves WHERE site_moves.site_id = sites.id AND hold IS NOT NULL)`
+  if (count > 0) return
+  const [deleted] = await eraseAgain(postgres, [site.id]) // what was written since
+  throw new FileFaults([
+    deleted
+      ? 'The site was deleted.'
+      : 'The site has moved to another shard. Import the file again: it goes on where it ended.',
+  ])
 }
 
 const oneReplica =
@@ -231,9 +256,7 @@ async function writeBatch(
   const missing = isDoubtful ? await missingEvents(clickhouse, batch.events) : batch.events
   if (await recordBatch(clickhouse, batch, missing)) throw new Error(oneReplica)
   const days = new Set(batch.events.map(({ day }) => day))
-  await invalidateDays(
-    postgres,
-    Array.from(days, (day) => ({ siteId: site.id, day })),
-  )
+  const written = Array.from(days, (day) => ({ siteId: site.id, day }))
+  if (await invalidateDays(postgres, written)) await noteInClickHouse({ postgres, clickhouse })
   return isRetained()
 }

@@ -28,20 +28,30 @@ export interface Report {
   since: string | undefined
 }
 
-/** Returns the placements that have changed since the last report. */
+/** Returns the placements that have changed since the last report, and the name of the installation and its epoch (decision D-205). */
 export async function reportCollector(
   postgres: Postgres,
   { id, host, shards, holds, since }: Report,
-): Promise<{ placements: Placement[]; asOf: string }> {
-  const rows = await postgres<{ site_id: string | null; shard: number; hold: string | null; as_of: string }[]>`
-    SELECT site_id, shard, hold::text, as_of::text
+): Promise<{ placements: Placement[]; asOf: string; life: string }> {
+  const rows = await postgres<
+    { site_id: string | null; shard: number; hold: string | null; as_of: string; life: string }[]
+  >`
+    SELECT site_id, shard, hold::text, as_of::text, (SELECT installation || ' ' || epoch FROM ledger) AS life
     FROM report_collector(${id}, ${host}, ${shards}::int::smallint, ${holds as string[]}::text[]::bigint[],
       ${since ?? '-infinity'}::text::timestamptz)`
   const placements = rows.flatMap(({ site_id, shard, hold }) =>
     site_id === null ? [] : [{ siteId: site_id, shard, hold }],
   )
-  return { placements, asOf: rows.at(-1)?.as_of as string }
+  const { as_of: asOf, life } = rows.at(-1) as (typeof rows)[number]
+  return { placements, asOf, life }
 }
+
+/** Where these sites are. */
+export const placementsOf = (postgres: Postgres, siteIds: readonly string[]): Promise<Placement[]> => postgres<
+  Placement[]
+>`
+  SELECT id AS "siteId", shard, hold::text FROM sites LEFT JOIN site_moves ON site_id = id
+  WHERE id = ANY(${siteIds as string[]})`
 
 export const listCollectors = (postgres: Postgres): Promise<Collector[]> =>
   postgres<Collector[]>`SELECT id, host, shards, seen_at AS "seenAt" FROM collectors ORDER BY host, id`

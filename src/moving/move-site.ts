@@ -6,6 +6,7 @@
 // complete where it is; the same call continues the move, and `cancelMove` gives it up.
 import { setTimeout as pause } from 'node:timers/promises'
 import { eraseAgain } from '../erasure/deleted-sites.ts'
+import { noteInClickHouse, noteKeptDays } from '../rollups/ledger.ts'
 import { stalestReader } from '../rollups/runs.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { withLease } from '../stores/lease.ts'
@@ -72,10 +73,12 @@ async function moveWithLease({ postgres, cluster }: AllStores, options: MoveOpti
       await copyRest(copy, compareMs)
       await refuseIfBehind(target)
       await onStep('changing')
+      await noteKeptDays({ postgres, clickhouse: target }, '1970-01-01', siteId)
       if (!(await changeShard(postgres, siteId, hold, stalestReader))) {
         await eraseAgain(postgres, [siteId]) // it may have been deleted, and rows were written since
         throw new CannotMove('The site was deleted, or its events were held back for too long.')
       }
+      for (const clickhouse of [source, target]) await noteInClickHouse({ postgres, clickhouse })
     })
     await onStep('moved')
     await pause(heardMs)

@@ -10,10 +10,13 @@ export interface SiteDay {
   day: string
 }
 
-/** Call it after the events are in ClickHouse. Call it again if you do not know whether the call succeeded. */
-export async function invalidateDays(postgres: Postgres, written: Iterable<SiteDay>): Promise<void> {
+/**
+ * Call it after the events are in ClickHouse. Call it again if you do not know whether the call succeeded. Returns whether days were rolled
+ * up: then call `noteInClickHouse`.
+ */
+export async function invalidateDays(postgres: Postgres, written: Iterable<SiteDay>): Promise<boolean> {
   const days = new Map(Array.from(written, ({ siteId, day }) => [`${siteId} ${day}`, { site_id: siteId, day }]))
-  if (days.size === 0) return
+  if (days.size === 0) return false
   const affected = await postgres<{ site_id: string; days: string }[]>`
     WITH late AS
     (
@@ -42,6 +45,7 @@ export async function invalidateDays(postgres: Postgres, written: Iterable<SiteD
   for (const { site_id, days } of affected) {
     await postgres`SELECT invalidate_days(${site_id}, ${days}::text::datemultirange)`
   }
+  return affected.length > 0
 }
 
 /** For code that replaces or erases a site's traffic. From now on all of it is read from the events. */

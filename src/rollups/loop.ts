@@ -9,6 +9,7 @@ import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { date, sql, text } from '../stores/clickhouse-sql.ts'
 import { withLease } from '../stores/lease.ts'
 import { type AllStores, byShard, type Stores } from '../stores/stores.ts'
+import { noteInClickHouse, verifyLedger } from './ledger.ts'
 import { closeGaps } from './replica-gaps.ts'
 import { type Dropped, dropOldEvents, type Retention } from './retention.ts'
 import { type Progress, rollUpSite } from './roll-up.ts'
@@ -75,6 +76,7 @@ async function rollUpDue(stores: Stores, options: RoundOptions): Promise<Round> 
       options.onError?.(error as Error, site.domain)
     }
   }
+  await noteInClickHouse(stores) // also what other processes have changed
   await sweep(stores)
   await closeGaps(stores)
   return round
@@ -217,6 +219,7 @@ export function startRollups(
       log.error({ err: error }, 'erasing deleted sites failed; trying again every minute'),
     ),
     repeat(async () => {
+      await verify()
       const round = await rollUpRound(shard, {
         now: Date.now(),
         signal,
@@ -227,6 +230,15 @@ export function startRollups(
     }, 'rolling up failed'),
   ])
   if (retentionMonths !== undefined) loops.push(repeat(dropping(retentionMonths), 'dropping old events failed'))
+
+  async function verify(): Promise<void> {
+    const older = await verifyLedger(stores)
+    if (older)
+      log.error(
+        { older },
+        `${older} is an older copy: all days with events are rolled up again, and read from events until then`,
+      )
+  }
 
   async function repeat(work: () => Promise<void>, failure: string): Promise<void> {
     while (!signal.aborted) {

@@ -10,6 +10,7 @@ import { type Clocks, clocksAgree, readClocks } from '../stores/clocks.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { type AllStores, byShard, type Stores } from '../stores/stores.ts'
 import { retainedFrom } from './coverage.ts'
+import { noteEarlierKeptDays, noteInClickHouse, noteKeptDays } from './ledger.ts'
 import { rollUpForGood } from './roll-up.ts'
 import { daysToRollUp, stalestReader } from './runs.ts'
 
@@ -102,15 +103,21 @@ export async function declareRetention(postgres: Postgres, from: string): Promis
 /** Rolls up small sites, too. Afterwards every day before `events_from` is rolled up or has no events. */
 export async function rollUpBeforeDropping(stores: AllStores, options: Partial<Retention>): Promise<void> {
   const { postgres } = stores
-  const [{ due, eventsFrom, last }] = await postgres<[{ due: boolean; eventsFrom: string; last: string }]>`
-    SELECT rolled_up_before < events_from AS due, events_from::text AS "eventsFrom", (events_from - 1)::text AS last FROM retention`
+  const [{ due, eventsFrom, last, began }] = await postgres<
+    [{ due: boolean; eventsFrom: string; last: string; began: string }]
+  >`
+    SELECT rolled_up_before < events_from AS due, events_from::text AS "eventsFrom", (events_from - 1)::text AS last,
+      now()::text AS began
+    FROM retention`
   if (!due) return
   let missingDays = 0
   for (const shard of byShard(stores)) missingDays += await rollUpShardBefore(shard, last, options)
   if (missingDays > 0 || options.signal?.aborted) return
+  // A site that has moved meanwhile may have been on no shard when it was visited. The next round visits all again.
   await postgres`
     UPDATE retention SET rolled_up_before = ${eventsFrom}::text::date, rolled_up_at = now()
-    WHERE rolled_up_before < ${eventsFrom}::text::date`
+    WHERE rolled_up_before < ${eventsFrom}::text::date
+      AND NOT EXISTS (SELECT FROM site_moves WHERE moved_at >= ${began}::text::timestamptz)`
 }
 
 /** Returns the number of ranges of days through the last one that are still not rolled up. */
@@ -142,25 +149,36 @@ async function rollUpShardBefore(
 }
 
 /** Also drops events that an import wrote for such a month in the meantime, which are not counted (decision D-80). */
-export async function dropRolledUp({ postgres, cluster }: AllStores, patience = stalestReader): Promise<string[]> {
+export async function dropRolledUp(stores: AllStores, patience = stalestReader): Promise<string[]> {
+  const { postgres, cluster } = stores
   const [row] = await postgres<{ month: string }[]>`
     SELECT to_char(rolled_up_before, 'YYYYMM') AS month FROM retention
     WHERE rolled_up_at <= now() - ${patience}::text::interval`
   if (!row) return []
-  const dropped = await Promise.all(cluster.shards.map((clickhouse) => dropMonthsBefore(clickhouse, row.month)))
-  return [...new Set(dropped.flat())].sort()
+  const due = await Promise.all(cluster.shards.map((clickhouse) => monthsBefore(clickhouse, row.month)))
+  const months = [...new Set(due.flat())].sort()
+  const [first] = months
+  if (first === undefined) return []
+  for (const [index, clickhouse] of cluster.shards.entries()) {
+    await noteEarlierKeptDays({ postgres, clickhouse })
+    await noteKeptDays({ postgres, clickhouse }, dayOf(first))
+    await noteInClickHouse({ postgres, clickhouse })
+    for (const month of due[index] ?? []) await dropMonth(clickhouse, month)
+  }
+  return months
 }
 
-async function dropMonthsBefore(clickhouse: ClickHouse, month: string): Promise<string[]> {
+/** The first day of a month `YYYYMM`. */
+const dayOf = (month: string): string => `${month.slice(0, 4)}-${month.slice(4)}-01`
+
+async function monthsBefore(clickhouse: ClickHouse, month: string): Promise<string[]> {
   const found = await clickhouse.rowsPatiently<{ partition: string }>(sql`
     SELECT DISTINCT partition FROM system.parts
     WHERE database = currentDatabase() AND table = 'events' AND active AND partition < ${text(month)}
     ORDER BY partition`)
-  for (const { partition } of found) {
-    // Without this setting ClickHouse refuses to drop more than 50 GB.
-    await clickhouse.run(sql`ALTER TABLE events DROP PARTITION ID ${text(partition)}`, {
-      max_partition_size_to_drop: '0',
-    })
-  }
   return found.map(({ partition }) => partition)
 }
+
+/** Without this setting ClickHouse refuses to drop more than 50 GB. */
+const dropMonth = (clickhouse: ClickHouse, month: string): Promise<void> =>
+  clickhouse.run(sql`ALTER TABLE events DROP PARTITION ID ${text(month)}`, { max_partition_size_to_drop: '0' })

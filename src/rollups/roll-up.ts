@@ -6,6 +6,7 @@ import { date, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 import type { Stores } from '../stores/stores.ts'
 import { onDays } from '../traffic/conditions.ts'
 import { readCoverage, retainedFrom, rolledUpDays } from './coverage.ts'
+import { noteInClickHouse } from './ledger.ts'
 import { gapsAfter } from './replica-gaps.ts'
 import { areAlive, beginRun, daysToRollUp, monthsToRollUp, publishRun, type RunSpan, releaseRun } from './runs.ts'
 import { monthStatements, rollupStatements } from './statements.ts'
@@ -130,6 +131,7 @@ async function write(
       throw new Error(`Site ${siteId} moves to another shard. The next round tries again.`)
     return // the site was deleted
   }
+  await noteInClickHouse({ postgres, clickhouse })
   const writing = await statements(run.version)
   // A day was invalidated just before. The next round tries again.
   if (!writing) return releaseRun(postgres, run)

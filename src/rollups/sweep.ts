@@ -1,10 +1,11 @@
 // Deletes rollup rows of a shard that no reader can be using any more, for many sites at once: a deletion goes through every part of a table.
 
-import { join, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
+import { date, join, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 import type { Stores } from '../stores/stores.ts'
 import { onDays } from '../traffic/conditions.ts'
-import { keyStartsWith } from './keys.ts'
-import { claimLeftovers, givenUp, type Leftover, noteSwept, releaseRun } from './runs.ts'
+import { isOfEarlierEpoch, keyStartsWith } from './keys.ts'
+import { noteInClickHouse } from './ledger.ts'
+import { claimLeftovers, givenUp, type Leftover, noteSwept, releaseRun, stalestReader } from './runs.ts'
 
 /** Leftovers per statement. */
 const mostSwept = 50
@@ -15,6 +16,7 @@ export async function sweep(stores: Stores, patience?: string): Promise<number> 
   // Later runs may write rows under the same versions, so no replica may be left with the old ones.
   if (clickhouse.replicas && (await clickhouse.replicas.without(await clickhouse.replicas.worker())).length > 0)
     return 0
+  await noteInClickHouse(stores) // that other rows are readable now
   let swept = 0
   const sweepAll = async (find: () => Promise<Leftover[]>, end: (one: Leftover) => Promise<void>) => {
     for (let found = await find(); found.length > 0; found = await find()) {
@@ -24,6 +26,7 @@ export async function sweep(stores: Stores, patience?: string): Promise<number> 
       swept += found.length
     }
   }
+  await sweepEarlierEpochs(stores, patience)
   await sweepAll(
     () => givenUp(postgres, clickhouse.shard, mostSwept),
     (one) => noteSwept(postgres, one),
@@ -33,6 +36,20 @@ export async function sweep(stores: Stores, patience?: string): Promise<number> 
     (one) => releaseRun(postgres, one),
   )
   return swept
+}
+
+/** Once in each epoch (decision D-205). Days whose events are gone keep the rows of earlier epochs. */
+async function sweepEarlierEpochs({ postgres, clickhouse }: Stores, patience = stalestReader): Promise<void> {
+  const [due] = await postgres<{ epoch: number; eventsFrom: string }[]>`
+    SELECT epoch, events_from::text AS "eventsFrom" FROM ledger, retention, shards
+    WHERE number = ${clickhouse.shard} AND swept_epoch < epoch AND began_at < now() - ${patience}::text::interval`
+  if (!due) return
+  for (const table of [sql`short_rollups`, sql`long_rollups`])
+    await clickhouse.run(
+      sql`DELETE FROM ${table} WHERE ${isOfEarlierEpoch(due.epoch)} AND day >= ${date(due.eventsFrom)}`,
+      { lightweight_deletes_sync: '2' },
+    )
+  await postgres`UPDATE shards SET swept_epoch = ${due.epoch} WHERE number = ${clickhouse.shard}`
 }
 
 const rowsOf = (some: readonly Leftover[]): Sql =>

@@ -7,6 +7,7 @@ import { date, sql, texts } from '../stores/clickhouse-sql.ts'
 import type { Stores } from '../stores/stores.ts'
 import { onDays } from '../traffic/conditions.ts'
 import { retainedFrom } from './coverage.ts'
+import { noteInClickHouse } from './ledger.ts'
 import { gapsAfter } from './replica-gaps.ts'
 import { mostEvents, rollUpMonths, settings } from './roll-up.ts'
 import {
@@ -137,6 +138,7 @@ async function write(
   days: readonly DayRange[],
 ): Promise<string[]> {
   const runs = await beginRuns(postgres, ids, clickhouse.shard, days)
+  await noteInClickHouse({ postgres, clickhouse })
   const worker = await workerOf(clickhouse)
   // Versions differ only where a day was rolled up before.
   for (const [version, some] of Map.groupBy(runs, (run) => run.version)) {

@@ -16,7 +16,7 @@ interface Status {
 }
 
 /** The tables of migrations/clickhouse. */
-const tableCount = 5
+const tableCount = 7
 const everyMs = 10
 const otherMs = 200
 
@@ -72,7 +72,7 @@ async function statusOf(replica: ClickHouse, signal?: AbortSignal): Promise<Stat
         sum(inserts_in_queue) AS toFetch, max(absolute_delay) AS lag
       FROM system.replicas
       WHERE database = currentDatabase()
-        AND table IN ('events', 'titles', 'short_rollups', 'long_rollups', 'today_rollups')`,
+        AND table IN ('events', 'titles', 'short_rollups', 'long_rollups', 'today_rollups', 'ledger', 'kept_days')`,
     signal,
   )
   return status as Status

@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Unavailable } from './breaker.ts'
 import { type ClickHouse, type ClickHouseReader, isReplicaUnwell } from './clickhouse.ts'
-import type { Sql } from './clickhouse-sql.ts'
+import { type Sql, sql } from './clickhouse-sql.ts'
 import { catchUp, lagOf } from './replica-lag.ts'
 
 /** A replica that did not have the rows of a rolled-up day when the day became readable. The number grows with every such day. */
@@ -21,13 +21,12 @@ export interface ReplicaReads {
   close(): void
 }
 
-/** A query that takes longer is sent to another replica as well, and the first answer counts. A quick one takes 20 ms. */
-const hedgeAfterMs = 250
-/** Of all queries, at most this share is sent twice. */
-const hedgedShare = 0.05
-const mostHedgesAtOnce = 5
-/** With more queries running, another copy would only add to the load. */
-const saturatedAt = 8
+/**
+ * A replica that has not answered for so long is asked whether it answers at all. One that stands still costs a query 1.3 s; a query
+ * that only takes long goes on.
+ */
+const silentMs = 1_000
+const signOfLifeMs = 250
 const catchUpMs = 2_000
 /** How long queries may wait while the first replica is read again. */
 const returnMs = 300
@@ -41,8 +40,6 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
   let current: number | undefined
   /** Set while queries must wait for another replica. */
   let moving: Promise<void> | undefined
-  let left = Promise.withResolvers<void>()
-  let hedges = mostHedgesAtOnce
   const running = replicas.map(() => 0)
   const gapMarks = replicas.map(() => 0)
   const closedMarks = replicas.map(() => 0)
@@ -57,7 +54,7 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
     if (current === undefined || hasGap(current)) await leave(current).catch(() => leave(current))
     const first = current as unknown as number
     try {
-      return await readHedged<Row>(first, statement, signal)
+      return await readFrom<Row>(first, statement, signal)
     } catch (error) {
       if (!isReplicaUnwell(error) || signal?.aborted) throw error
       await leave(first, error as Error)
@@ -67,50 +64,20 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
 
   const hasGap = (replica: number): boolean => (gapMarks[replica] as number) > (closedMarks[replica] as number)
 
-  async function readHedged<Row>(first: number, statement: Sql, signal?: AbortSignal): Promise<Row[]> {
-    hedges = Math.min(mostHedgesAtOnce, hedges + hedgedShare)
-    const [own, others] = [new AbortController(), new AbortController()]
-    const answer = readFrom<Row>(first, statement, either(signal, own.signal))
-    const waiting = new AbortController()
-    const isLate = await Promise.race([
-      answer.then(
-        () => false,
-        () => false,
-      ),
-      pause(hedgeAfterMs, true, { signal: waiting.signal }).catch(() => false),
-      left.promise.then(() => true),
-    ])
-    waiting.abort()
-    if (!isLate) return answer
-    const second = current === first ? replicas.findIndex((_, index) => index !== first && mayHedge(index)) : current
-    if (second === undefined || second < 0) return answer
-    // A replica that was left does not count: its queries are asked again.
-    if (current === first) hedges--
-    const again = (async () => {
-      if (current !== second) await catchUpWith(second, catchUpMs)
-      const rows = await readFrom<Row>(second, statement, either(signal, others.signal))
-      if (current === first) moveTo(second)
-      return rows
-    })()
+  async function readFrom<Row>(number: number, statement: Sql, signal?: AbortSignal): Promise<Row[]> {
+    const replica = replicas[number] as ClickHouse
+    const stopped = new AbortController()
+    const silent = setTimeout(() => {
+      replica.rows(sql`SELECT 1`, AbortSignal.timeout(signOfLifeMs)).catch((error) => stopped.abort(error))
+    }, silentMs)
+    running[number] = (running[number] as number) + 1
     try {
-      return await Promise.any([answer, again])
+      return await replica.rows<Row>(statement, either(signal, stopped.signal))
     } catch (error) {
-      throw (error as AggregateError).errors[0]
+      throw stopped.signal.aborted ? new Unavailable('A replica does not answer', { cause: error }) : error
     } finally {
-      own.abort()
-      others.abort()
-    }
-  }
-
-  const mayHedge = (replica: number): boolean =>
-    hedges >= 1 && (running[replica] as number) < saturatedAt && !hasGap(replica)
-
-  async function readFrom<Row>(replica: number, statement: Sql, signal?: AbortSignal): Promise<Row[]> {
-    running[replica] = (running[replica] as number) + 1
-    try {
-      return await (replicas[replica] as ClickHouse).rows<Row>(statement, signal)
-    } finally {
-      running[replica] = (running[replica] as number) - 1
+      clearTimeout(silent)
+      running[number] = (running[number] as number) - 1
     }
   }
 
@@ -130,7 +97,10 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
           return false
         },
       )
-      if (isReady) return moveTo(index)
+      if (isReady) {
+        current = index
+        return
+      }
     }
     throw cause instanceof Unavailable
       ? cause
@@ -141,12 +111,6 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
     const mark = gapMarks[replica] as number
     await catchUp(replicas[replica] as ClickHouse, replicas, withinMs)
     closedMarks[replica] = mark
-  }
-
-  function moveTo(replica: number): void {
-    current = replica
-    left.resolve()
-    left = Promise.withResolvers()
   }
 
   /** Leaves a replica that is behind, and returns to the first one when it is well again. */
@@ -174,10 +138,11 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
         if (performance.now() > deadline) return
         await pause(5)
       }
-      await catchUpWith(home, returnMs).then(
-        () => moveTo(home),
-        () => {},
+      const isReady = await catchUpWith(home, returnMs).then(
+        () => true,
+        () => false,
       )
+      if (isReady) current = home
     })().finally(() => (moving = undefined))
     await moving
   }

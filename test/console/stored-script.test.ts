@@ -49,7 +49,7 @@ const shown = [
 /** The other columns of text: ids, words from a fixed list, zones that Temporal knows, and what no page reads. */
 const others = [
   /\.(id|account_id|site_id|user_id|key_id)$/,
-  /^(collectors|imports|leases|migrations|retention|salts|rollup_\w+|today_coverage|user_identities)\./,
+  /^(collectors|imports|leases|migrations|retention|salts|rollup_\w+|shards|today_coverage|user_identities)\./,
   /^(accounts\.plan|members\.role|one_time_links\.(purpose|role)|audit_log\.action)$/,
   /^(sites\.(time_zone|excluded_countries)|(users|shared_links)\.password_hash|api_keys\.rotated_from)$/,
   /^shared_links\.(country|device)$/,

@@ -16,6 +16,12 @@ test('erasing a site leaves no row of it in any table with sites', async (t) => 
   await world.rollUp('2026-03-14')
   await rollUpToday(world.stores, world.siteId, 'UTC', Date.parse('2026-03-15T12:00:00Z'))
 
+  await clickhouse.insert(
+    'kept_days',
+    [{ site_id: world.siteId, version: 1, first: '2020-01-01', last: '2020-01-01' }],
+    world.siteId,
+  )
+
   const tables = await clickhouse.rows<{ held: string }>(sql`
     SELECT table AS held FROM system.columns WHERE database = currentDatabase() AND name = 'site_id' ORDER BY held`)
   const rowsLeft = async () => {
@@ -27,7 +33,7 @@ test('erasing a site leaves no row of it in any table with sites', async (t) => 
     }
     return Object.fromEntries(left)
   }
-  const all = { events: 1, long_rollups: 1, today_rollups: 1, short_rollups: 1, titles: 1 }
+  const all = { events: 1, kept_days: 1, long_rollups: 1, today_rollups: 1, short_rollups: 1, titles: 1 }
   assert.deepEqual(await rowsLeft(), all)
   await eraseSites(clickhouse, [world.siteId])
   assert.deepEqual(await rowsLeft(), Object.fromEntries(Object.keys(all).map((name) => [name, 0])))

@@ -1,18 +1,24 @@
 // Moving a site to another shard: what is copied, who waits for whom, and what an interruption leaves behind.
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { test } from 'node:test'
+import { type TestContext, test } from 'node:test'
 import { deleteSite } from '../../src/accounts/sites.ts'
 import { eraseRows } from '../../src/erasure/job.ts'
+import { importFile } from '../../src/importing/job.ts'
 import { collectorsWithout, reportCollector } from '../../src/moving/collectors.ts'
 import { refuseRunningUploads } from '../../src/moving/copy.ts'
 import type { Step } from '../../src/moving/move-site.ts'
 import { cancelMove, holdSite, unfinishedMoves } from '../../src/moving/moves.ts'
 import { whileOnItsShard } from '../../src/moving/writing.ts'
 import { invalidateDays } from '../../src/rollups/invalidation.ts'
+import { declareRetention, dropRolledUp, rollUpBeforeDropping } from '../../src/rollups/retention.ts'
 import { beginRun, publishRun } from '../../src/rollups/runs.ts'
 import { sweep } from '../../src/rollups/sweep.ts'
 import { rollUpToday } from '../../src/rollups/today.ts'
+import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { eventually } from '../support/eventually.ts'
 import { nothing, now, openMovingSite } from './moving-site.ts'
@@ -277,4 +283,76 @@ test('an import and a move of the same site wait for each other', async (t) => {
   })
   await importing
   assert.deepEqual(order, ['moved', 'import'])
+})
+
+test('a site that moves while retention rolls up keeps its history', async (t) => {
+  const { postgres, source, target, cluster, move, record, pageviews } = await openMovingSite(t)
+  await record(['2024-01-05', '2024-01-06', '2026-11-10'])
+  assert.equal(await pageviews('2024-01'), 6)
+  await declareRetention(postgres, '2024-10-01')
+  // Retention visits the shard where the site will be; then the site moves there; then retention visits the shard where the site was.
+  let moved: Promise<unknown> | undefined
+  const left: ClickHouse = {
+    ...source,
+    async rowsPatiently(...given) {
+      moved ??= move()
+      await moved
+      return source.rowsPatiently(...given)
+    },
+  }
+  await rollUpBeforeDropping({ postgres, cluster: { ...cluster, shards: [target, left] } }, {})
+  assert.deepEqual(await dropRolledUp({ postgres, cluster }, '0 seconds'), [], 'the next round visits all shards again')
+  await rollUpBeforeDropping({ postgres, cluster }, {})
+  assert.deepEqual(await dropRolledUp({ postgres, cluster }, '0 seconds'), ['202401'])
+  assert.equal(await pageviews('2024-01'), 6)
+})
+
+/** Imports a file of two batches, one for each month. */
+async function openImport(t: TestContext) {
+  const moving = await openMovingSite(t)
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-import-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const path = join(folder, 'visits.csv')
+  const visits = ['2026-09-01', '2026-10-01'].map((day) => `${day}T10:00:00Z,https://moving.example/,v`)
+  writeFileSync(path, ['time,url,visitor', ...visits, ''].join('\n'))
+  const countries = { countryOf: () => 'DE' as const }
+  return {
+    ...moving,
+    async importInto(clickhouse: ClickHouse) {
+      const { postgres, site } = moving
+      const context = { postgres, clickhouse, countries, site: await site(), now, onProgress() {} }
+      return importFile({ path, format: 'csv' }, context)
+    },
+  }
+}
+
+test('an import that lost its lock does not go on after the site has moved, and nothing is lost or twice', async (t) => {
+  const { source, target, move, importInto, pageviews } = await openImport(t)
+  let batches = 0
+  const left: ClickHouse = {
+    ...source,
+    async insert(...given) {
+      if (given[0] === 'events' && ++batches === 2) await move()
+      return source.insert(...given)
+    },
+  }
+  await assert.rejects(importInto(left), /moved to another shard\. Import the file again/)
+  assert.equal(await pageviews(), 1)
+  const { imported } = await importInto(target)
+  assert.deepEqual([imported, await pageviews()], ['rest', 2])
+})
+
+test('an import into a site that is deleted meanwhile says so, and its events are erased', async (t) => {
+  const { postgres, source, siteId, importInto, rowsOn } = await openImport(t)
+  const left: ClickHouse = {
+    ...source,
+    async insert(...given) {
+      await deleteSite(postgres, siteId)
+      await eraseRows({ postgres, clickhouse: source })
+      return source.insert(...given)
+    },
+  }
+  await assert.rejects(importInto(left), /The site was deleted/)
+  await eraseRows({ postgres, clickhouse: source })
+  assert.deepEqual(await rowsOn(source), nothing)
 })

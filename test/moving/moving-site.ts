@@ -88,9 +88,12 @@ export async function openMovingSite(t: TestContext) {
       )
       return found.map(({ data }) => JSON.stringify(data))
     },
-    /** The events in all of the year. */
-    async pageviews(): Promise<number> {
-      const read = { site: await site(), parameters, queueKey: 'test' }
+    /** The events in all of the year, or in a month of another one. */
+    async pageviews(month?: string): Promise<number> {
+      const firstDay = Temporal.PlainDate.from(`${month ?? '2026-01'}-01`)
+      const lastDay = firstDay.add({ months: 1 }).subtract({ days: 1 })
+      const range = month === undefined ? parameters.range : ({ name: 'custom', firstDay, lastDay } as const)
+      const read = { site: await site(), parameters: { ...parameters, range }, queueKey: 'test' }
       const { data } = await stats.read({ report: 'overview', ...read }, AbortSignal.timeout(60_000))
       return (data as { current: { pageviews: number } }).current.pageviews
     },

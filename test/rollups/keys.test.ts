@@ -83,11 +83,13 @@ test('with an excluded country, every report about such sources is the same from
       ),
     ),
   )
+  // Without a device, every source and report; with one, every source but not with every report, unless FOOTFALL_FULL=1.
   const answers = async () => {
     const all: unknown[] = []
-    for (const name of Object.keys(reports)) {
-      for (const device of [{}, { device: 'mobile' }]) {
-        for (const source of [{}, ...named.map((utm_source) => ({ utm_source }))]) {
+    for (const [index, name] of Object.keys(reports).entries()) {
+      for (const [number, source] of [{}, ...named.map((utm_source) => ({ utm_source }))].entries()) {
+        const isDrawn = process.env.FOOTFALL_FULL || (index + number) % 4 === 0
+        for (const device of [{}, ...(isDrawn ? [{ device: 'mobile' }] : [])]) {
           all.push([name, device, source, await world.data(`/stats/${name}`, { ...march, ...device, ...source })])
         }
       }

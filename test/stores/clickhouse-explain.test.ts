@@ -29,7 +29,8 @@ test('with FOOTFALL_EXPLAIN=1 every statement is logged with its parameters, pla
   assert.equal(answer.status, 200, await answer.text())
 
   const lines = await eventually(async () => {
-    const found = linesOf(api.log())
+    // The API also asks once whether the databases are of the same moment.
+    const found = linesOf(api.log()).filter(({ statement }) => !/\bFROM ledger\b/.test(statement))
     assert.equal(found.length, 2, 'pages reads the rows, and then their titles')
     return found
   })

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import type { DatabaseSync } from 'node:sqlite'
 import { openSpoolFile, removeSpoolFile, spoolFiles, writeWithReserve } from '../spool/files.ts'
 import type { Placements } from './placements.ts'
-import { bringBack, setAside } from './set-aside.ts'
+import { bringBack, setAside, siteOf } from './set-aside.ts'
 
 export interface SpooledBatch {
   id: string
@@ -27,6 +27,10 @@ export interface Batches {
   /** Whether no batch of this shard is planned or kept, so that the next one follows the placements. */
   isIdle(shard: number): boolean
   isEmpty(): boolean
+  /** The sites that have events in the spool. */
+  siteIds(): string[]
+  /** Lets the events of batches that were sent, but not confirmed, be shipped in new ones. */
+  forgetPlans(): void
   close(): void
 }
 
@@ -42,6 +46,8 @@ export function openBatches(folder: string, placements: Placements): Batches {
     return file
   }
 
+  const isAllEmpty = () => spoolFiles(folder).every((number) => isEmpty(fileOf(number)))
+
   return {
     next(shard) {
       const numbers = spoolFiles(folder)
@@ -55,6 +61,7 @@ export function openBatches(folder: string, placements: Placements): Batches {
         files.delete(number)
         removeSpoolFile(folder, number)
       }
+      if (placements.isDoubtful && isAllEmpty()) placements.settle()
       return undefined
     },
     kept(shard) {
@@ -69,7 +76,21 @@ export function openBatches(folder: string, placements: Placements): Batches {
         const file = fileOf(number)
         return planOf(file, shard) === undefined && lastOfBatch(file, shard, { kept: 1 }) === undefined
       }),
-    isEmpty: () => spoolFiles(folder).every((number) => isEmpty(fileOf(number))),
+    isEmpty: isAllEmpty,
+    siteIds() {
+      const found = new Set<string>()
+      for (const number of spoolFiles(folder)) {
+        for (const group of fileOf(number).prepare('SELECT lines FROM groups').iterate())
+          for (const line of (group as { lines: string }).lines.split('\n')) found.add(siteOf(line))
+      }
+      return [...found]
+    },
+    forgetPlans() {
+      for (const number of spoolFiles(folder)) {
+        const file = fileOf(number)
+        writeWithReserve(file, folder, () => file.exec('DELETE FROM batches; UPDATE groups SET kept = 0'))
+      }
+    },
     close() {
       for (const file of files.values()) file.close()
     },
@@ -98,7 +119,7 @@ function nextOf(file: DatabaseSync, shard: number, folder: string, placements: P
     })
   return {
     id,
-    isRepeated: planned !== undefined,
+    isRepeated: planned !== undefined || placements.isDoubtful,
     lines: linesOf(file, shard, last_group, { kept: 0 }),
     remove: () => end('DELETE FROM groups'),
     keep: () => end('UPDATE groups SET kept = 1'),

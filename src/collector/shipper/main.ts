@@ -4,13 +4,15 @@ import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readCollectorConfigOrExit } from '../../config.ts'
 import { eraseAgain } from '../../erasure/deleted-sites.ts'
-import { forgetCollector, reportCollector } from '../../moving/collectors.ts'
+import { forgetCollector, placementsOf, reportCollector } from '../../moving/collectors.ts'
 import { retainedFrom } from '../../rollups/coverage.ts'
 import { invalidateDays } from '../../rollups/invalidation.ts'
+import { noteInClickHouse } from '../../rollups/ledger.ts'
 import type { ClickHouse } from '../../stores/clickhouse.ts'
 import { openCluster } from '../../stores/cluster.ts'
 import { within } from '../../stores/deadline.ts'
 import { openPostgres } from '../../stores/postgres.ts'
+import { byShard } from '../../stores/stores.ts'
 import { openBatches } from './batches.ts'
 import { openDeadLetters } from './dead-letters.ts'
 import { deliverNotes, type NoteReaders } from './notes.ts'
@@ -52,9 +54,17 @@ const stores = {
   now: Date.now,
 }
 const noteReaders: NoteReaders = {
-  invalidateDays: (days) => answered(invalidateDays(postgres, days)),
+  async invalidateDays(days) {
+    if (await answered(invalidateDays(postgres, days))) await noteShards()
+  },
   // This only records that they must be erased; the process that rolls up erases them (erasure/job.ts).
   eraseDeleted: (siteIds) => answered(eraseAgain(postgres, siteIds)),
+}
+
+/** If it fails, the process that rolls up does it within a minute. */
+async function noteShards(): Promise<void> {
+  const noted = byShard({ postgres, cluster }).map((shard) => noteInClickHouse(shard))
+  await answered(Promise.allSettled(noted))
 }
 
 let ending = false
@@ -69,6 +79,7 @@ const send = (message: ShipperMessage) => process.send?.(message)
 /** The holds that this process follows: since PostgreSQL reported them, no batch of their shard was under way. */
 const confirmed = new Set<string>()
 let reportedAt: string | undefined
+let isShipping = false
 let reporting: Promise<boolean> | undefined
 // A collector that PostgreSQL knows ships without it. One that it does not know could write events of a site that is moving.
 while (!ending && !(await report()) && !placements.isKnown) await pause(everyMs)
@@ -83,6 +94,7 @@ const noting = setInterval(deliver, everyMs)
 const releasing = setInterval(release, releaseEveryMs)
 /** Why batches are not shipped, by shard. */
 const failing = new Map<number, string>()
+isShipping = true
 if (placements.isKnown) await Promise.all(cluster.shards.map(ship))
 clearInterval(noting)
 clearInterval(releasing)
@@ -138,7 +150,12 @@ function report(): Promise<boolean> {
   reporting ??= (async () => {
     try {
       const own = { id: placements.id, host: hostname(), shards: cluster.shards.length, holds: [...confirmed] }
-      const { placements: changed, asOf } = await answered(reportCollector(postgres, { ...own, since: reportedAt }))
+      const {
+        placements: changed,
+        asOf,
+        life,
+      } = await answered(reportCollector(postgres, { ...own, since: reportedAt }))
+      if (life !== placements.life) await beginLife(life)
       placements.take(changed)
       reportedAt = asOf
       return true
@@ -150,6 +167,18 @@ function report(): Promise<boolean> {
     reporting = undefined
   })
   return reporting
+}
+
+/**
+ * PostgreSQL is another one than before, or in another epoch: the sites of the spool may be elsewhere, and what was sent may be gone. A
+ * process that ships ends, and the next one begins with this.
+ */
+async function beginLife(life: string): Promise<void> {
+  const isNew = placements.life === undefined
+  if (isShipping && !isNew) process.exit(1)
+  const all = isNew ? [] : await answered(placementsOf(postgres, batches.siteIds()))
+  if (!isNew) batches.forgetPlans()
+  placements.beginLife(life, all)
 }
 
 /** Call it between two batches of the shard. */

@@ -1,6 +1,7 @@
 // Where events of sites that were moved to another shard belong. The collector gives each event the shard that its site had at that
 // moment; the site may move before the event is shipped. What PostgreSQL reports is kept in `placements.sqlite` in the spool folder, so that
-// a shipper that restarts without PostgreSQL still knows it (decision D-203).
+// a shipper that restarts without PostgreSQL still knows it (decision D-203). It belongs to one installation and one epoch (decision D-205):
+// in a restored one, sites may be elsewhere.
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Placement } from '../../moving/collectors.ts'
@@ -12,10 +13,18 @@ export interface Placements {
   /** Whether PostgreSQL has it. A collector that it does not know must not ship. */
   readonly isKnown: boolean
   readonly size: number
+  /** The installation and epoch that this is about. Undefined: a new spool. */
+  readonly life: string | undefined
+  /** Whether events of the spool may already be in ClickHouse although no batch says so. */
+  readonly isDoubtful: boolean
   /** The shard of a site; null while its events are held back; undefined if the site was never moved. */
   of(siteId: string): number | null | undefined
   /** Records what PostgreSQL reports. */
   take(changed: readonly Placement[]): void
+  /** Forgets everything, and begins with these. */
+  beginLife(name: string, all: readonly Placement[]): void
+  /** Nothing is left of the spool of an earlier life. */
+  settle(): void
   /** The holds of sites on this shard. */
   holdsOn(shard: number): string[]
   /** The spool is empty, so a move need not wait for this collector. */
@@ -27,6 +36,7 @@ export function openPlacements(folder: string): Placements {
   const file = openDurableFile(
     join(folder, 'placements.sqlite'),
     `CREATE TABLE IF NOT EXISTS collector (id TEXT NOT NULL, is_known INTEGER NOT NULL) STRICT;
+    CREATE TABLE IF NOT EXISTS life (name TEXT NOT NULL, is_doubtful INTEGER NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS placements (site_id TEXT PRIMARY KEY, shard INTEGER NOT NULL, hold TEXT) STRICT;`,
   )
   const known = new Map<string, Placement>()
@@ -42,6 +52,10 @@ export function openPlacements(folder: string): Placements {
   let isKnown = own.is_known === 1
   const put = file.prepare('INSERT OR REPLACE INTO placements (site_id, shard, hold) VALUES (?, ?, ?)')
 
+  let life = file.prepare('SELECT name, is_doubtful FROM life').get() as
+    | { name: string; is_doubtful: number }
+    | undefined
+
   const setKnown = (now: boolean) => {
     write(() => file.prepare('UPDATE collector SET is_known = ?').run(now ? 1 : 0))
     isKnown = now
@@ -54,6 +68,28 @@ export function openPlacements(folder: string): Placements {
     },
     get size() {
       return known.size
+    },
+    get life() {
+      return life?.name
+    },
+    get isDoubtful() {
+      return life?.is_doubtful === 1
+    },
+    beginLife(name, all) {
+      const next = { name, is_doubtful: life ? 1 : 0 }
+      write(() => {
+        file.exec('DELETE FROM life; DELETE FROM placements')
+        file.prepare('INSERT INTO life (name, is_doubtful) VALUES (?, ?)').run(next.name, next.is_doubtful)
+        for (const { siteId, shard, hold } of all) put.run(siteId, shard, hold)
+      })
+      life = next
+      known.clear()
+      for (const placement of all) known.set(placement.siteId, placement)
+    },
+    settle() {
+      if (!life?.is_doubtful) return
+      write(() => file.exec('UPDATE life SET is_doubtful = 0'))
+      life.is_doubtful = 0
     },
     of(siteId) {
       const placement = known.get(siteId)

@@ -61,7 +61,7 @@ export function setAside(
 }
 
 /** Inside JSON strings every quotation mark is escaped, so this matches only the field itself. */
-const siteOf = (line: string): string => /"siteId":"([^"]*)"/.exec(line)?.[1] ?? ''
+export const siteOf = (line: string): string => /"siteId":"([^"]*)"/.exec(line)?.[1] ?? ''
 
 /** More sites than one call sets aside. */
 const numbersOfCall = 1_000_000

@@ -13,7 +13,7 @@ import { keyOf, type Shipped } from './shipped.ts'
 export interface ShipperStores {
   clickhouse: ClickHouse
   retainedFrom(): Promise<string>
-  batches: Batches
+  batches: Pick<Batches, 'next' | 'kept'>
   deadLetters: DeadLetters
   shipped: Shipped
   now(): number

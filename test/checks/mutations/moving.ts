@@ -4,6 +4,13 @@ import type { Mutation } from './mutations.ts'
 /** Breakages of moving a site to another shard. */
 export const moving: readonly Mutation[] = [
   {
+    name: 'retention: a site that moved meanwhile was rolled up by nobody',
+    file: 'src/rollups/retention.ts',
+    find: 'moved_at >= ${began}::text::timestamptz)',
+    replace: "moved_at >= ${began}::text::timestamptz + interval '1 year')",
+    caughtBy: 'test/moving/move-site.test.ts',
+  },
+  {
     name: 'moving: rows that changed after they were copied are not copied again',
     file: 'src/moving/copy.ts',
     find: 'if (copy?.content === content && copy.rows === slice.rows) continue',

@@ -4,6 +4,13 @@ import type { Mutation } from './mutations.ts'
 /** Breakages of the spool and the shipper: no acknowledged event is lost or counted twice. */
 export const shipper: readonly Mutation[] = [
   {
+    name: 'shipper: what it knows about shards outlives a restore',
+    file: 'src/collector/shipper/main.ts',
+    find: 'if (life !== placements.life) await beginLife(life)',
+    replace: 'if (placements.life === undefined) await beginLife(life)',
+    caughtBy: 'test/moving/spool-after-restore.test.ts',
+  },
+  {
     name: 'power cut: the spool does not sync to disk',
     file: 'src/collector/spool/files.ts',
     find: 'PRAGMA synchronous = FULL;',
@@ -20,8 +27,8 @@ export const shipper: readonly Mutation[] = [
   {
     name: 'shipper: a batch gets a new id with every attempt',
     file: 'src/collector/shipper/batches.ts',
-    find: '    id,\n    isRepeated: planned !== undefined,',
-    replace: '    id: randomUUID(),\n    isRepeated: planned !== undefined,',
+    find: '    id,\n    isRepeated: planned',
+    replace: '    id: randomUUID(),\n    isRepeated: planned',
     caughtBy: 'test/collector/shipper/ship-batch.test.ts',
   },
   {

@@ -1,0 +1,140 @@
+// PostgreSQL records which rollup rows of ClickHouse are readable and which must be deleted. When PostgreSQL is restored from an older dump, or
+// a standby without the last transactions takes over, that record no longer fits the rows. So PostgreSQL counts every change of the record,
+// each count is also written to ClickHouse, and processes compare the two. If they differ, an epoch begins: all days with events are read
+// from the events until they are rolled up again, under versions that no earlier epoch has used (decision D-205).
+import { randomUUID } from 'node:crypto'
+import { Unavailable } from '../stores/breaker.ts'
+import type { ClickHouse } from '../stores/clickhouse.ts'
+import { sql } from '../stores/clickhouse-sql.ts'
+import { withLease } from '../stores/lease.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import { type AllStores, byShard, type Stores } from '../stores/stores.ts'
+
+/** Call it after a change of the ledger and before rows of the shard are written or deleted because of it. */
+export async function noteInClickHouse({ postgres, clickhouse }: Stores): Promise<void> {
+  const [known] = await postgres<
+    { epoch: number; mark: string; isNoted: boolean; isCompared: boolean; events_from: string }[]
+  >`
+    SELECT epoch, mark::text, mark = confirmed_mark AS "isNoted", compared_in = this_start() AS "isCompared", events_from::text
+    FROM shards, ledger, retention WHERE number = ${clickhouse.shard}`
+  if (!known || known.isNoted) return
+  const { epoch, mark, events_from } = known
+  const older = known.isCompared ? undefined : await compareLedger({ postgres, clickhouse })
+  if (older) throw new Unavailable(olderCopy(older))
+  await clickhouse.insert('ledger', [{ epoch, mark, events_from }], `ledger ${epoch} ${mark}`)
+  await postgres`
+    UPDATE shards SET confirmed_mark = greatest(confirmed_mark, ${mark}::text::bigint)
+    WHERE number = ${clickhouse.shard} AND (SELECT ledger.epoch FROM ledger) = ${epoch}`
+}
+
+/**
+ * Notes which versions have the days from this one on that are rolled up for good, of the sites of the shard or of one that moves there. Call
+ * it before their events are dropped, so that a later epoch can read them. To note a day twice does no harm.
+ */
+export async function noteKeptDays({ postgres, clickhouse }: Stores, from: string, siteId?: string): Promise<void> {
+  const isOfShard = siteId === undefined ? postgres`shard = ${clickhouse.shard}` : postgres`sites.id = ${siteId}`
+  const pages = postgres<{ site_id: string; version: number; first: string; last: string }[]>`
+    SELECT site_id, version, lower(range)::text AS first, (upper(range) - 1)::text AS last
+    FROM rollup_coverage JOIN sites ON sites.id = site_id, retention,
+      unnest(days * datemultirange(daterange(${from}::text::date, rolled_up_before))) AS range
+    WHERE ${isOfShard}`
+  for await (const page of pages.cursor(10_000)) await clickhouse.insert('kept_days', page, randomUUID())
+}
+
+/** Notes all days if none were: an installation may have dropped events before there was this table. */
+export async function noteEarlierKeptDays(stores: Stores): Promise<void> {
+  const [row] = await stores.clickhouse.rowsPatiently<{ rows: number }>(sql`SELECT count() AS rows FROM kept_days`)
+  if (row?.rows === 0) await noteKeptDays(stores, '1970-01-01')
+}
+
+interface Noted {
+  epoch: number
+  mark: number
+  eventsFrom: string
+}
+
+/** Which of the two is older than the other. */
+export type Older = 'PostgreSQL' | 'ClickHouse'
+
+/** Undefined: PostgreSQL and the shard are of the same moment. */
+export async function compareLedger({ postgres, clickhouse }: Stores): Promise<Older | undefined> {
+  // Other processes change the count meanwhile. ClickHouse must have what PostgreSQL had confirmed before ClickHouse was asked, and PostgreSQL
+  // must have counted, when it is asked again, what ClickHouse has.
+  const before = await knownOf(postgres, clickhouse.shard)
+  const noted = (await notedIn(clickhouse)) ?? { epoch: 0, mark: 0 }
+  const after = await knownOf(postgres, clickhouse.shard)
+  if (!before || !after || before.epoch !== after.epoch) return undefined // a shard that is not in use yet, or an epoch just began
+  if (noted.epoch > after.epoch || (noted.epoch === after.epoch && noted.mark > after.mark)) return 'PostgreSQL'
+  const isOlder = noted.epoch < before.epoch ? before.confirmed > 0 : noted.mark < before.confirmed
+  if (isOlder) return 'ClickHouse'
+  if (!before.isCompared)
+    await postgres`UPDATE shards SET compared_in = this_start() WHERE number = ${clickhouse.shard}`
+  return undefined
+}
+
+const olderCopy = (older: Older): string =>
+  `${older} is an older copy. The process that rolls up finds out which days to read again.`
+
+/**
+ * Begins an epoch if PostgreSQL and a shard are of different moments, and returns which was older. A shard that does not answer is left
+ * out: nobody reads it either.
+ */
+export async function verifyLedger({ postgres, cluster }: AllStores): Promise<Older | undefined> {
+  const older = await olderOf({ postgres, cluster })
+  if (older) await withLease(postgres, 'begin an epoch', () => beginEpoch({ postgres, cluster }))
+  return older
+}
+
+/** For processes that only read. They wait for the one that rolls up, which begins an epoch. */
+export async function refuseOlder({ postgres, cluster }: AllStores): Promise<void> {
+  const older = await olderOf({ postgres, cluster })
+  if (older) throw new Unavailable(olderCopy(older))
+}
+
+/** All shards at once: one that does not answer takes two seconds. */
+async function olderOf(stores: AllStores): Promise<Older | undefined> {
+  const found = await Promise.all(byShard(stores).map((shard) => compareLedger(shard).catch(() => undefined)))
+  return found.find((one) => one !== undefined)
+}
+
+async function beginEpoch({ postgres, cluster }: AllStores): Promise<void> {
+  const still = await Promise.all(cluster.shards.map((clickhouse) => compareLedger({ postgres, clickhouse })))
+  if (still.every((older) => older === undefined)) return // another process has just done it
+  const [known] = await postgres<[{ epoch: number; eventsFrom: string }]>`
+    SELECT epoch, events_from::text AS "eventsFrom" FROM ledger, retention`
+  const noted = (await Promise.all(cluster.shards.map(notedIn))).filter((one) => one !== undefined)
+  const next = 1 + Math.max(known.epoch, ...noted.map(({ epoch }) => epoch))
+  // ClickHouse knows best which events it has.
+  const eventsFrom =
+    noted
+      .map((one) => one.eventsFrom)
+      .sort()
+      .at(-1) ?? known.eventsFrom
+  const kept = await Promise.all(cluster.shards.map((clickhouse) => keptDays({ postgres, clickhouse })))
+  await postgres`
+    SELECT begin_epoch(${known.epoch}, ${next}, ${eventsFrom}::text::date, ${JSON.stringify(kept.flat())}::text::jsonb)`
+  for (const clickhouse of cluster.shards) await noteInClickHouse({ postgres, clickhouse })
+}
+
+async function keptDays(stores: Stores): Promise<object[]> {
+  await noteEarlierKeptDays(stores)
+  return stores.clickhouse.rowsPatiently(sql`SELECT DISTINCT site_id, version, first, last FROM kept_days`)
+}
+
+async function knownOf(
+  postgres: Postgres,
+  shard: number,
+): Promise<{ epoch: number; mark: number; confirmed: number; isCompared: boolean } | undefined> {
+  const [row] = await postgres<{ epoch: number; mark: string; confirmed: string; isCompared: boolean }[]>`
+    SELECT epoch, confirmed_mark::text AS confirmed, compared_in = this_start() AS "isCompared",
+      (CASE WHEN compared_in <> this_start() AND counted_in = this_start() THEN first_mark ELSE mark END)::text AS mark
+    FROM shards, ledger WHERE number = ${shard}`
+  return row && { ...row, mark: Number(row.mark), confirmed: Number(row.confirmed) }
+}
+
+/** The last epoch that the shard knows. Undefined: nothing was noted yet. */
+async function notedIn(clickhouse: ClickHouse): Promise<Noted | undefined> {
+  const [row] = await clickhouse.rows<Noted>(sql`
+    SELECT epoch, max(mark) AS mark, max(events_from) AS "eventsFrom" FROM ledger GROUP BY epoch ORDER BY epoch DESC LIMIT 1`)
+  return row
+}

@@ -1,0 +1,82 @@
+// A collector keeps its spool while the databases are restored from a backup that is older than a move.
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { createAccount } from '../../src/accounts/accounts.ts'
+import { createSite } from '../../src/accounts/sites.ts'
+import type { ClickHouse } from '../../src/stores/clickhouse.ts'
+import { sql } from '../../src/stores/clickhouse-sql.ts'
+import { startCollectorProcess } from '../support/collector-process.ts'
+import { eventually } from '../support/eventually.ts'
+import { freshShards, type Shards } from '../support/fresh-shards.ts'
+import { runFootfall } from '../support/installation.ts'
+import { keySecretsSetting } from '../support/serve-process.ts'
+
+async function open(t: TestContext, spoolFolder: string) {
+  const shards = await freshShards(2, (end) => t.after(end))
+  return {
+    ...shards,
+    async footfall(...words: string[]) {
+      const environment = { PATH: process.env.PATH ?? '', KEY_SECRETS: keySecretsSetting, ...shards.settings }
+      const { code, stderr } = await runFootfall(words, environment)
+      assert.equal(code, 0, stderr)
+    },
+    async startCollector() {
+      const environment = { ...shards.settings, CLICKHOUSE_URL: '' }
+      const collector = await startCollectorProcess({ postgres: '', clickhouse: '' }, { spoolFolder, environment })
+      t.after(() => collector.kill())
+      return collector
+    },
+  }
+}
+
+type Collector = Awaited<ReturnType<typeof startCollectorProcess>>
+
+async function send(collector: Collector, hits: number): Promise<void> {
+  for (let nth = 0; nth < hits; nth++) {
+    const { status } = await collector.post({ name: 'pageview', url: 'https://a.example/', domain: 'a.example' })
+    assert.equal(status, 202)
+  }
+}
+
+const eventsOf = ({ cluster }: Shards) =>
+  Promise.all(
+    cluster.shards.map(async (clickhouse: ClickHouse) => {
+      const [row] = await clickhouse.rowsPatiently<{ events: number }>(sql`SELECT count() AS events FROM events`)
+      return row?.events
+    }),
+  )
+
+const arrive = (shards: Shards, expected: number[]) =>
+  eventually(async () => assert.deepEqual(await eventsOf(shards), expected))
+
+test('events of a spool go where their sites are in the restored installation', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-restored-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const spool = join(folder, 'spool')
+  const old = await open(t, spool)
+  const accountId = await createAccount(old.postgres, { name: 'A test', plan: 'Agency' })
+  const id = await createSite(old.postgres, { accountId, domain: 'a.example' })
+  await old.postgres`UPDATE sites SET shard = 1 WHERE id = ${id}`
+  const first = await old.startCollector()
+  await send(first, 5)
+  await arrive(old, [5, 0])
+  await old.footfall('backup', join(folder, 'backup'))
+  await old.footfall('site', 'move', 'a.example', '2')
+  await send(first, 3)
+  await arrive(old, [5, 8])
+  // Two events are still in the spool when everything is lost.
+  process.kill(first.shipperPid() as number, 'SIGSTOP')
+  await send(first, 2)
+  process.kill(first.shipperPid() as number, 'SIGKILL')
+  await first.kill()
+
+  const restored = await open(t, spool)
+  await restored.footfall('restore', join(folder, 'backup'))
+  const second = await restored.startCollector()
+  await send(second, 4)
+  await arrive(restored, [5 + 2 + 4, 0])
+  await second.stop()
+})
