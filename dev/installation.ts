@@ -141,7 +141,7 @@ async function fillDemoSite(
     if (known) {
       // The last start ended before the site was full.
       await forgetRollups(postgres, siteId)
-      await eraseSites(clickhouse, [siteId])
+      await eraseSites(clickhouse, async () => [siteId])
     }
     console.log(`Generating 13 months of traffic, ${events.toLocaleString('en')} events …`)
     await generateDemo({ clickhouse, siteId, domain, zone: timeZone, events, seed: 1, until: Date.now() })

@@ -528,7 +528,8 @@ BEGIN
         RETURN 'already there';
     ELSIF EXISTS (SELECT FROM site_moves WHERE site_id = site AND moved_at IS NULL AND to_shard <> target) THEN
         RETURN 'moves elsewhere';
-    ELSIF EXISTS (SELECT FROM deleted_sites WHERE id = site AND shard = target AND erased_at IS NULL) THEN
+    ELSIF EXISTS (SELECT FROM deleted_sites WHERE id = site AND shard = target
+            AND (erased_at IS NULL OR erased_at > now() - interval '2 minutes')) THEN
         RETURN 'old copy';
     END IF;
     -- What is left of an earlier copy is masked, and must not be mistaken for the new one.

@@ -78,7 +78,7 @@ async function makeRoom(
 ): Promise<void> {
   if (replace) {
     await forgetRollups(postgres, siteId)
-    return eraseSites(clickhouse, [siteId])
+    return eraseSites(clickhouse, async () => [siteId])
   }
   const [row] = await clickhouse.rows<{ any: number }>(
     sql`SELECT count() > 0 AS any FROM (SELECT 1 FROM events WHERE site_id = ${textValue(siteId)} LIMIT 1)`,

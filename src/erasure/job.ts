@@ -36,10 +36,10 @@ export async function eraseDeletedSites(stores: Stores, wait = rewriteEvery): Pr
 }
 
 /** The first step: afterwards no statement finds a row of a deleted site. */
-export async function eraseRows({ postgres, clickhouse }: Stores): Promise<void> {
+export async function eraseRows({ postgres, clickhouse }: Stores, withinMs?: number): Promise<void> {
   const open = await sitesToErase(postgres, clickhouse.shard)
   if (open.length === 0) return
-  await eraseSites(clickhouse, idsOf(open))
+  await eraseSites(clickhouse, async () => idsOf(await sitesToErase(postgres, clickhouse.shard)), withinMs)
   await markErasure(postgres, clickhouse.shard, 'erased_at', open)
 }
 

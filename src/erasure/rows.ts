@@ -1,8 +1,9 @@
 // Erasing a site takes three steps, because ClickHouse's DELETE only masks rows: (1) no statement finds the rows any more; (2) the
 // parts with these rows are rewritten without them; (3) ClickHouse removes the files of the old parts, which it keeps for some minutes
 // (decision D-145).
-import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
+import { type ClickHouse, serversOf, workerOf } from '../stores/clickhouse.ts'
 import { instant, type Sql, sql, text, texts } from '../stores/clickhouse-sql.ts'
+import { clockOf } from '../stores/clocks.ts'
 
 /** Every table with recorded data; rollups can be computed from it. A table added here is backed up and restored. */
 export const siteTables = ['events', 'titles'] as const
@@ -17,9 +18,32 @@ const allTables: readonly Sql[] = [
   sql`kept_days`,
 ]
 
-/** Erases many sites at once, because a deletion goes through every part of a table. */
-export async function eraseSites(clickhouse: ClickHouse, siteIds: readonly string[]): Promise<void> {
-  for (const table of allTables) await clickhouse.run(sql`DELETE FROM ${table} WHERE site_id IN ${texts(siteIds)}`)
+/** How long after the look at the list a deletion may begin. A move waits longer (migrations/postgres/0011_way_back.sql). */
+const latestMs = 60_000
+
+/**
+ * Erases many sites at once, because a deletion goes through every part of a table. A process may stand still after it has looked which
+ * sites to erase; meanwhile another one erases them, and a site moves back. So each deletion has a deadline by ClickHouse's clock, which
+ * ClickHouse compares before it deletes anything (decision D-206).
+ */
+export async function eraseSites(
+  clickhouse: ClickHouse,
+  listIds: () => Promise<readonly string[]>,
+  withinMs = latestMs,
+): Promise<void> {
+  const worker = await workerOf(clickhouse)
+  for (const table of allTables) {
+    const deadline = (await clockOf(worker)) + withinMs
+    const siteIds = await listIds()
+    if (siteIds.length === 0) return
+    await worker.run(
+      sql`
+        DELETE FROM ${table} WHERE site_id IN ${texts(siteIds)}
+          AND (SELECT throwIf(now64(3) > ${instant(deadline)}, 'The process stood still. The next round tries again.')) = 0`,
+      // Compared once, not on each replica when it gets to the deletion.
+      { mutations_execute_subqueries_on_initiator: 1 },
+    )
+  }
 }
 
 /** The sites whose rows a statement still finds. */
@@ -48,8 +72,7 @@ export async function rewriteWithout(clickhouse: ClickHouse, siteIds: readonly s
     const left = await partitionsWith(clickhouse, table, siteIds)
     if (left.length > 0) throw new Error(`Partitions ${left.join(', ')} still hold rows of deleted sites`)
   }
-  const [row] = await clickhouse.rowsPatiently<{ now: number }>(sql`SELECT toUnixTimestamp64Milli(now64(3)) AS now`)
-  return new Date(row?.now ?? 0)
+  return new Date(await clockOf(clickhouse))
 }
 
 /** Includes masked rows. */

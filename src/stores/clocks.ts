@@ -1,4 +1,4 @@
-import { serversOf } from './clickhouse.ts'
+import { type ClickHouse, serversOf } from './clickhouse.ts'
 import { sql } from './clickhouse-sql.ts'
 import type { AllStores } from './stores.ts'
 
@@ -19,16 +19,16 @@ export async function readClocks({ postgres, cluster }: AllStores): Promise<Cloc
       const [{ now }] = await postgres<[{ now: string }]>`SELECT extract(epoch FROM clock_timestamp()) * 1000 AS now`
       return Number(now)
     }),
-    ...cluster.shards.flatMap(serversOf).map((clickhouse) =>
-      aheadOfUs(async () => {
-        const [row] = await clickhouse.rows<{ now: number }>(sql`SELECT toUnixTimestamp64Milli(now64(3)) AS now`)
-        return row?.now ?? 0
-      }),
-    ),
+    ...cluster.shards.flatMap(serversOf).map((clickhouse) => aheadOfUs(() => clockOf(clickhouse))),
   ])
   const own = Date.now()
   const clickhouse = clickhouseAhead.map((ahead) => own + Math.round(ahead))
   return { own, postgres: own + Math.round(postgresAhead as number), clickhouse }
+}
+
+export async function clockOf(server: ClickHouse): Promise<number> {
+  const [row] = await server.rows<{ now: number }>(sql`SELECT toUnixTimestamp64Milli(now64(3)) AS now`)
+  return row?.now ?? 0
 }
 
 /** Compares with our clock at the middle of the round trip. */

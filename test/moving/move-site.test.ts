@@ -20,6 +20,7 @@ import { sweep } from '../../src/rollups/sweep.ts'
 import { rollUpToday } from '../../src/rollups/today.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
+import type { Postgres } from '../../src/stores/postgres.ts'
 import { eventually } from '../support/eventually.ts'
 import { nothing, now, openMovingSite } from './moving-site.ts'
 
@@ -27,6 +28,10 @@ import { nothing, now, openMovingSite } from './moving-site.ts'
 const days = ['2026-05-30', '2026-06-01', '2026-10-31', '2026-11-01', '2026-11-14', '2026-11-15']
 const yesterday = '2026-11-14'
 const allSteps: Step[] = ['copying', 'holding', 'comparing', 'changing', 'moved', 'released']
+
+/** Until then, a process that stood still could erase a site that has come back. */
+const twoMinutesLater = (postgres: Postgres) =>
+  postgres`UPDATE deleted_sites SET erased_at = erased_at - interval '2 minutes'`
 
 test('every answer is the same after a move, and the old copy is erased when no reader needs it', async (t) => {
   const site = await openMovingSite(t)
@@ -55,6 +60,8 @@ test('every answer is the same after a move, and the old copy is erased when no 
 
   // Back again: what is left of the first copy must not count.
   await site.record(['2026-11-15'], { on: target, hour: '11' })
+  assert.equal(await site.move({ shard: 1 }), 'old copy', 'a process that erases it may still be at work')
+  await twoMinutesLater(postgres)
   assert.equal(await site.move({ shard: 1 }), 'moved')
   assert.deepEqual(await site.rowsOn(source), await site.rowsOn(target))
   assert.equal(await site.pageviews(), 21)
@@ -168,6 +175,7 @@ test('a move that is given up leaves nothing on the other shard', async (t) => {
   assert.deepEqual(await site.rowsOn(target), nothing)
   assert.equal(await site.pageviews(), 18)
   assert.equal((await unfinishedMoves(postgres)).length, 0)
+  await twoMinutesLater(postgres)
   assert.equal(await site.move(), 'moved')
 })
 
@@ -325,6 +333,32 @@ async function openImport(t: TestContext) {
     },
   }
 }
+
+test('a process that stood still before it erased the old copy does not erase a site that has moved back', async (t) => {
+  const { postgres, source, siteId, record, move, pageviews, rowsOn } = await openMovingSite(t)
+  await record(days)
+  await move()
+  await postgres`UPDATE deleted_sites SET erase_after = now()`
+  const [began, goesOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const standing: ClickHouse = {
+    ...source,
+    async run(...given) {
+      began.resolve()
+      await goesOn.promise
+      return source.run(...given)
+    },
+  }
+  const stoodStill = eraseRows({ postgres, clickhouse: standing }, 1)
+  await began.promise
+  await eraseRows({ postgres, clickhouse: source })
+  assert.deepEqual(await rowsOn(source), nothing)
+  await twoMinutesLater(postgres)
+  assert.equal(await move({ shard: 1 }), 'moved')
+  goesOn.resolve()
+  await assert.rejects(stoodStill, /The process stood still/)
+  assert.equal(await pageviews(), days.length * 3)
+  assert.equal((await rowsOn(source, siteId)).events, days.length * 3)
+})
 
 test('an import that lost its lock does not go on after the site has moved, and nothing is lost or twice', async (t) => {
   const { source, target, move, importInto, pageviews } = await openImport(t)

@@ -59,4 +59,18 @@ export const erasure: readonly Mutation[] = [
     replace: 'AND erased_at IS NULL AND',
     caughtBy: 'test/moving/move-site.test.ts',
   },
+  {
+    name: 'erasure: a process that stood still deletes all the same',
+    file: 'src/erasure/rows.ts',
+    find: 'throwIf(now64(3) > ${instant(deadline)},',
+    replace: 'throwIf(now64(3) > ${instant(deadline + 1e9)},',
+    caughtBy: 'test/moving/move-site.test.ts',
+  },
+  {
+    name: 'moving: a site comes back while a process may still erase its old copy',
+    file: 'migrations/postgres/0011_way_back.sql',
+    find: "interval '2 minutes'",
+    replace: "interval '0 minutes'",
+    caughtBy: 'test/moving/move-site.test.ts',
+  },
 ]
