@@ -1,6 +1,6 @@
 // Imports a file of traffic exactly once, however often the import is started (decision D-120). The file is read twice: the first pass
 // checks everything, the second writes.
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { Fragment } from 'postgres'
 import type { Site } from '../accounts/sites.ts'
@@ -58,8 +58,12 @@ export class FileFaults extends Error {
   }
 }
 
-const givenUp =
-  'Its import started more than 30 days ago and never finished, so it was given up. The events imported so far stay; the rest can only be imported into another site.'
+const whyNoSalt = ({ isOld }: Job): string =>
+  `${
+    isOld
+      ? 'Its import started more than 30 days ago and never finished, so it was given up.'
+      : 'Its import was not finished when the backup was made that this installation was restored from.'
+  } The events imported so far stay; the rest can only be imported into another site.`
 
 const mostFaults = 10
 /** ClickHouse writes this many rows as one block. */
@@ -79,7 +83,7 @@ export async function importFile(file: ImportFile, context: ImportContext): Prom
   const job = await openJob(context, checked.content)
   const outcome = { id: job.id, events: checked.events, bots: checked.bots, tooOld: 0, days: 0 }
   if (job.isFinished) return { ...outcome, imported: 'was' }
-  if (job.salt === null) throw new FileFaults([givenUp])
+  if (job.salt === null) throw new FileFaults([whyNoSalt(job)])
 
   const lock = await context.postgres.reserve()
   try {
@@ -156,6 +160,8 @@ interface Job {
   /** Null when the import is finished or was given up. */
   salt: Buffer | null
   isFinished: boolean
+  /** Salts are deleted after 30 days. */
+  isOld: boolean
   timeZone: string
   batchesDone: number
 }
@@ -164,21 +170,25 @@ interface JobRow {
   id: string
   salt: Buffer | null
   is_finished: boolean
+  is_old: boolean
   time_zone: string
   batches_done: number
 }
 
-/** Finds the import of this content into this site, or creates it. */
+/**
+ * Finds the import of this content into this site, or creates it. Its id follows from both: if PostgreSQL was restored and does not know the
+ * import, the same events are found in ClickHouse.
+ */
 async function openJob({ postgres, site }: ImportContext, content: Buffer): Promise<Job> {
   await postgres`
     INSERT INTO imports (id, site_id, content, time_zone, salt)
-    VALUES (${randomUUID()}, ${site.id}, ${content}, ${site.timeZone}, ${randomBytes(32)})
+    VALUES (${uuidOf(`import of ${content.toString('hex')} into ${site.id}`)}, ${site.id}, ${content}, ${site.timeZone}, ${randomBytes(32)})
     ON CONFLICT (site_id, content) DO NOTHING`
   const [row] = await postgres<[JobRow]>`
-    SELECT id, salt, finished_at IS NOT NULL AS is_finished, time_zone, batches_done
+    SELECT id, salt, finished_at IS NOT NULL AS is_finished, started_at < now() - interval '30 days' AS is_old, time_zone, batches_done
     FROM imports WHERE site_id = ${site.id} AND content = ${content}`
-  const { id, salt, is_finished: isFinished, time_zone: timeZone, batches_done: batchesDone } = row
-  return { id, salt, isFinished, timeZone, batchesDone }
+  const { id, salt, is_finished: isFinished, is_old: isOld, time_zone: timeZone, batches_done: batchesDone } = row
+  return { id, salt, isFinished, isOld, timeZone, batchesDone }
 }
 
 /** Returns how many days have events, and how many events were left out. */
@@ -192,15 +202,21 @@ async function writeFile(
   const days = new Set<string>()
   let batch: TrafficEvent[] = []
   let [number, tooOld] = [0, 0]
+  // An import may have been killed after it sent a batch and before it recorded that, and a restored PostgreSQL has forgotten some or all. They
+  // are written one after the other: where one is not there, the next is not, either.
+  let mayBeThere = true
 
   async function flush(): Promise<void> {
     if (batch.length === 0) return
-    const id = uuidOf(`${job.id} batch ${number}`)
-    // The import may have been killed after it sent this batch and before it recorded that.
-    const isDoubtful = number === job.batchesDone
-    const isRetained = number < job.batchesDone || (await writeBatch(context, { id, events: batch }, isDoubtful))
-    if (isRetained) for (const { day } of batch) days.add(day)
-    else tooOld += batch.length
+    if (number < job.batchesDone) for (const { day } of batch) days.add(day)
+    else {
+      const missing = mayBeThere ? await missingEvents(context.clickhouse, batch) : batch
+      const id = uuidOf(`${job.id} batch ${number}`)
+      if (await writeBatch(context, { id, events: batch }, missing)) {
+        mayBeThere = missing.length < batch.length
+        for (const { day } of batch) days.add(day)
+      } else tooOld += batch.length
+    }
     number++
     batch = []
     if (number > job.batchesDone) {
@@ -249,11 +265,10 @@ const oneReplica =
 async function writeBatch(
   { clickhouse, postgres, site }: ImportContext,
   batch: Batch,
-  isDoubtful: boolean,
+  missing: readonly TrafficEvent[],
 ): Promise<boolean> {
   const isRetained = async () => (batch.events[0]?.day ?? '') >= (await retainedFrom(postgres))
   if (!(await isRetained())) return false
-  const missing = isDoubtful ? await missingEvents(clickhouse, batch.events) : batch.events
   if (await recordBatch(clickhouse, batch, missing)) throw new Error(oneReplica)
   const days = new Set(batch.events.map(({ day }) => day))
   const written = Array.from(days, (day) => ({ siteId: site.id, day }))

@@ -292,6 +292,35 @@ test('an import unfinished after 30 days has no salt any more, and is refused ra
   }
 })
 
+test('a file that a restored PostgreSQL does not know is not imported twice, and an unfinished import of a backup says so', async () => {
+  const { id } = await newSite('forgotten.example')
+  // 25,000 events: three batches, of which the restored PostgreSQL knows one, then none.
+  const lines = Array.from(
+    { length: 25_000 },
+    (_, second) =>
+      `${new Date(Date.UTC(2025, 2, 1) + second * 1_000).toISOString()},https://forgotten.example/,v${second % 7}`,
+  )
+  const path = fileOf('forgotten.csv', `time,url,visitor\n${lines.join('\n')}\n`)
+  await forgetBatches()
+  const postgres = openPostgres(installation.addresses.postgres, 1)
+  try {
+    await installation.json('import', 'forgotten.example', path)
+    await postgres`
+      UPDATE imports SET salt = ${Buffer.alloc(32, 1)}, finished_at = NULL, batches_done = 1 WHERE site_id = ${id}`
+    assert.equal((await installation.json('import', 'forgotten.example', path)).imported, 'rest')
+    await postgres`DELETE FROM imports WHERE site_id = ${id}`
+    assert.equal((await installation.json('import', 'forgotten.example', path)).imported, 'whole')
+    assert.equal((await rowsOf(id, sql`event_id`)).length, 25_000)
+    await postgres`UPDATE imports SET finished_at = NULL WHERE site_id = ${id}`
+    await assert.rejects(
+      installation.json('import', 'forgotten.example', path),
+      /was not finished when the backup was made/,
+    )
+  } finally {
+    await postgres.end()
+  }
+})
+
 /** Disables ClickHouse's own deduplication, so that only looking first prevents duplicates. */
 async function forgetBatches(): Promise<void> {
   const clickhouse = openClickHouse(installation.addresses.clickhouse)

@@ -80,3 +80,39 @@ test('events of a spool go where their sites are in the restored installation', 
   await arrive(restored, [5 + 2 + 4, 0])
   await second.stop()
 })
+
+test('a hold that a restored PostgreSQL does not know ends, and its number does not count for another site', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-restored-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const installation = await open(t, join(folder, 'spool'))
+  const { postgres } = installation
+  const accountId = await createAccount(postgres, { name: 'A test', plan: 'Agency' })
+  const ids = await Promise.all(['a.example', 'b.example'].map((domain) => createSite(postgres, { accountId, domain })))
+  await postgres`UPDATE sites SET shard = 1`
+  const collector = await installation.startCollector()
+  await send(collector, 1)
+  await arrive(installation, [1, 0])
+
+  const holdOf = async (siteId: string, hold: string) => {
+    await postgres`
+      INSERT INTO leases (name, holder, expires_at)
+      VALUES (${`move ${siteId}`}, gen_random_uuid(), now() + interval '1 hour')`
+    await postgres`
+      INSERT INTO site_moves (site_id, from_shard, to_shard, hold) VALUES (${siteId}, 1, 2, ${hold}::text::bigint)`
+  }
+  const confirmed = async () =>
+    (await postgres`SELECT holds::text[] AS holds FROM collectors`).map(({ holds }) => holds)
+  const [first, second] = ids as [string, string]
+  await holdOf(first, '7')
+  await eventually(async () => assert.deepEqual(await confirmed(), [['7']]))
+  await send(collector, 2)
+  // As a database that was copied before the move: it does not know it, and counts its holds from there again.
+  await postgres`DELETE FROM site_moves`
+  await arrive(installation, [3, 0])
+  await eventually(async () => assert.deepEqual(await confirmed(), [[]]))
+  await holdOf(second, '7')
+  await eventually(async () => assert.deepEqual(await confirmed(), [['7']]))
+  await send(collector, 1)
+  await arrive(installation, [4, 0])
+  await collector.stop()
+})

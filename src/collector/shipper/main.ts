@@ -4,7 +4,7 @@ import { hostname } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
 import { readCollectorConfigOrExit } from '../../config.ts'
 import { eraseAgain } from '../../erasure/deleted-sites.ts'
-import { forgetCollector, placementsOf, reportCollector } from '../../moving/collectors.ts'
+import { forgetCollector, type Placement, placementsOf, reportCollector } from '../../moving/collectors.ts'
 import { retainedFrom } from '../../rollups/coverage.ts'
 import { invalidateDays } from '../../rollups/invalidation.ts'
 import { noteInClickHouse } from '../../rollups/ledger.ts'
@@ -76,8 +76,8 @@ process.once('SIGTERM', () => {
 
 const send = (message: ShipperMessage) => process.send?.(message)
 
-/** The holds that this process follows: since PostgreSQL reported them, no batch of their shard was under way. */
-const confirmed = new Set<string>()
+/** The holds that this process follows, by site: since PostgreSQL reported them, no batch of their shard was under way. */
+const confirmed = new Map<string, string>()
 let reportedAt: string | undefined
 let isShipping = false
 let reporting: Promise<boolean> | undefined
@@ -149,14 +149,16 @@ async function ship(clickhouse: ClickHouse): Promise<void> {
 function report(): Promise<boolean> {
   reporting ??= (async () => {
     try {
-      const own = { id: placements.id, host: hostname(), shards: cluster.shards.length, holds: [...confirmed] }
+      const own = { id: placements.id, host: hostname(), shards: cluster.shards.length, holds: [...confirmed.values()] }
       const {
         placements: changed,
         asOf,
         life,
       } = await answered(reportCollector(postgres, { ...own, since: reportedAt }))
       if (life !== placements.life) await beginLife(life)
-      placements.take(changed)
+      placements.take([...changed, ...(await heldNow(changed))])
+      for (const [siteId, hold] of confirmed)
+        if (!placements.held().some((held) => held.siteId === siteId && held.hold === hold)) confirmed.delete(siteId)
       reportedAt = asOf
       return true
     } catch {
@@ -181,11 +183,24 @@ async function beginLife(life: string): Promise<void> {
   placements.beginLife(life, all)
 }
 
+/** A restored PostgreSQL does not report the end of a hold that it never knew. So whoever holds back events asks for each site. */
+async function heldNow(changed: readonly Placement[]): Promise<Placement[]> {
+  const held = placements.held().filter(({ siteId }) => !changed.some((one) => one.siteId === siteId))
+  if (held.length === 0) return []
+  const found = await answered(
+    placementsOf(
+      postgres,
+      held.map(({ siteId }) => siteId),
+    ),
+  )
+  return held.map(({ siteId, shard }) => found.find((one) => one.siteId === siteId) ?? { siteId, shard, hold: null })
+}
+
 /** Call it between two batches of the shard. */
 function confirmHolds(shard: number): void {
-  const holds = placements.holdsOn(shard).filter((hold) => !confirmed.has(hold))
-  if (holds.length === 0 || !batches.isIdle(shard)) return
-  for (const hold of holds) confirmed.add(hold)
+  const unconfirmed = placements.held(shard).filter(({ siteId, hold }) => confirmed.get(siteId) !== hold)
+  if (unconfirmed.length === 0 || !batches.isIdle(shard)) return
+  for (const { siteId, hold } of unconfirmed) confirmed.set(siteId, hold)
   void report()
 }
 

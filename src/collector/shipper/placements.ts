@@ -25,11 +25,16 @@ export interface Placements {
   beginLife(name: string, all: readonly Placement[]): void
   /** Nothing is left of the spool of an earlier life. */
   settle(): void
-  /** The holds of sites on this shard. */
-  holdsOn(shard: number): string[]
+  /** The sites of this shard whose events are held back, or those of all shards. */
+  held(shard?: number): Held[]
   /** The spool is empty, so a move need not wait for this collector. */
   leave(): void
   close(): void
+}
+
+/** A site whose events are held back. */
+export interface Held extends Placement {
+  hold: string
 }
 
 export function openPlacements(folder: string): Placements {
@@ -108,9 +113,9 @@ export function openPlacements(folder: string): Placements {
       for (const placement of news) known.set(placement.siteId, placement)
       if (!isKnown) setKnown(true)
     },
-    holdsOn: (shard) =>
-      Array.from(known.values()).flatMap((placement) =>
-        placement.shard === shard && placement.hold !== null ? [placement.hold] : [],
+    held: (shard) =>
+      Array.from(known.values()).filter(
+        (placement): placement is Held => placement.hold !== null && (shard === undefined || placement.shard === shard),
       ),
     leave: () => setKnown(false),
     close: () => file.close(),

@@ -74,7 +74,7 @@ await runCheck(
     const mcp = isWhole ? await fuzzMcp(check, api.url, connected.postgres, Math.ceil(n * mcpShare)) : undefined
 
     await pause(500)
-    for (const wrong of watcher.wrongs()) check.fault(wrong.kind, ...wrong.lines)
+    for (const { kind, lines, isLate } of watcher.wrongs()) (isLate ? check.slow : check.fault)(kind, ...lines)
     if (isWhole) {
       // A count that reaches Redis too late is still made, and the process counts the request again itself (decision D-70).
       const metrics = await (await fetch(api.metricsUrl)).text()

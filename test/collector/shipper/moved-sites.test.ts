@@ -107,7 +107,7 @@ test('what is known about moved sites, and the name of the collector, are on dis
   const placements = openPlacements(folder)
   t.after(() => placements.close())
   assert.equal(placements.of(siteId), null)
-  assert.deepEqual([placements.holdsOn(2), placements.holdsOn(1)], [['8'], []])
+  assert.deepEqual([placements.held(2).map(({ hold }) => hold), placements.held(1)], [['8'], []])
   assert.equal(placements.isKnown, true)
   placements.leave()
   const again = openPlacements(folder)
