@@ -436,7 +436,7 @@ BEGIN
 END
 $function$;
 
-CREATE FUNCTION begin_epoch(known integer, next integer, retained_from date, kept jsonb)
+CREATE FUNCTION begin_epoch(known integer, next integer, retained_from date, kept jsonb, copies jsonb)
  RETURNS boolean
  LANGUAGE plpgsql
 AS $function$
@@ -450,6 +450,21 @@ BEGIN
     DELETE FROM rollup_coverage;
     DELETE FROM today_coverage;
     UPDATE rollup_state SET considered_through = NULL, considered_at = NULL, invalidations = invalidations + 1, last_day_events = 0;
+    -- A site may have moved between the two moments. Its fullest copy is the site, because the others were made from it.
+    UPDATE sites SET shard = fullest.shard
+    FROM (
+        SELECT DISTINCT ON (site_id) site_id, one.shard
+        FROM jsonb_to_recordset(copies) AS one (site_id text, shard smallint, rows bigint) JOIN sites AS expected ON id = site_id
+        ORDER BY site_id, rows DESC, one.shard <> expected.shard
+    ) AS fullest
+    WHERE id = site_id;
+    DELETE FROM site_moves;
+    DELETE FROM deleted_sites WHERE id IN (SELECT id FROM sites);
+    PERFORM record_copy_to_erase(sites, one.shard, now() + interval '20 minutes')
+    FROM jsonb_to_recordset(copies) AS one (site_id text, shard smallint) JOIN sites ON id = site_id AND sites.shard <> one.shard;
+    -- An older ClickHouse has rows again that were erased.
+    UPDATE deleted_sites SET waiting_since = now(), reopened_at = clock_timestamp(), erased_at = NULL, rewritten_at = NULL, purged_at = NULL
+    WHERE erased_at IS NOT NULL AND id NOT IN (SELECT id FROM sites);
     -- What is left of events before that day is rolled up and dropped again.
     UPDATE retention SET events_from = retained_from, rolled_up_at = now(), rolled_up_before = least(retained_from, coalesce(
         (SELECT date_trunc('month', max(last)) + interval '1 month' FROM jsonb_to_recordset(kept) AS one (last date)),

@@ -1,6 +1,6 @@
 import { readConfig } from '../config.ts'
 import { causeOf, explain } from '../process/error-hints.ts'
-import { compareLedger } from '../rollups/ledger.ts'
+import { compareLedger, unknownSites } from '../rollups/ledger.ts'
 import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import { readClocks } from '../stores/clocks.ts'
@@ -228,10 +228,17 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
           'The process that rolls up (footfall serve, or footfall rollup run) finds out which days to read from events.',
       }
     }
+    if (epoch === 0) return ok('PostgreSQL and ClickHouse are of the same moment')
+    const unknown = await unknownSites(context)
+    if (unknown.length > 0) {
+      return {
+        state: 'warning',
+        found: `${unknown.length} sites have traffic, but PostgreSQL does not know them: it was restored from a copy from before they were created (${unknown.slice(0, 3).join(', ')})`,
+        advice: 'If you have a newer copy of PostgreSQL, restore that one. Otherwise, nobody can read this traffic.',
+      }
+    }
     return ok(
-      epoch === 0
-        ? 'PostgreSQL and ClickHouse are of the same moment'
-        : `epoch ${epoch} since ${began} UTC, when one of the databases was an older copy; both are of the same moment now`,
+      `epoch ${epoch} since ${began} UTC, when one of the databases was an older copy; both are of the same moment now`,
     )
   },
 

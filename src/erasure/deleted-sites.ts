@@ -54,9 +54,14 @@ export interface Erasure {
   reopened: string | null
 }
 
+/**
+ * A copy of a site that has moved is erased only after this PostgreSQL was compared with ClickHouse: in an older copy of PostgreSQL, it may be
+ * the site (decision D-205).
+ */
 export const sitesToErase = (postgres: Postgres, shard: number): Promise<Erasure[]> => postgres<Erasure[]>`
   SELECT id, reopened_at::text AS reopened FROM deleted_sites
-  WHERE shard = ${shard} AND erased_at IS NULL AND erase_after <= now() AND ${isNotHere(postgres)}`
+  WHERE shard = ${shard} AND erased_at IS NULL AND erase_after <= now() AND ${isNotHere(postgres)}
+    AND (${isDeleted(postgres)} OR (SELECT compared_in = this_start() FROM shards WHERE number = ${shard}))`
 
 /** Returns nothing until one site has waited this long, then all of them. */
 export const sitesToRewrite = (postgres: Postgres, shard: number, wait: string): Promise<Erasure[]> => postgres<

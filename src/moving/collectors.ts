@@ -36,7 +36,7 @@ export async function reportCollector(
   const rows = await postgres<
     { site_id: string | null; shard: number; hold: string | null; as_of: string; life: string }[]
   >`
-    SELECT site_id, shard, hold::text, as_of::text, (SELECT installation || ' ' || epoch FROM ledger) AS life
+    SELECT site_id, shard, hold::text, as_of::text, (SELECT concat_ws(' ', installation, epoch, began_at) FROM ledger) AS life
     FROM report_collector(${id}, ${host}, ${shards}::int::smallint, ${holds as string[]}::text[]::bigint[],
       ${since ?? '-infinity'}::text::timestamptz)`
   const placements = rows.flatMap(({ site_id, shard, hold }) =>

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { Unavailable } from '../stores/breaker.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
-import { sql } from '../stores/clickhouse-sql.ts'
+import { sql, uint } from '../stores/clickhouse-sql.ts'
 import { withLease } from '../stores/lease.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { type AllStores, byShard, type Stores } from '../stores/stores.ts'
@@ -111,14 +111,46 @@ async function beginEpoch({ postgres, cluster }: AllStores): Promise<void> {
       .sort()
       .at(-1) ?? known.eventsFrom
   const kept = await Promise.all(cluster.shards.map((clickhouse) => keptDays({ postgres, clickhouse })))
+  const copies = await copiesElsewhere({ postgres, cluster })
   await postgres`
-    SELECT begin_epoch(${known.epoch}, ${next}, ${eventsFrom}::text::date, ${JSON.stringify(kept.flat())}::text::jsonb)`
+    SELECT begin_epoch(${known.epoch}, ${next}, ${eventsFrom}::text::date, ${JSON.stringify(kept.flat())}::text::jsonb,
+      ${JSON.stringify(copies)}::text::jsonb)`
   for (const clickhouse of cluster.shards) await noteInClickHouse({ postgres, clickhouse })
 }
 
 async function keptDays(stores: Stores): Promise<object[]> {
   await noteEarlierKeptDays(stores)
   return stores.clickhouse.rowsPatiently(sql`SELECT DISTINCT site_id, version, first, last FROM kept_days`)
+}
+
+interface Copy {
+  site_id: string
+  shard: number
+  rows: number
+}
+
+/** The rows of each site that has some on another shard than PostgreSQL knows: it has moved since, or had not moved yet. */
+async function copiesElsewhere({ postgres, cluster }: AllStores): Promise<Copy[]> {
+  if (cluster.shards.length === 1) return []
+  const sites = await postgres<{ id: string; shard: number }[]>`SELECT id, shard FROM sites`
+  const shardOf = new Map(sites.map(({ id, shard }) => [id, shard]))
+  const all = (await Promise.all(cluster.shards.map(copiesOn))).flat()
+  const elsewhere = new Set(all.filter((copy) => shardOf.get(copy.site_id) !== copy.shard).map((copy) => copy.site_id))
+  return all.filter(({ site_id }) => elsewhere.has(site_id))
+}
+
+const copiesOn = (clickhouse: ClickHouse): Promise<Copy[]> =>
+  clickhouse.rowsPatiently(sql`
+    SELECT site_id, ${uint(clickhouse.shard)} AS shard, count() AS rows
+    FROM (SELECT site_id FROM events UNION ALL SELECT site_id FROM kept_days) GROUP BY site_id`)
+
+/** Sites that have traffic and that PostgreSQL does not know: it is a copy from before they were created. */
+export async function unknownSites({ postgres, cluster }: AllStores): Promise<string[]> {
+  const copies = (await Promise.all(cluster.shards.map(copiesOn))).flat()
+  const rows = await postgres<{ id: string }[]>`
+    SELECT jsonb_array_elements_text(${JSON.stringify(copies.map(({ site_id }) => site_id))}::text::jsonb) AS id
+    EXCEPT SELECT id FROM sites EXCEPT SELECT id FROM deleted_sites ORDER BY id`
+  return rows.map(({ id }) => id)
 }
 
 async function knownOf(

@@ -44,6 +44,22 @@ export const parts: readonly Part[] = [
     },
   },
   {
+    name: 'seams',
+    touched: {
+      short: '--one 1 --two 1 --steps 15',
+      seconds: 60,
+      paths: [
+        'src/rollups/',
+        'src/moving/',
+        'src/erasure/',
+        'src/importing/',
+        'src/collector/shipper/',
+        'src/cli/backup',
+        'migrations/',
+      ],
+    },
+  },
+  {
     name: 'cluster',
     touched: {
       short: '--seconds 20 --rate 40 --events 100',

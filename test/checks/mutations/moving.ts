@@ -101,4 +101,18 @@ export const moving: readonly Mutation[] = [
     replace: '//',
     caughtBy: 'check:move -- --servers replicated --rounds 1 --rate 20 --events 40',
   },
+  {
+    name: 'ledger: a site that has moved since is read where an older PostgreSQL knows it',
+    file: 'src/rollups/ledger.ts',
+    find: 'if (cluster.shards.length === 1) return []',
+    replace: 'if (cluster.shards.length > 0) return []',
+    caughtBy: 'test/moving/older-postgresql.test.ts',
+  },
+  {
+    name: 'erasure: an older PostgreSQL erases a site that has moved back',
+    file: 'src/erasure/deleted-sites.ts',
+    find: 'AND (${isDeleted(postgres)} OR (SELECT compared_in',
+    replace: 'AND (true OR (SELECT compared_in',
+    caughtBy: 'test/moving/older-postgresql.test.ts',
+  },
 ]

@@ -68,12 +68,12 @@ interface Hit {
   channel: Channel
 }
 
-/** `at` makes a second world of the same time, with another seed. */
-export function makeWorld(seed: string, number: number, at?: number): World {
+/** `at` makes a second world of the same time, with another seed. A site whose zone is given has not moved. */
+export function makeWorld(seed: string, number: number, at?: number, given?: string): World {
   const random = seeded(`${seed}/${number}`)
-  const zone = random.pick(zones)
+  const zone = given ?? random.pick(zones)
   const now = at ?? pickNow(random, zone)
-  const before = pickMove(random, zone, now)
+  const before = given === undefined ? pickMove(random, zone, now) : { zone, until: now }
   const recordedAt = new Map<string, number>()
   const here = random.sample(countries, 1 + random.below(4))
   const vocabulary = {

@@ -1,0 +1,318 @@
+// The kinds of steps of a walk. Each changes the installation, and returns what the model is afterwards.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { deleteSite, setExcludedCountries, setTimeZone } from '../../../src/accounts/sites.ts'
+import { eraseRows } from '../../../src/erasure/job.ts'
+import { moveSite } from '../../../src/moving/move-site.ts'
+import { verifyLedger } from '../../../src/rollups/ledger.ts'
+import { declareRetention, dropRolledUp, rollUpBeforeDropping } from '../../../src/rollups/retention.ts'
+import { rebuildSite, rollUpSite } from '../../../src/rollups/roll-up.ts'
+import { sweep } from '../../../src/rollups/sweep.ts'
+import { rollUpToday } from '../../../src/rollups/today.ts'
+import { byShard } from '../../../src/stores/stores.ts'
+import type { CountryCode } from '../../../src/traffic/country.ts'
+import type { TrafficEvent } from '../../../src/traffic/event.ts'
+import type { Random } from '../../support/random.ts'
+import { zones } from '../oracle/moments.ts'
+import { zoned } from '../oracle/windows.ts'
+import { makeWorld } from '../oracle/worlds.ts'
+import { pause } from '../runner.ts'
+import type { Installation } from './installation.ts'
+import { type Model, type Settings, type SiteSettings, type Traffic, withEvents, withSite } from './model.ts'
+
+export interface Walk {
+  installation: Installation
+  now: number
+  model: Model
+  dumps: {
+    postgres: { file: string; settings: Settings }[]
+    clickhouse: { copy: string; traffic: Traffic }[]
+    backups: { folder: string; model: Model }[]
+  }
+}
+
+type Step = (walk: Walk, random: Random) => Promise<Model>
+
+/** The shortest retention that can be set. */
+const leastMonths = 25
+
+/** What a step does to the model, if it changes events or settings. */
+const unchanged = ({ model }: Walk): Model => model
+
+export const steps: Record<string, Step> = {
+  async events(walk, random) {
+    const events = eventsFor(walk, random)
+    await walk.installation.accept(events)
+    return { ...walk.model, traffic: withEvents(walk.model.traffic, events) }
+  },
+
+  async 'roll up'(walk, random) {
+    const { shard, site } = await anySite(walk, random)
+    const stores = walk.installation.of(shard)
+    const yesterday = zoned(walk.now, site.zone).toPlainDate().subtract({ days: 1 })
+    const last = random.oneIn(3) ? yesterday.subtract({ days: random.below(60) }) : yesterday
+    if (random.oneIn(4)) await rebuildSite(stores, site.id, last.toString())
+    else await rollUpSite(stores, site.id, last.toString())
+    if (random.oneIn(3)) await sweep(stores, '0 seconds')
+    return unchanged(walk)
+  },
+
+  async 'count today'(walk, random) {
+    const { shard, site } = await anySite(walk, random)
+    await rollUpToday(walk.installation.of(shard), site.id, site.zone, walk.now)
+    return unchanged(walk)
+  },
+
+  async retention(walk, random) {
+    const { traffic } = walk.model
+    const from = Temporal.Instant.fromEpochMilliseconds(walk.now)
+      .toZonedDateTimeISO('UTC')
+      .toPlainDate()
+      .with({ day: 1 })
+      .subtract({ months: leastMonths + random.below(12) })
+      .toString()
+    const stores = walk.installation.stores()
+    await declareRetention(stores.postgres, from)
+    await rollUpBeforeDropping(stores, {})
+    await dropRolledUp(stores, '0 seconds')
+    return from < traffic.eventsFrom ? unchanged(walk) : { ...walk.model, traffic: { ...traffic, eventsFrom: from } }
+  },
+
+  async 'time zone'(walk, random) {
+    const { site } = await anySite(walk, random)
+    const zone = random.pick(zones)
+    await setTimeZone(walk.installation.stores().postgres, site.id, zone)
+    return { ...walk.model, settings: withSite(walk.model.settings, { ...site, zone }) }
+  },
+
+  async exclusion(walk, random) {
+    const { site } = await anySite(walk, random)
+    const excludedCountries = random.sample<CountryCode>(['DE', 'US', 'FR', 'IN', 'ZZ'], random.below(4))
+    await setExcludedCountries(walk.installation.stores().postgres, site.id, excludedCountries)
+    return { ...walk.model, settings: withSite(walk.model.settings, { ...site, excludedCountries }) }
+  },
+
+  async import(walk, random) {
+    const { site } = await anySite(walk, random)
+    const file = fileOf(walk, random.below(4))
+    const words = ['import', site.domain, file.path]
+    // A command that is killed, or whose connections are ended, is repeated.
+    if (random.oneIn(3)) {
+      await walk.installation.footfall(words, 300 + random.below(1_200))
+    } else if (random.oneIn(2)) {
+      const cut = (async () => {
+        await pause(300 + random.below(900))
+        await walk.installation.endConnections()
+      })()
+      await walk.installation.footfall(words)
+      await cut
+    }
+    const { code, stderr } = await walk.installation.footfall(words)
+    if (code !== 0) throw new Error(`footfall import: ${stderr}`)
+    const { settings, traffic } = walk.model
+    const name = `${site.id} ${file.number}`
+    if (settings.imported.includes(name)) return walk.model
+    return {
+      settings: { ...settings, imported: [...settings.imported, name] },
+      traffic: withEvents(traffic, file.eventsOf(site)),
+    }
+  },
+
+  async move(walk, random) {
+    const { shard, site } = await anySite(walk, random)
+    const { cluster, postgres } = walk.installation.stores()
+    const target = 1 + random.below(cluster.shards.length)
+    if (target === shard) return unchanged(walk)
+    // As if 22 minutes had passed since the last move.
+    await postgres`UPDATE deleted_sites SET erase_after = now()`
+    for (const stores of byShard({ postgres, cluster })) await eraseRows(stores)
+    await postgres`UPDATE deleted_sites SET erased_at = now() - interval '3 minutes'`
+    if (random.oneIn(3)) {
+      await walk.installation.footfall(['site', 'move', site.domain, `${target}`], 400 + random.below(2_000))
+      await walk.installation.expireLeases()
+      return unchanged(walk)
+    }
+    const events = random.oneIn(2) ? eventsFor(walk, random) : []
+    await walk.installation.accept(events)
+    await moveSite({ postgres, cluster }, { siteId: site.id, shard: target, heardMs: 1_000 })
+    return { ...walk.model, traffic: withEvents(walk.model.traffic, events) }
+  },
+
+  async 'delete and create again'(walk, random) {
+    const { shard, site } = await anySite(walk, random)
+    const { installation, model } = walk
+    await deleteSite(installation.stores().postgres, site.id)
+    await eraseRows(installation.of(shard)) // an older PostgreSQL has the site again, without events
+    const zone = random.pick(zones)
+    const created = await installation.createSite(site.domain, zone)
+    const next: SiteSettings = { ...created, domain: site.domain, zone, excludedCountries: [] }
+    const events = new Map(model.traffic.events)
+    events.delete(site.id)
+    return {
+      settings: { ...model.settings, sites: model.settings.sites.map((one) => (one === site ? next : one)) },
+      traffic: { ...model.traffic, events },
+    }
+  },
+
+  async backup(walk, random) {
+    const folder = join(walk.installation.folder, `backup-${walk.dumps.backups.length}-${random.below(1e9)}`)
+    if (random.oneIn(4)) {
+      await walk.installation.footfall(['backup', `${folder}-killed`], 300 + random.below(1_000))
+    }
+    await walk.installation.settle()
+    const { code, stderr } = await walk.installation.footfall(['backup', folder])
+    if (code !== 0) throw new Error(`footfall backup: ${stderr}`)
+    walk.dumps.backups.push({ folder, model: walk.model })
+    return unchanged(walk)
+  },
+
+  async restore(walk, random) {
+    if (walk.dumps.backups.length === 0) return (steps.backup as Step)(walk, random)
+    const { folder, model } = random.pick(walk.dumps.backups)
+    const { installation } = walk
+    await installation.killShipper()
+    const waiting = random.oneIn(2) ? eventsFor(walk, random) : []
+    await installation.accept(waiting)
+    await installation.restore(folder)
+    installation.startShipper()
+    // Dumps of the old databases are of another installation.
+    walk.dumps.postgres = []
+    walk.dumps.clickhouse = []
+    return { ...model, traffic: withEvents(model.traffic, ofSites(waiting, model.settings)) }
+  },
+
+  async 'dump PostgreSQL'(walk) {
+    const { settings } = walk.model
+    walk.dumps.postgres.push({ file: await walk.installation.dumpPostgres(), settings })
+    return unchanged(walk)
+  },
+
+  async 'dump ClickHouse'(walk) {
+    await walk.installation.settle()
+    const { traffic } = walk.model
+    walk.dumps.clickhouse.push({ copy: await walk.installation.dumpClickHouse(), traffic })
+    return unchanged(walk)
+  },
+
+  async 'restore dumps'(walk, random) {
+    const { installation, dumps } = walk
+    if (dumps.postgres.length === 0) await (steps['dump PostgreSQL'] as Step)(walk, random)
+    if (dumps.clickhouse.length === 0) await (steps['dump ClickHouse'] as Step)(walk, random)
+    const which = random.below(3)
+    const settings = which === 1 ? undefined : random.pick(dumps.postgres)
+    const traffic = which === 0 ? undefined : random.pick(dumps.clickhouse)
+    await installation.settle()
+    await installation.killShipper()
+    const waiting = random.oneIn(2) ? eventsFor(walk, random) : []
+    await installation.accept(waiting)
+    if (settings) await installation.restorePostgres(settings.file)
+    if (traffic) await installation.restoreClickHouse(traffic.copy)
+    if (random.oneIn(2)) await installation.restartApi()
+    if (random.oneIn(2)) installation.startShipper()
+    // The process that rolls up, which begins an epoch.
+    await verifyLedger(installation.stores())
+    const next = {
+      settings: settings?.settings ?? walk.model.settings,
+      traffic: traffic?.traffic ?? walk.model.traffic,
+    }
+    return { ...next, traffic: withEvents(next.traffic, ofSites(waiting, next.settings)) }
+  },
+
+  async 'kill the shipper'(walk, random) {
+    const events = eventsFor(walk, random)
+    await walk.installation.accept(events)
+    await pause(random.below(1_500))
+    await walk.installation.killShipper()
+    return { ...walk.model, traffic: withEvents(walk.model.traffic, events) }
+  },
+
+  async 'kill ClickHouse'(walk, random) {
+    const events = eventsFor(walk, random)
+    await walk.installation.accept(events)
+    await pause(random.below(1_500))
+    const server = random.pick(walk.installation.servers.clickhouse)
+    await server.kill()
+    await server.start()
+    return { ...walk.model, traffic: withEvents(walk.model.traffic, events) }
+  },
+
+  async 'kill PostgreSQL'(walk, random) {
+    const events = eventsFor(walk, random)
+    await walk.installation.accept(events)
+    await pause(random.below(1_500))
+    await walk.installation.servers.postgres.kill()
+    await walk.installation.servers.postgres.start()
+    return { ...walk.model, traffic: withEvents(walk.model.traffic, events) }
+  },
+
+  async 'kill a rollup'(walk, random) {
+    await walk.installation.footfall(['rollup', 'run'], 400 + random.below(1_500))
+    await walk.installation.expireLeases()
+    return unchanged(walk)
+  },
+
+  async 'end connections'(walk, random) {
+    const events = eventsFor(walk, random)
+    await walk.installation.accept(events)
+    await pause(random.below(1_000))
+    await walk.installation.endConnections()
+    return { ...walk.model, traffic: withEvents(walk.model.traffic, events) }
+  },
+
+  async 'full spool'(walk, random) {
+    const events = eventsFor(walk, random)
+    if (events.length > 0 && !(await walk.installation.refusesWhenFull(events)))
+      throw new Error('A full spool accepts events')
+    return unchanged(walk)
+  },
+}
+
+/** On time and late, at midnight and when clocks change. */
+function eventsFor({ model, now }: Walk, random: Random): TrafficEvent[] {
+  const site = random.pick(model.settings.sites)
+  const at = random.oneIn(3) ? now - random.below(48) * 30 * 86_400_000 : now
+  const { events } = makeWorld(random.uuid(), 0, at, site.zone)
+  return events.slice(0, 40).map((event) => ({ ...event, siteId: site.id, eventId: random.uuid() }))
+}
+
+const ofSites = (events: readonly TrafficEvent[], { sites }: Settings): TrafficEvent[] =>
+  events.filter(({ siteId }) => sites.some(({ id }) => id === siteId))
+
+async function anySite({ installation, model }: Walk, random: Random): Promise<{ site: SiteSettings; shard: number }> {
+  const site = random.pick(model.settings.sites)
+  const shard = (await installation.shardsOf()).get(site.id)
+  if (shard === undefined) throw new Error(`PostgreSQL does not know ${site.domain}`)
+  return { site, shard }
+}
+
+/** One of some files, with a visitor of its own in each line. */
+function fileOf({ installation, now }: Walk, number: number) {
+  const path = join(installation.folder, `import-${number}.csv`)
+  const times = Array.from({ length: 30 }, (_, index) => now - (60 - index) * 9 * 3_600_000 * (1 + number) - number)
+  const lines = times.map(
+    (time, index) => `${new Date(time).toISOString()},https://example.com/imported-${number},v${index},DE,Desktop`,
+  )
+  writeFileSync(path, `time,url,visitor,country,device\n${lines.join('\n')}\n`)
+  return {
+    path,
+    number,
+    eventsOf: ({ id, zone }: SiteSettings): TrafficEvent[] =>
+      times.map((time, index) => ({
+        siteId: id,
+        day: zoned(time, zone).toPlainDate().toString(),
+        time,
+        visitorId: `${1_000 * (number + 1) + index}`,
+        sessionId: `${1_000 * (number + 1) + index}`,
+        eventId: `import ${number} ${index}`,
+        name: 'pageview',
+        hostname: 'example.com',
+        pathname: `/imported-${number}`,
+        title: '',
+        referrer: '',
+        channel: 'Direct',
+        utmSource: '',
+        country: 'DE',
+        device: 'Desktop',
+      })),
+  }
+}

@@ -1,0 +1,151 @@
+// One walk: its steps, the comparison after each, and the shortest form of a walk that fails.
+import { setTimeout as pause } from 'node:timers/promises'
+import { verifyLedger } from '../../../src/rollups/ledger.ts'
+import { verifySite } from '../../../src/rollups/verify.ts'
+import { type Random, seeded } from '../../support/random.ts'
+import { answer, answerOfSites, reports } from '../oracle/model.ts'
+import { zones } from '../oracle/moments.ts'
+import type { Params } from '../oracle/params.ts'
+import { openInstallation, type WalkServers } from './installation.ts'
+import { nothing, sitesOf } from './model.ts'
+import { steps, type Walk } from './steps.ts'
+
+export interface Planned {
+  kind: string
+  seed: string
+}
+
+export interface Failure {
+  what: string
+  lines: string[]
+  taken: Planned[]
+}
+
+export async function takeWalk(
+  servers: WalkServers,
+  seed: string,
+  plan: readonly Planned[],
+): Promise<Failure | undefined> {
+  const now = Math.floor(Date.now() / 1_000) * 1_000
+  const installation = await openInstallation(servers, now)
+  try {
+    const walk: Walk = { installation, now, model: nothing, dumps: { postgres: [], clickhouse: [], backups: [] } }
+    const random = seeded(`${seed}/sites`)
+    for (const domain of ['a.example', 'b.example']) {
+      const zone = random.pick(zones)
+      const site = { ...(await installation.createSite(domain, zone)), domain, zone, excludedCountries: [] }
+      const { settings } = walk.model
+      walk.model = { ...walk.model, settings: { ...settings, sites: [...settings.sites, site] } }
+    }
+    for (const [index, step] of plan.entries()) {
+      const taken = plan.slice(0, index + 1)
+      try {
+        walk.model = await (steps[step.kind] as (typeof steps)[string])(walk, seeded(step.seed))
+        await installation.settle()
+      } catch (error) {
+        return { what: 'failed', lines: [`${step.kind}: ${(error as Error).stack}`], taken }
+      }
+      const lines = await differences(walk, seeded(`${step.seed}/compare`))
+      if (lines.length > 0) return { what: 'wrong', lines: [`after ${step.kind}`, ...lines.slice(0, 6)], taken }
+    }
+    return undefined
+  } finally {
+    await installation.close()
+  }
+}
+
+/** Every process hears of a change within a second, and a server that was started again needs a moment. */
+const longestWaitMs = 5_000
+
+async function differences(walk: Walk, random: Random): Promise<string[]> {
+  const deadline = performance.now() + longestWaitMs
+  const params = paramsFor(walk, random)
+  for (;;) {
+    const found = await differencesNow(walk, params).catch((error: Error) => [`${error.stack}`])
+    if (found.length === 0 || performance.now() > deadline) return found
+    await pause(250)
+  }
+}
+
+function paramsFor({ now }: Walk, random: Random): Params[] {
+  const start = new Date(now - random.below(800) * 86_400_000).toISOString().slice(0, 10)
+  const end = new Date(now).toISOString().slice(0, 10)
+  const filter = random.pick<Params>([[], [['country', 'DE']], [['device', 'mobile']], [['hostname', 'example.com']]])
+  return [
+    [['range', random.pick(['24h', '7d', '30d', '90d', '12m'])], ...filter],
+    [
+      ['range', 'custom'],
+      ['start', start],
+      ['end', end],
+    ],
+    [
+      ['range', 'custom'],
+      ['start', '2000-01-01'],
+      ['end', end],
+    ],
+  ]
+}
+
+interface Expected {
+  status: number
+  body?: string
+}
+
+async function differencesNow({ installation, model, now }: Walk, all: readonly Params[]): Promise<string[]> {
+  const found: string[] = []
+  const sites = sitesOf(model)
+  const compare = async (path: string, key: string, expected: Expected) => {
+    const got = await installation.get(path, key)
+    if (got.status === expected.status && (expected.status !== 200 || got.text === expected.body)) return
+    found.push(`GET ${path}`, `expected ${expected.body?.slice(0, 600)}`, `got ${got.status} ${got.text.slice(0, 600)}`)
+  }
+  for (const site of sites) {
+    for (const params of all) {
+      const limited = [...params, ['limit', '100']] as Params
+      const query = new URLSearchParams(limited.map(([name, value]) => [name, value]))
+      // A quarter of a century has 9,800 days, so only its sums are compared.
+      const asked = params === all.at(-1) ? (['overview', 'events'] as const) : reports
+      await Promise.all(
+        asked.map((report) =>
+          compare(`/stats/${report}?${query}`, site.key, answer(site, report, limited, now) as Expected),
+        ),
+      )
+    }
+  }
+  const [params] = all as [Params]
+  const query = new URLSearchParams(params.map(([name, value]) => [name, value]))
+  const overview = answerOfSites(sites, params, now) as Expected
+  await compare(`/sites/overview?${query}`, installation.accountKey, overview)
+  const older = await verifyLedger(installation.stores())
+  if (older) found.push(`${older} is older, and nobody has noticed`)
+  const shards = await installation.shardsOf()
+  for (const { siteId } of sites) {
+    const { wrong } = await verifySite(installation.of(shards.get(siteId) ?? 1), siteId)
+    if (wrong.length > 0) found.push(`rollup verify: ${JSON.stringify(wrong.slice(0, 3))}`)
+  }
+  return found
+}
+
+/** Leaves out steps for as long as the walk still fails, and for a few minutes at most. */
+export async function shorten(
+  servers: WalkServers,
+  seed: string,
+  failing: readonly Planned[],
+  say: (text: string) => void,
+): Promise<readonly Planned[]> {
+  const deadline = performance.now() + 240_000
+  let shortest = failing
+  for (let size = Math.floor(failing.length / 2); size >= 1; size = Math.floor(size / 2)) {
+    for (let from = 0; from + size < shortest.length && performance.now() < deadline; ) {
+      const without = shortest.toSpliced(from, size)
+      const failed = await takeWalk(servers, seed, without).catch(() => undefined)
+      if (failed) {
+        shortest = failed.taken
+        say(
+          `${shortest.length} steps still fail: ${failed.what}, ${failed.lines.slice(0, 3).join(' | ').slice(0, 400)}`,
+        )
+      } else from += size
+    }
+  }
+  return shortest
+}
