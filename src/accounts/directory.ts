@@ -74,6 +74,8 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
   const namesOf = new Map<string, Set<string>>()
   const loading = new Map<string, Promise<Entry>>()
   let version: bigint | undefined
+  /** Which database counts, since it was started. */
+  let start: string | undefined
   let confirmedAt = Number.NEGATIVE_INFINITY
   let generation = 0
   /** Set while PostgreSQL may be an older copy: then no site is read from it. */
@@ -153,9 +155,15 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
   async function poll(): Promise<void> {
     const asked = now()
     const before = version
-    const [row] = await bounded.read(() => postgres<{ version: string }[]>`SELECT version FROM control_version`)
+    const [row] = await bounded.read(
+      () => postgres<{ version: string; start: string }[]>`SELECT version, this_start() AS start FROM control_version`,
+    )
     const current = BigInt(row?.version ?? 0)
-    if (doubt || (version !== undefined && current < version)) await settleDoubt()
+    // A restored database may have counted as far as the one before it.
+    const isAnother = start !== undefined && start !== row?.start
+    if (doubt || isAnother || (version !== undefined && current < version)) await settleDoubt()
+    if (isAnother) version = undefined
+    start = row?.start
     // The notification may still be on its way. With many changes per second, dropping all entries for each would leave nothing cached.
     if (version !== undefined && current > version) await sleep(noticeMs)
     const heardMeanwhile = version !== undefined && before !== undefined && version > before && current <= version

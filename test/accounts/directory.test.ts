@@ -244,6 +244,22 @@ test('a counter that went back, as after a failover that lost the last change, c
   await until(async () => (await directory.site(siteId))?.timeZone === 'Asia/Tokyo')
 })
 
+test('a restored database that has counted as far as the one before it counts as a change', async (t) => {
+  const { directory, postgres, siteId, asked } = await openHouse(t)
+  const [{ definition }] = await postgres<[{ definition: string }]>`
+    SELECT pg_get_functiondef('this_start'::regproc) AS definition`
+  t.after(() => postgres.unsafe(definition))
+  await directory.site(siteId)
+  await until(async () => reads(asked, 'control_version') > 1)
+  await changeInSilence(postgres, 0, async (transaction) => {
+    await setTimeZone(transaction, siteId, 'Asia/Tokyo')
+    await transaction.unsafe(
+      "CREATE OR REPLACE FUNCTION this_start() RETURNS text LANGUAGE sql AS $$ SELECT 'another database' $$",
+    )
+  })
+  await until(async () => (await directory.site(siteId))?.timeZone === 'Asia/Tokyo')
+})
+
 test('while PostgreSQL is down, cached entries stay valid and other lookups fail, without a verdict (D-67, D-69)', async (t) => {
   const { directory, siteId, key, network } = await openHouse(t)
   await Promise.all([directory.key(key.text), directory.site(siteId)])

@@ -33,7 +33,7 @@ export interface Placements {
 }
 
 /** A site whose events are held back. */
-export interface Held extends Placement {
+interface Held extends Placement {
   hold: string
 }
 

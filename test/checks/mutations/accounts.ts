@@ -3,6 +3,13 @@ import type { Mutation } from './mutations.ts'
 /** Breakages of who may ask: accounts, keys, sites and the directory. */
 export const accounts: readonly Mutation[] = [
   {
+    name: 'directory: another database with the same count goes unnoticed',
+    file: 'src/accounts/directory.ts',
+    find: 'start !== undefined && start !== row?.start',
+    replace: 'start !== undefined && start === undefined',
+    caughtBy: 'test/accounts/directory.test.ts',
+  },
+  {
     name: 'directory: an entry that changed while it was read is cached',
     file: 'src/accounts/directory.ts',
     find: 'if (generation !== begun || ',
