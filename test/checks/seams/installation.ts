@@ -23,6 +23,7 @@ import { sql } from '../../../src/stores/clickhouse-sql.ts'
 import { type Cluster, openCluster } from '../../../src/stores/cluster.ts'
 import { migrate } from '../../../src/stores/migrate.ts'
 import { createPostgresDatabase, type Postgres } from '../../../src/stores/postgres.ts'
+import { openRequestPostgres } from '../../../src/stores/request-postgres.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
 import { eventually } from '../../support/eventually.ts'
 import { patientPostgres } from '../../support/fresh-stores.ts'
@@ -95,8 +96,9 @@ export async function openInstallation(servers: WalkServers, now: number) {
 
   async function startApi() {
     // Its own connections, as those of another process.
+    const requestPostgres = openRequestPostgres(postgresUrl())
     const stores = {
-      postgres: patientPostgres(postgresUrl()),
+      postgres: requestPostgres,
       cluster: openCluster({ CLICKHOUSE_URL: '', CLICKHOUSE_SHARDS: clickhouseUrls() }),
     }
     const assembled = assembleApi({
@@ -117,7 +119,7 @@ export async function openInstallation(servers: WalkServers, now: number) {
       async close() {
         assembled.app.server.closeAllConnections()
         await assembled.close()
-        await Promise.all([stores.postgres.end({ timeout: 1 }), stores.cluster.close()])
+        await Promise.all([requestPostgres.close(), stores.cluster.close()])
       },
     }
   }

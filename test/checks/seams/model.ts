@@ -16,12 +16,14 @@ export interface Settings {
   sites: readonly SiteSettings[]
   /** Files whose import has ended, as `site file`. */
   imported: readonly string[]
+  /** Nothing is written for earlier days. */
+  eventsFrom: string
 }
 
 export interface Traffic {
   /** By site. Those that retention has dropped count as well. */
   events: ReadonlyMap<string, readonly TrafficEvent[]>
-  /** Nothing is written for earlier days. */
+  /** As it is noted in ClickHouse. */
   eventsFrom: string
 }
 
@@ -31,7 +33,7 @@ export interface Model {
 }
 
 export const nothing: Model = {
-  settings: { sites: [], imported: [] },
+  settings: { sites: [], imported: [], eventsFrom: '1970-01-01' },
   traffic: { events: new Map(), eventsFrom: '1970-01-01' },
 }
 
@@ -40,15 +42,26 @@ export const sitesOf = ({ settings, traffic }: Model): (NamedSite & { key: strin
   settings.sites.map(({ id, ...site }) => ({ siteId: id, ...site, events: traffic.events.get(id) ?? [] }))
 
 /** Events that were accepted. Those that ClickHouse has, and those of days that are not kept, do not count again. */
-export function withEvents({ events, eventsFrom }: Traffic, added: readonly TrafficEvent[]): Traffic {
-  const all = new Map(events)
+export function withEvents({ settings, traffic }: Model, added: readonly TrafficEvent[]): Model {
+  const events = new Map(traffic.events)
   for (const [siteId, some] of Map.groupBy(added, (event) => event.siteId)) {
-    const known = all.get(siteId) ?? []
+    if (!settings.sites.some(({ id }) => id === siteId)) continue
+    const known = events.get(siteId) ?? []
     const ids = new Set(known.map(({ eventId }) => eventId))
-    all.set(siteId, [...known, ...some.filter(({ eventId, day }) => !ids.has(eventId) && day >= eventsFrom)])
+    const more = some.filter(({ eventId, day }) => !ids.has(eventId) && day >= settings.eventsFrom)
+    events.set(siteId, [...known, ...more])
   }
-  return { events: all, eventsFrom }
+  return { settings, traffic: { ...traffic, events } }
 }
+
+export const withRetention = ({ settings, traffic }: Model, eventsFrom: string): Model => ({
+  settings: { ...settings, eventsFrom },
+  traffic: { ...traffic, eventsFrom },
+})
+
+/** The two were of different moments. What one of them knows about retention holds. */
+export const restored = (settings: Settings, traffic: Traffic): Model =>
+  withRetention({ settings, traffic }, [settings.eventsFrom, traffic.eventsFrom].sort().at(-1) as string)
 
 export function withSite(settings: Settings, changed: SiteSettings): Settings {
   return { ...settings, sites: settings.sites.map((site) => (site.id === changed.id ? changed : site)) }

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { deleteSite, setExcludedCountries, setTimeZone } from '../../../src/accounts/sites.ts'
 import { eraseRows } from '../../../src/erasure/job.ts'
 import { moveSite } from '../../../src/moving/move-site.ts'
-import { verifyLedger } from '../../../src/rollups/ledger.ts'
+import { noteInClickHouse, verifyLedger } from '../../../src/rollups/ledger.ts'
 import { declareRetention, dropRolledUp, rollUpBeforeDropping } from '../../../src/rollups/retention.ts'
 import { rebuildSite, rollUpSite } from '../../../src/rollups/roll-up.ts'
 import { sweep } from '../../../src/rollups/sweep.ts'
@@ -18,7 +18,16 @@ import { zoned } from '../oracle/windows.ts'
 import { makeWorld } from '../oracle/worlds.ts'
 import { pause } from '../runner.ts'
 import type { Installation } from './installation.ts'
-import { type Model, type Settings, type SiteSettings, type Traffic, withEvents, withSite } from './model.ts'
+import {
+  type Model,
+  restored,
+  type Settings,
+  type SiteSettings,
+  type Traffic,
+  withEvents,
+  withRetention,
+  withSite,
+} from './model.ts'
 
 export interface Walk {
   installation: Installation
@@ -43,7 +52,7 @@ export const steps: Record<string, Step> = {
   async events(walk, random) {
     const events = eventsFor(walk, random)
     await walk.installation.accept(events)
-    return { ...walk.model, traffic: withEvents(walk.model.traffic, events) }
+    return withEvents(walk.model, events)
   },
 
   async 'roll up'(walk, random) {
@@ -64,7 +73,6 @@ export const steps: Record<string, Step> = {
   },
 
   async retention(walk, random) {
-    const { traffic } = walk.model
     const from = Temporal.Instant.fromEpochMilliseconds(walk.now)
       .toZonedDateTimeISO('UTC')
       .toPlainDate()
@@ -75,7 +83,8 @@ export const steps: Record<string, Step> = {
     await declareRetention(stores.postgres, from)
     await rollUpBeforeDropping(stores, {})
     await dropRolledUp(stores, '0 seconds')
-    return from < traffic.eventsFrom ? unchanged(walk) : { ...walk.model, traffic: { ...traffic, eventsFrom: from } }
+    for (const shard of byShard(stores)) await noteInClickHouse(shard) // as the next round does
+    return from < walk.model.settings.eventsFrom ? unchanged(walk) : withRetention(walk.model, from)
   },
 
   async 'time zone'(walk, random) {
@@ -112,10 +121,8 @@ export const steps: Record<string, Step> = {
     const { settings, traffic } = walk.model
     const name = `${site.id} ${file.number}`
     if (settings.imported.includes(name)) return walk.model
-    return {
-      settings: { ...settings, imported: [...settings.imported, name] },
-      traffic: withEvents(traffic, file.eventsOf(site)),
-    }
+    const imported = [...settings.imported, name]
+    return withEvents({ settings: { ...settings, imported }, traffic }, file.eventsOf(site))
   },
 
   async move(walk, random) {
@@ -135,7 +142,7 @@ export const steps: Record<string, Step> = {
     const events = random.oneIn(2) ? eventsFor(walk, random) : []
     await walk.installation.accept(events)
     await moveSite({ postgres, cluster }, { siteId: site.id, shard: target, heardMs: 1_000 })
-    return { ...walk.model, traffic: withEvents(walk.model.traffic, events) }
+    return withEvents(walk.model, events)
   },
 
   async 'delete and create again'(walk, random) {
@@ -178,7 +185,7 @@ export const steps: Record<string, Step> = {
     // Dumps of the old databases are of another installation.
     walk.dumps.postgres = []
     walk.dumps.clickhouse = []
-    return { ...model, traffic: withEvents(model.traffic, ofSites(waiting, model.settings)) }
+    return withEvents(model, waiting)
   },
 
   async 'dump PostgreSQL'(walk) {
@@ -211,11 +218,8 @@ export const steps: Record<string, Step> = {
     if (random.oneIn(2)) installation.startShipper()
     // The process that rolls up, which begins an epoch.
     await verifyLedger(installation.stores())
-    const next = {
-      settings: settings?.settings ?? walk.model.settings,
-      traffic: traffic?.traffic ?? walk.model.traffic,
-    }
-    return { ...next, traffic: withEvents(next.traffic, ofSites(waiting, next.settings)) }
+    const next = restored(settings?.settings ?? walk.model.settings, traffic?.traffic ?? walk.model.traffic)
+    return withEvents(next, waiting)
   },
 
   async 'kill the shipper'(walk, random) {
@@ -223,7 +227,7 @@ export const steps: Record<string, Step> = {
     await walk.installation.accept(events)
     await pause(random.below(1_500))
     await walk.installation.killShipper()
-    return { ...walk.model, traffic: withEvents(walk.model.traffic, events) }
+    return withEvents(walk.model, events)
   },
 
   async 'kill ClickHouse'(walk, random) {
@@ -233,7 +237,7 @@ export const steps: Record<string, Step> = {
     const server = random.pick(walk.installation.servers.clickhouse)
     await server.kill()
     await server.start()
-    return { ...walk.model, traffic: withEvents(walk.model.traffic, events) }
+    return withEvents(walk.model, events)
   },
 
   async 'kill PostgreSQL'(walk, random) {
@@ -242,7 +246,7 @@ export const steps: Record<string, Step> = {
     await pause(random.below(1_500))
     await walk.installation.servers.postgres.kill()
     await walk.installation.servers.postgres.start()
-    return { ...walk.model, traffic: withEvents(walk.model.traffic, events) }
+    return withEvents(walk.model, events)
   },
 
   async 'kill a rollup'(walk, random) {
@@ -256,7 +260,7 @@ export const steps: Record<string, Step> = {
     await walk.installation.accept(events)
     await pause(random.below(1_000))
     await walk.installation.endConnections()
-    return { ...walk.model, traffic: withEvents(walk.model.traffic, events) }
+    return withEvents(walk.model, events)
   },
 
   async 'full spool'(walk, random) {
@@ -274,9 +278,6 @@ function eventsFor({ model, now }: Walk, random: Random): TrafficEvent[] {
   const { events } = makeWorld(random.uuid(), 0, at, site.zone)
   return events.slice(0, 40).map((event) => ({ ...event, siteId: site.id, eventId: random.uuid() }))
 }
-
-const ofSites = (events: readonly TrafficEvent[], { sites }: Settings): TrafficEvent[] =>
-  events.filter(({ siteId }) => sites.some(({ id }) => id === siteId))
 
 async function anySite({ installation, model }: Walk, random: Random): Promise<{ site: SiteSettings; shard: number }> {
   const site = random.pick(model.settings.sites)
