@@ -126,12 +126,14 @@ export async function freePort(): Promise<number> {
   }
 }
 
+// `BACKUP … TO File('name')` and RESTORE use <folder>/backups/name.
 const serverConfig = (httpPort: number, tcpPort: number, folder: string, memory = 0) => `<clickhouse>
   <listen_host>127.0.0.1</listen_host>
   <http_port>${httpPort}</http_port>
   <tcp_port>${tcpPort}</tcp_port>
   <users_config>${join(folder, 'users.xml')}</users_config>
   <max_server_memory_usage>${memory}</max_server_memory_usage>
+  <backups><allowed_path>${join(folder, 'backups/')}</allowed_path></backups>
 </clickhouse>
 `
 
