@@ -29,6 +29,8 @@ export interface ClickHouseServerOptions {
   stock?: boolean
   /** Users besides the owner of the data, and the environment that their file needs; by default reader.xml. */
   users?: { file: URL; environment: Record<string, string> }
+  /** Files of config.d besides those of deploy/clickhouse, by name, and the environment that they need. */
+  config?: { files: Record<string, string>; environment: Record<string, string> }
 }
 
 /** Everything here runs with the settings that operators get. */
@@ -54,7 +56,9 @@ export async function startClickHouse(options: ClickHouseServerOptions = {}): Pr
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'config.xml'), serverConfig(port, await freePort(), folder, options.memory))
   if (!options.stock) cpSync(deployed, folder, { recursive: true })
-  const { file: users = new URL('reader.xml', import.meta.url), environment } = options.users ?? {}
+  const { files = {} } = options.config ?? {}
+  for (const [name, xml] of Object.entries(files)) writeFileSync(join(folder, 'config.d', name), xml)
+  const { file: users = new URL('reader.xml', import.meta.url) } = options.users ?? {}
   cpSync(users, join(folder, 'users.d/more-users.xml'))
   writeFileSync(join(folder, 'users.xml'), usersConfig)
 
@@ -69,9 +73,13 @@ export async function startClickHouse(options: ClickHouseServerOptions = {}): Pr
       `--path=${join(folder, 'data')}`,
       '--log-level=warning',
       '--query',
-      'SYSTEM START LISTEN HTTP; SYSTEM START LISTEN TCP; SELECT * FROM file(stdin, LineAsString) FORMAT Null',
+      // HTTP last: when it answers, nothing is left to open.
+      'SYSTEM START LISTEN TCP; SYSTEM START LISTEN HTTP; SELECT * FROM file(stdin, LineAsString) FORMAT Null',
     ],
-    { stdio: ['pipe', log, log], env: { ...process.env, ...environment } },
+    {
+      stdio: ['pipe', log, log],
+      env: { ...process.env, ...options.users?.environment, ...options.config?.environment },
+    },
   )
   await untilItAnswers(clickhouseServer, port, folder)
 

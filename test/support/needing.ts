@@ -2,9 +2,15 @@
 // started, they are skipped, and the report says why.
 import * as runner from 'node:test'
 import { clickhouseMissing } from '../../dev/clickhouse/server.ts'
+import { zookeeperMissing } from '../../dev/clickhouse/zookeeper.ts'
 import { postgresMissing, redisMissing } from './own-servers.ts'
 
-const whyMissing = { ClickHouse: clickhouseMissing, PostgreSQL: postgresMissing, Redis: redisMissing }
+const whyMissing = {
+  ClickHouse: clickhouseMissing,
+  ZooKeeper: zookeeperMissing,
+  PostgreSQL: postgresMissing,
+  Redis: redisMissing,
+}
 
 type Server = keyof typeof whyMissing
 
