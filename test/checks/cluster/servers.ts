@@ -1,5 +1,6 @@
 // The servers that a check breaks. They are those of CLICKHOUSE_SHARDS, which CLICKHOUSE_CONTROL kills, stops, starts and wipes. If these
-// are not set, the check starts one ClickHouse per shard itself.
+// are not set, the check starts them itself: one ClickHouse per shard, or two replicas and a ZooKeeper.
+import { startReplicatedClickHouse } from '../../../dev/clickhouse/replicated.ts'
 import { createClickHouseDatabase, openClickHouse } from '../../../src/stores/clickhouse.ts'
 import { startOwnClickHouse } from '../../support/own-stores.ts'
 import { newDatabaseName } from '../../support/stores.ts'
@@ -31,9 +32,8 @@ export interface Servers {
 /** `kind` is `replicated` for a check that needs replicas. */
 export const findServers = async (shardCount: number, kind: string): Promise<Servers> => {
   const { CLICKHOUSE_SHARDS: shards, CLICKHOUSE_CONTROL: control } = process.env
-  if (kind === 'replicated' && !shards)
-    throw new Error('Set CLICKHOUSE_SHARDS and CLICKHOUSE_CONTROL to a cluster with replicas.')
-  return shards && control ? givenServers(JSON.parse(shards) as string[][], control) : ownServers(shardCount)
+  if (shards && control) return givenServers(JSON.parse(shards) as string[][], control)
+  return kind === 'replicated' ? replicatedServers(shardCount) : ownServers(shardCount)
 }
 
 async function givenServers(given: readonly string[][], control: string): Promise<Servers> {
@@ -88,4 +88,11 @@ async function ownServers(shardCount: number): Promise<Servers> {
       await Promise.all(own.map((server) => server.remove()))
     },
   }
+}
+
+async function replicatedServers(shardCount: number): Promise<Servers> {
+  const { shards, zookeeper, remove } = await startReplicatedClickHouse({ shards: shardCount, replicas: 2 })
+  const addresses = shards.map((replicas) => replicas.map(({ url }) => `${url}/footfall`))
+  for (const address of addresses.flat()) await createClickHouseDatabase(address)
+  return { isReplicated: true, addresses, shards, keeper: zookeeper, createDatabase: createClickHouseDatabase, remove }
 }

@@ -3,8 +3,8 @@
 // acknowledged event must be stored once, and nothing may be left behind.
 //   npm run check:move -- --rounds 4
 //   npm run check:move -- --rounds 1 --rate 20 --events 60      the short form
-//   npm run check:move -- --servers replicated      fails without a cluster
-// With CLICKHOUSE_SHARDS and CLICKHOUSE_CONTROL it uses that cluster, otherwise two servers of its own without replicas.
+//   npm run check:move -- --servers replicated      each shard with two replicas
+// With CLICKHOUSE_SHARDS and CLICKHOUSE_CONTROL it uses that cluster, otherwise servers of its own.
 import { execFileSync, fork } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
