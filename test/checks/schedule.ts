@@ -64,8 +64,23 @@ export const parts: readonly Part[] = [
     name: 'cluster',
     touched: {
       short: '--seconds 20 --rate 40 --events 100',
-      seconds: 60,
+      seconds: 40,
       paths: ['src/stores/', 'src/collector/shipper/', 'src/rollups/', 'deploy/clickhouse/'],
+    },
+  },
+  {
+    name: 'replicas',
+    touched: {
+      short: '--seconds 1 --rate 20 --events 40',
+      seconds: 70,
+      paths: [
+        'src/stores/',
+        'src/collector/shipper/',
+        'src/rollups/',
+        'deploy/clickhouse/',
+        'dev/clickhouse/',
+        'test/checks/cluster/',
+      ],
     },
   },
   {

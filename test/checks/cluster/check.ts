@@ -3,7 +3,7 @@
 // event is on its own shard once, on every replica, and nowhere else.
 //   npm run check:cluster -- --minutes 10
 //   npm run check:cluster -- --seconds 30 --rate 40 --events 100      the short form
-//   npm run check:cluster -- --servers replicated      each shard with two replicas
+//   npm run check:replicas      is check:cluster -- --servers replicated: each shard has two replicas
 // With CLICKHOUSE_SHARDS and CLICKHOUSE_CONTROL it uses that cluster (servers.ts), otherwise servers of its own.
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
