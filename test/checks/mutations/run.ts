@@ -24,14 +24,7 @@ const {
   /** .ci/run has passed on this commit, so no test has to run without mutations first. */
   'tests-pass': false,
 })
-/** Replicas need a cluster (test/checks/cluster/servers.ts). */
-const needsCluster = ({ caughtBy }: Mutation) => caughtBy.includes('--servers replicated')
-const wanted = mutations.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)))
-const chosen = process.env.CLICKHOUSE_SHARDS ? wanted : wanted.filter((one) => !needsCluster(one))
-if (chosen.length < wanted.length)
-  console.log(
-    `${wanted.length - chosen.length} mutations are left out: they need CLICKHOUSE_SHARDS and CLICKHOUSE_CONTROL`,
-  )
+const chosen = mutations.filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)))
 if (chosen.length === 0) throw new Error(`No mutation is called ${only.join(' or ')}`)
 
 /** The line of a failed test. */
