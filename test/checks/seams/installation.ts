@@ -19,7 +19,6 @@ import { spoolFilePath, spoolFiles } from '../../../src/collector/spool/files.ts
 import { openSpool, type Spool } from '../../../src/collector/spool/spool.ts'
 import { refuseOlder } from '../../../src/rollups/ledger.ts'
 import { createClickHouseDatabase, openClickHouse } from '../../../src/stores/clickhouse.ts'
-import { sql } from '../../../src/stores/clickhouse-sql.ts'
 import { type Cluster, openCluster } from '../../../src/stores/cluster.ts'
 import { migrate } from '../../../src/stores/migrate.ts'
 import { createPostgresDatabase, type Postgres } from '../../../src/stores/postgres.ts'
@@ -236,16 +235,14 @@ export async function openInstallation(servers: WalkServers, now: number) {
       await run('pg_restore', ['-d', postgresUrl(), file])
     },
     async dumpClickHouse(): Promise<string> {
-      const copy = `${name}_copy_${++dumps}`
-      for (const { url } of servers.clickhouse) await copyDatabase(url, name, copy)
-      names.push(copy)
-      return copy
+      const backup = `${name}_${++dumps}`
+      for (const server of servers.clickhouse) await onServer(server, `BACKUP DATABASE ${name} TO File('${backup}')`)
+      return backup
     },
-    async restoreClickHouse(copy: string): Promise<void> {
-      for (const { url } of servers.clickhouse) {
-        const server = openClickHouse(Object.assign(new URL(url), { pathname: '/default' }).href)
-        await server.command(`DROP DATABASE ${name} SYNC`).finally(() => server.close())
-        await copyDatabase(url, copy, name)
+    async restoreClickHouse(backup: string): Promise<void> {
+      for (const server of servers.clickhouse) {
+        await onServer(server, `DROP DATABASE ${name} SYNC`)
+        await onServer(server, `RESTORE DATABASE ${name} FROM File('${backup}')`)
       }
     },
     /** `footfall restore` into new databases. What ran on the old ones ends. */
@@ -269,25 +266,16 @@ export async function openInstallation(servers: WalkServers, now: number) {
       await Promise.all([postgres.end({ timeout: 1 }), cluster.close()])
       for (const one of names) {
         await admin(`DROP DATABASE IF EXISTS ${one} WITH (FORCE)`)
-        for (const { url } of servers.clickhouse) {
-          const server = openClickHouse(Object.assign(new URL(url), { pathname: '/default' }).href)
-          await server.command(`DROP DATABASE IF EXISTS ${one} SYNC`).finally(() => server.close())
-        }
+        for (const server of servers.clickhouse) await onServer(server, `DROP DATABASE IF EXISTS ${one} SYNC`)
       }
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
-async function copyDatabase(url: string, from: string, to: string): Promise<void> {
-  const server = openClickHouse(Object.assign(new URL(url), { pathname: `/${from}` }).href)
-  try {
-    const tables = await server.rows<{ name: string }>(sql`SHOW TABLES`)
-    await server.command(`CREATE DATABASE ${to}`)
-    for (const table of tables) await server.command(`CREATE TABLE ${to}.${table.name} CLONE AS ${from}.${table.name}`)
-  } finally {
-    await server.close()
-  }
+async function onServer({ url }: OwnStore, statement: string): Promise<void> {
+  const server = openClickHouse(Object.assign(new URL(url), { pathname: '/default' }).href)
+  await server.command(statement).finally(() => server.close())
 }
 
 /** Whether a table of a file of the spool has rows. The file may not be there yet. */
