@@ -3,7 +3,8 @@ import { unfinishedMoves } from '../moving/moves.ts'
 import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import { migrate, pendingClickHouseMigrations, useShards } from '../stores/migrate.ts'
-import { lagOf } from '../stores/replica-lag.ts'
+import { lagOf, replicasInKeeper } from '../stores/replica-lag.ts'
+import { dropFromAllTables } from '../stores/replicated-tables.ts'
 import { type Command, CommandError, type Context, positionals } from './command.ts'
 import { size } from './size.ts'
 import type { Terminal } from './terminal.ts'
@@ -97,6 +98,39 @@ const add: Command = {
   },
 }
 
+const dropReplica: Command = {
+  summary: 'Take out a replica whose server is gone for good, so that days are rolled up without it',
+  usage: '<shard> <replica>',
+  examples: ['footfall shard drop-replica 1 b'],
+  async run(input, { cluster }) {
+    const [number, name] = positionals(input, ['shard', 'replica']) as [string, string]
+    const servers = cluster.shards.filter((one) => `${one.shard}` === number).flatMap(serversOf)
+    if (servers.length === 0)
+      throw new CommandError(`There is no shard ${number}.`, 'See them all with: footfall shard status')
+    const found = await Promise.all(servers.map((server) => replicasInKeeper(server).catch(() => new Map())))
+    const live = found.findIndex(({ size }) => size > 0) // one that was taken out before knows none
+    const known: ReadonlyMap<string, boolean> = found[live] ?? new Map()
+    if (!known.has(name))
+      throw new CommandError(
+        `Shard ${number} has no replica ${name}.`,
+        known.size === 0
+          ? 'None of its servers answers, or it has one server only. Run: footfall doctor'
+          : `Its replicas, by their FOOTFALL_REPLICA: ${[...known.keys()].sort().join(', ')}`,
+      )
+    if (known.get(name))
+      throw new CommandError(
+        `Replica ${name} of shard ${number} is connected to Keeper.`,
+        'Stop its server for good and wait half a minute.',
+      )
+    await dropFromAllTables(servers[live] as ClickHouse, name)
+    return {
+      data: { shard: Number(number), dropped: name },
+      show: () =>
+        `Took out replica ${name}. Remove its address from CLICKHOUSE_SHARDS and restart every process of Footfall.`,
+    }
+  },
+}
+
 async function unusedShards({ postgres, cluster }: Context): Promise<ClickHouse[]> {
   const used = await postgres<{ number: number }[]>`SELECT number FROM shards`
   return cluster.shards.filter(({ shard }) => !used.some(({ number }) => number === shard))
@@ -133,4 +167,4 @@ function rowOf(server: Server, terminal: Terminal, areReplicated: boolean): stri
   return [...names, count(sites), count(events), size(bytes), `${bar} ${size(disk.free)} free of ${size(disk.total)}`]
 }
 
-export const shard = { status, add }
+export const shard = { status, add, 'drop-replica': dropReplica }

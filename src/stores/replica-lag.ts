@@ -5,7 +5,7 @@ import { sql, texts } from './clickhouse-sql.ts'
 
 interface Status {
   tables: number
-  /** Its connection to Keeper is lost, so it does not know what it misses. */
+  /** It has no connection to Keeper, or Keeper does not know it, so it does not know what it misses. */
   isCutOff: number
   /** It knows of everything that was written on any replica, apart from tables that nothing was written to, as far as it knows … */
   knowsAll: number
@@ -57,6 +57,14 @@ async function areEmpty(tables: readonly string[], replicas: readonly ClickHouse
   return found.every((parts) => parts.length === 0)
 }
 
+/** The replicas of the shard that Keeper knows, and whether each is connected. */
+export async function replicasInKeeper(replica: ClickHouse): Promise<Map<string, boolean>> {
+  const [row] = await replica.rows<{ active: Record<string, number> }>(
+    sql`SELECT replica_is_active AS active FROM system.replicas WHERE database = currentDatabase() AND table = 'events'`,
+  )
+  return new Map(Object.entries(row?.active ?? {}).map(([name, isActive]) => [name, isActive === 1]))
+}
+
 /** Seconds. */
 export async function lagOf(replica: ClickHouse): Promise<number> {
   const { tables, lag } = await statusOf(replica)
@@ -67,7 +75,7 @@ export async function lagOf(replica: ClickHouse): Promise<number> {
 async function statusOf(replica: ClickHouse, signal?: AbortSignal): Promise<Status> {
   const [status] = await replica.rows<Status>(
     sql`
-      SELECT count() AS tables, max(is_session_expired) AS isCutOff, 
+      SELECT count() AS tables, max(is_session_expired OR is_readonly) AS isCutOff,
         min(log_pointer > log_max_index OR log_max_index = 0) AS knowsAll, groupArrayIf(table, log_max_index = 0 AND log_pointer = 0) AS unwritten,
         sum(inserts_in_queue) AS toFetch, max(absolute_delay) AS lag
       FROM system.replicas

@@ -27,17 +27,28 @@ const isKnownReplica = (error: unknown): boolean => error instanceof ClickHouseE
 /** Only another replica can remove it from Keeper. ClickHouse refuses to remove one that is in use. */
 async function forget(table: string, clickhouse: ClickHouse, replicas: readonly ClickHouse[]): Promise<void> {
   const [row] = await clickhouse.rows<{ name: string }>(sql`SELECT getMacro('replica') AS name`)
-  const name = row?.name.replaceAll("'", "''") // ClickHouse takes no parameter here
   let cause: unknown
   for (const other of replicas) {
     if (other === clickhouse) continue
     try {
-      return await other.command(`SYSTEM DROP REPLICA '${name}' FROM TABLE ${table}`)
+      return await dropReplica(other, table, row?.name ?? '')
     } catch (error) {
       cause = error
     }
   }
   throw cause
+}
+
+/** ClickHouse takes no parameter here. */
+const dropReplica = (by: ClickHouse, table: string, name: string): Promise<void> =>
+  by.command(`SYSTEM DROP REPLICA '${name.replaceAll("'", "''")}' FROM TABLE ${table}`)
+
+/** Removes a replica that is gone for good from Keeper. */
+export async function dropFromAllTables(by: ClickHouse, name: string): Promise<void> {
+  const tables = await by.rows<{ name: string }>(
+    sql`SELECT table AS name FROM system.replicas WHERE database = currentDatabase()`,
+  )
+  for (const table of tables) await dropReplica(by, table.name, name)
 }
 
 /**
