@@ -44,7 +44,7 @@ export const variables = {
   }),
   CLICKHOUSE_SHARDS: variable({
     description:
-      'Several ClickHouse servers instead of CLICKHOUSE_URL, as a JSON list of shards, each a list with the address of every replica: `[["http://…/footfall","http://…/footfall"]]`. Every site is on one shard. Append new ones at the end, and never change the order (docs/cluster.md).',
+      'Several ClickHouse servers instead of CLICKHOUSE_URL, as a JSON list of shards, each a list with the address of every replica: `[["http://…/footfall","http://…/footfall"]]`. Every site is on one shard. Append new shards at the end, and never change their order (docs/cluster.md).',
     optional: true,
     parse: shards,
   }),

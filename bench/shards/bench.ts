@@ -116,7 +116,6 @@ function siteOf(id: string, shard: number): StatsSite {
     settledThrough: null,
     invalidations: 0,
     eventsFrom: '1970-01-01',
-    missingOn: [],
   }
   return { id, timeZone: 'UTC', excludedCountries: [], shard, coverage: nothing }
 }

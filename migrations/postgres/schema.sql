@@ -134,6 +134,7 @@ CREATE TABLE replica_gaps
     replica smallint NOT NULL,
     mark    bigint NOT NULL,
     CONSTRAINT replica_gaps_pkey PRIMARY KEY (shard, replica),
+    CONSTRAINT every_replica_has_every_rolled_up_day CHECK (false),
     CONSTRAINT replica_gaps_shard_fkey FOREIGN KEY (shard) REFERENCES shards(number)
 );
 

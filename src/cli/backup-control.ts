@@ -31,7 +31,7 @@ export const notInBackup: Readonly<Record<string, string>> = {
   collectors: 'Collectors that run are in it.',
   leases: 'Processes that run hold them.',
   salts: 'They are kept nowhere else (decision D-90).',
-  replica_gaps: 'They are of the old servers.',
+  replica_gaps: 'It is not used any more (decision D-207).',
   site_moves: 'What was copied is in deleted_sites, and the move can begin again.',
   rollup_runs: 'They write rows that are not in the backup.',
   rollup_state: 'Rolling up begins again.',

@@ -5,7 +5,6 @@ import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import { readClocks } from '../stores/clocks.ts'
 import { pendingClickHouseMigrations, pendingMigrations } from '../stores/migrate.ts'
-import { catchUp } from '../stores/replica-lag.ts'
 import { byShard } from '../stores/stores.ts'
 import { settingsNotInForce } from './clickhouse-settings.ts'
 import { type Command, type Context, positionals } from './command.ts'
@@ -23,7 +22,6 @@ interface Finding {
 
 const mostSkewMs = 1_000
 const leastDaysOfDisk = 30
-const replicaMs = 3_000
 /** Of deploy/clickhouse/replicated. */
 const replicaPath = '/clickhouse/tables/{shard}/{database}/{table}'
 
@@ -125,17 +123,12 @@ function ofEachServer(examine: (clickhouse: ClickHouse) => Promise<Examination>)
   }
 }
 
-/** Undefined: nothing is wrong. */
-async function examineReplica(clickhouse: ClickHouse): Promise<string | undefined> {
-  try {
-    await catchUp(clickhouse, [], replicaMs)
-    const [row] = await clickhouse.rows<{ path: string }>(
-      sql`SELECT value AS path FROM system.server_settings WHERE name = 'default_replica_path'`,
-    )
-    return row?.path === replicaPath ? undefined : `default_replica_path must be ${replicaPath}`
-  } catch (error) {
-    return (error as Error).message
-  }
+/** Undefined: it is right, or the server does not answer. */
+async function wrongPathOf(clickhouse: ClickHouse): Promise<string | undefined> {
+  const [row] = await clickhouse
+    .rows<{ path: string }>(sql`SELECT value AS path FROM system.server_settings WHERE name = 'default_replica_path'`)
+    .catch(() => [])
+  return !row || row.path === replicaPath ? undefined : `default_replica_path must be ${replicaPath}`
 }
 
 const checks: Record<string, (context: Context) => Promise<Examination>> = {
@@ -195,8 +188,12 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
     const { shards } = context.cluster
     if (shards.every(({ replicas }) => !replicas)) return ok('not used: every shard has one server')
     const servers = serversIn(context)
-    const found = await Promise.all(servers.map(({ clickhouse }) => examineReplica(clickhouse)))
-    const faults = found.flatMap((fault, index) => (fault ? [`${servers[index]?.name}: ${fault}`] : []))
+    const wrong = await Promise.all(servers.map(({ clickhouse }) => wrongPathOf(clickhouse)))
+    const incomplete = await Promise.all(shards.map(({ replicas }) => replicas?.incomplete()))
+    const faults = [
+      ...incomplete.filter((fault) => fault !== undefined),
+      ...wrong.flatMap((fault, index) => (fault ? [`${servers[index]?.name}: ${fault}`] : [])),
+    ]
     return faults.length === 0
       ? ok('every replica has all rows')
       : { state: 'failed', found: faults.join('; '), advice: 'See "When a replica is down" in docs/cluster.md.' }

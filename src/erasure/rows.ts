@@ -1,7 +1,7 @@
 // Erasing a site takes three steps, because ClickHouse's DELETE only masks rows: (1) no statement finds the rows any more; (2) the
 // parts with these rows are rewritten without them; (3) ClickHouse removes the files of the old parts, which it keeps for some minutes
 // (decision D-145).
-import { type ClickHouse, serversOf, workerOf } from '../stores/clickhouse.ts'
+import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { instant, type Sql, sql, text, texts } from '../stores/clickhouse-sql.ts'
 import { clockOf } from '../stores/clocks.ts'
 
@@ -31,7 +31,7 @@ export async function eraseSites(
   listIds: () => Promise<readonly string[]>,
   withinMs = latestMs,
 ): Promise<void> {
-  const worker = await workerOf(clickhouse)
+  const worker = (await clickhouse.replicas?.worker()) ?? clickhouse // the clock is asked where the deletion runs
   for (const table of allTables) {
     const deadline = (await clockOf(worker)) + withinMs
     const siteIds = await listIds()

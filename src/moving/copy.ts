@@ -148,7 +148,8 @@ async function copyChunk(
   const chosen = sql`site_id = ${text(siteId)} ${days} AND has(${uints(numbers)}, ${slice})`
   if (chunk.some(({ isOnTarget }) => isOnTarget)) {
     const table = name === 'titles' ? sql`titles` : rows
-    await target.run(sql`DELETE FROM ${table} WHERE ${chosen}`)
+    // On every replica, because `catchUp` does not wait for deletions.
+    await target.run(sql`DELETE FROM ${table} WHERE ${chosen}`, { lightweight_deletes_sync: '2' })
   }
   if (chunk.every((one) => one.rows === 0)) return
   const content = await source.download(sql`SELECT * FROM ${rows} WHERE ${chosen}`)

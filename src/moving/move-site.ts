@@ -60,9 +60,9 @@ async function moveWithLease({ postgres, cluster }: AllStores, options: MoveOpti
     ...(onProgress && { onProgress }),
     mayGoOn: () => refuseIfGone(postgres, siteId),
   }
+  for (const one of [source, target]) await refuseIfBehind(one)
   await onStep('copying')
   await copyMost(copy)
-  await refuseIfBehind(source) // without all replicas no collector confirms a hold
   await onStep('holding')
   const hold = await holdSite(postgres, siteId)
   if (hold === undefined) throw new CannotMove('The move was cancelled.')
@@ -125,13 +125,9 @@ async function untilConfirmed(postgres: Postgres, hold: string, longestMs: numbe
 }
 
 /** Readers must find every row on every replica, and no row may depend on one disk. */
-async function refuseIfBehind({ shard, replicas }: ClickHouse): Promise<void> {
-  if (!replicas) return
-  const behind = await replicas.without(await replicas.worker())
-  if (behind.length > 0)
-    throw new CannotMove(
-      `Replica ${behind.join(', ')} of shard ${shard} misses rows. Repeat the command when it is back.`,
-    )
+async function refuseIfBehind({ replicas }: ClickHouse): Promise<void> {
+  const cause = await replicas?.incomplete()
+  if (cause) throw new CannotMove(`${cause} Repeat the command when every replica is back.`)
 }
 
 async function shardOf(postgres: Postgres, siteId: string): Promise<number> {

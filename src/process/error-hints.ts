@@ -97,5 +97,7 @@ const databases: Record<string, [message: string, hint: string]> = {
   '497': ['The ClickHouse user may not do that.', 'Grant it, or use another user in CLICKHOUSE_URL.'],
   '164': ['The ClickHouse user may only read.', 'Use a user that may write in CLICKHOUSE_URL (docs/operations.md).'],
   '241': ['ClickHouse has too little memory for that.', 'Give it more, or try again when it is less busy.'],
+  '285': ['A replica of ClickHouse is away.', `Repeat it when all are back; ${doctor}`],
+  '319': ['A replica of ClickHouse does not copy rows.', `Repeat it when all are back; ${doctor}`],
   '243': ['The disk of ClickHouse is full.', 'Free some space on it.'],
 }

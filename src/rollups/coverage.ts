@@ -4,7 +4,6 @@ import type { PendingQuery, Row } from 'postgres'
 import type { DayRange } from '../calendar/days.ts'
 import { intersect } from '../calendar/days.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import type { Gap } from '../stores/replica-reads.ts'
 
 export interface Coverage {
   /** The rolled-up days and months; empty for a small site. */
@@ -16,8 +15,6 @@ export interface Coverage {
   invalidations: number
   /** The first day whose events are retained. Earlier days exist only as rollups (decision D-79). */
   eventsFrom: string
-  /** The replicas that may miss rows of these versions (decision D-202). */
-  missingOn: readonly Gap[]
 }
 
 /** The days and whole months whose rollup rows were written under one version (decision D-73). */
@@ -72,11 +69,7 @@ export const coverageColumn = (postgres: Postgres): PendingQuery<Row[]> => postg
     ),
     'settledThrough', (SELECT considered_through::text FROM rollup_state WHERE site_id = sites.id),
     'invalidations', coalesce((SELECT invalidations FROM rollup_state WHERE site_id = sites.id), 0),
-    'eventsFrom', (SELECT events_from::text FROM retention),
-    'missingOn', (
-      SELECT coalesce(json_agg(json_build_object('replica', replica, 'mark', mark)), '[]')
-      FROM replica_gaps WHERE replica_gaps.shard = sites.shard
-    )
+    'eventsFrom', (SELECT events_from::text FROM retention)
   )::text`
 
 /** Undefined: the site does not exist. */

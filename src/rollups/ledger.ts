@@ -38,7 +38,11 @@ export async function noteKeptDays({ postgres, clickhouse }: Stores, from: strin
     FROM rollup_coverage JOIN sites ON sites.id = site_id, retention,
       unnest(days * datemultirange(daterange(${from}::text::date, rolled_up_before))) AS range
     WHERE ${isOfShard}`
-  for await (const page of pages.cursor(10_000)) await clickhouse.insert('kept_days', page, randomUUID())
+  for await (const page of pages.cursor(10_000)) {
+    // Once their events are dropped, nothing else tells which rows to read.
+    if (await clickhouse.insert('kept_days', page, randomUUID()))
+      throw new Unavailable('Only one replica has the list of kept days')
+  }
 }
 
 /** Notes all days if none were: an installation may have dropped events before there was this table. */

@@ -5,12 +5,12 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lastClosedDay } from '../calendar/days.ts'
 import { eraseDeletedSites } from '../erasure/job.ts'
-import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
+import { Unavailable } from '../stores/breaker.ts'
+import { type ClickHouse, isIncomplete, serversOf } from '../stores/clickhouse.ts'
 import { date, sql, text } from '../stores/clickhouse-sql.ts'
 import { withLease } from '../stores/lease.ts'
 import { type AllStores, byShard, type Stores } from '../stores/stores.ts'
 import { noteInClickHouse, verifyLedger } from './ledger.ts'
-import { closeGaps } from './replica-gaps.ts'
 import { type Dropped, dropOldEvents, type Retention } from './retention.ts'
 import { type Progress, rollUpSite } from './roll-up.ts'
 import { considerSites, finishSites } from './runs.ts'
@@ -64,6 +64,13 @@ interface Candidate {
 
 async function rollUpDue(stores: Stores, options: RoundOptions): Promise<Round> {
   const round: Round = { sites: 0, days: 0, failed: 0 }
+  const { clickhouse } = stores
+  const cause = await clickhouse.replicas?.incomplete()
+  if (cause) {
+    round.failed++
+    options.onError?.(new Unavailable(cause), `every site of shard ${clickhouse.shard}`)
+    return round
+  }
   const due = await dueSites(stores, options)
   for (const site of options.siteId === undefined ? await rollUpMany(stores, due, options, round) : due) {
     if (options.signal?.aborted) break
@@ -74,11 +81,11 @@ async function rollUpDue(stores: Stores, options: RoundOptions): Promise<Round> 
     } catch (error) {
       round.failed++ // the site stays unfinished, so a later round tries again
       options.onError?.(error as Error, site.domain)
+      if (await isIncomplete(clickhouse)) break
     }
   }
   await noteInClickHouse(stores) // also what other processes have changed
   await sweep(stores)
-  await closeGaps(stores)
   return round
 }
 
@@ -119,10 +126,11 @@ async function rollUpMany(
       const some = sites.slice(first, first + sitesTogether)
       const closed = (some[0] as Candidate).closed
       // A site that makes this fail must not hold up the others, so each is then tried alone.
-      const done = await rollUpTogether(stores, some, closed, least).catch((error: Error) => {
+      const done = await rollUpTogether(stores, some, closed, least).catch(async (error: Error) => {
         onError?.(error, `${some.length} sites together`)
-        return new Map<string, number>()
+        return (await isIncomplete(stores.clickhouse)) ? undefined : new Map<string, number>()
       })
+      if (!done) return []
       for (const site of some) {
         const days = done.get(site.id)
         if (days === undefined) alone.push(site)

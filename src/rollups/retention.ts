@@ -4,7 +4,8 @@
 // One wrong clock must not drop everything: nothing happens unless all clocks agree, and the first step takes one month with
 // events at a time. An operator has to confirm more than that (decision D-146).
 
-import type { ClickHouse } from '../stores/clickhouse.ts'
+import { Unavailable } from '../stores/breaker.ts'
+import { type ClickHouse, isIncomplete } from '../stores/clickhouse.ts'
 import { sql, text } from '../stores/clickhouse-sql.ts'
 import { type Clocks, clocksAgree, readClocks } from '../stores/clocks.ts'
 import type { Postgres } from '../stores/postgres.ts'
@@ -132,6 +133,11 @@ async function rollUpShardBefore(
   const sites = await postgres<{ id: string; domain: string }[]>`
     SELECT id, domain FROM sites WHERE id = ANY(${found.map(({ site_id }) => site_id)}) AND shard = ${clickhouse.shard}`
   const domains = new Map(sites.map(({ id, domain }) => [id, domain]))
+  const cause = sites.length > 0 ? await clickhouse.replicas?.incomplete() : undefined
+  if (cause) {
+    onError?.(new Unavailable(cause), `every site of shard ${clickhouse.shard}`)
+    return sites.length
+  }
   let missingDays = 0
   for (const { site_id: id, first } of found) {
     const domain = domains.get(id)
@@ -143,6 +149,7 @@ async function rollUpShardBefore(
     } catch (error) {
       missingDays++
       onError?.(error as Error, domain)
+      if (await isIncomplete(clickhouse)) break
     }
   }
   return missingDays
@@ -159,6 +166,7 @@ export async function dropRolledUp(stores: AllStores, patience = stalestReader):
   const months = [...new Set(due.flat())].sort()
   const [first] = months
   if (first === undefined) return []
+  for (const clickhouse of cluster.shards) if (await isIncomplete(clickhouse)) return []
   for (const [index, clickhouse] of cluster.shards.entries()) {
     await noteEarlierKeptDays({ postgres, clickhouse })
     await noteKeptDays({ postgres, clickhouse }, dayOf(first))

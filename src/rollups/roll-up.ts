@@ -1,13 +1,12 @@
 // Rolls up a site's closed days in chunks that fit into memory. Each chunk is readable as soon as it is written. Whole months follow.
 import { countDays, type DayRange, firstOfMonth } from '../calendar/days.ts'
 import { eraseAgain } from '../erasure/deleted-sites.ts'
-import { type ClickHouse, isOutOfMemory, workerOf } from '../stores/clickhouse.ts'
+import { type ClickHouse, isOutOfMemory } from '../stores/clickhouse.ts'
 import { date, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 import type { Stores } from '../stores/stores.ts'
 import { onDays } from '../traffic/conditions.ts'
 import { readCoverage, retainedFrom, rolledUpDays } from './coverage.ts'
 import { noteInClickHouse } from './ledger.ts'
-import { gapsAfter } from './replica-gaps.ts'
 import { areAlive, beginRun, daysToRollUp, monthsToRollUp, publishRun, type RunSpan, releaseRun } from './runs.ts'
 import { monthStatements, rollupStatements } from './statements.ts'
 
@@ -135,12 +134,11 @@ async function write(
   const writing = await statements(run.version)
   // A day was invalidated just before. The next round tries again.
   if (!writing) return releaseRun(postgres, run)
-  const worker = await workerOf(clickhouse)
   for (const statement of writing) {
     if (!(await areAlive(postgres, [run]))) break
-    await worker.run(statement, settings)
+    await clickhouse.run(statement, settings)
   }
-  if (await publishRun(postgres, run, await gapsAfter(clickhouse, worker))) return
+  if (await publishRun(postgres, run)) return
   if ((await eraseAgain(postgres, [siteId])).length > 0) return // the site was deleted in the meantime
   throw new Error(`Rolling up site ${siteId} took too long, so the run was given up. The next round tries again.`)
 }

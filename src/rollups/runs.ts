@@ -6,7 +6,6 @@
 import type { Fragment } from 'postgres'
 import type { DayRange } from '../calendar/days.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import { type Gaps, withGaps } from './replica-gaps.ts'
 
 /** What a run writes: days, or months. */
 export type RunSpan = 'day' | 'month'
@@ -70,20 +69,16 @@ export async function areAlive(postgres: Postgres, runs: readonly Run[]): Promis
   return count > 0
 }
 
-/**
- * Makes the rows of the run readable, except for days that got late events in the meantime. False: the run was given up. Readers avoid
- * the replicas that miss rows of it.
- */
-export async function publishRun(postgres: Postgres, { id }: Run, gaps?: Gaps): Promise<boolean> {
-  const [row] = await postgres<[{ published: boolean }]>`
-    ${withGaps(postgres, gaps)} SELECT publish_rollup_run(${id}) AS published`
+/** Makes the rows of the run readable, except for days that got late events in the meantime. False: the run was given up. */
+export async function publishRun(postgres: Postgres, { id }: Run): Promise<boolean> {
+  const [row] = await postgres<[{ published: boolean }]>`SELECT publish_rollup_run(${id}) AS published`
   return row.published
 }
 
 /** The same for many runs. Returns those that were given up. */
-export async function publishRuns(postgres: Postgres, runs: readonly SiteRun[], gaps?: Gaps): Promise<SiteRun[]> {
+export async function publishRuns(postgres: Postgres, runs: readonly SiteRun[]): Promise<SiteRun[]> {
   const rows = await postgres<{ id: string; published: boolean }[]>`
-    ${withGaps(postgres, gaps)} SELECT run::text AS id, published FROM publish_rollup_runs(${idsOf(runs)}::text[]::bigint[])`
+    SELECT run::text AS id, published FROM publish_rollup_runs(${idsOf(runs)}::text[]::bigint[])`
   const published = new Set(rows.filter((row) => row.published).map(({ id }) => id))
   return runs.filter(({ id }) => !published.has(id))
 }

@@ -1,5 +1,6 @@
 // Deletes rollup rows of a shard that no reader can be using any more, for many sites at once: a deletion goes through every part of a table.
 
+import { isIncomplete } from '../stores/clickhouse.ts'
 import { date, join, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 import type { Stores } from '../stores/stores.ts'
 import { onDays } from '../traffic/conditions.ts'
@@ -14,8 +15,7 @@ const mostSwept = 50
 export async function sweep(stores: Stores, patience?: string): Promise<number> {
   const { postgres, clickhouse } = stores
   // Later runs may write rows under the same versions, so no replica may be left with the old ones.
-  if (clickhouse.replicas && (await clickhouse.replicas.without(await clickhouse.replicas.worker())).length > 0)
-    return 0
+  if (await isIncomplete(clickhouse)) return 0
   await noteInClickHouse(stores) // that other rows are readable now
   let swept = 0
   const sweepAll = async (find: () => Promise<Leftover[]>, end: (one: Leftover) => Promise<void>) => {

@@ -3,10 +3,9 @@
 
 import { type DayRange, dayAfter, dayOf, lastClosedDay } from '../calendar/days.ts'
 import { partialEnd, periodsOf, storedDay } from '../calendar/periods.ts'
-import { workerOf } from '../stores/clickhouse.ts'
+import { isIncomplete } from '../stores/clickhouse.ts'
 import type { Stores } from '../stores/stores.ts'
 import { type DayPart, type RollupVersion, readCoverage, rolledUpDays } from './coverage.ts'
-import { gapsAfter, withGaps } from './replica-gaps.ts'
 import { fewEvents, settings } from './roll-up.ts'
 import { partsStatement, rollupStatements } from './statements.ts'
 
@@ -35,7 +34,9 @@ export interface TodayOptions {
 export async function rollUpTodayOfBusySites(stores: Stores, options: TodayOptions): Promise<number> {
   const { now, least = busyDay, signal, restUntil, onError, clock = () => performance.now(), mostBytes } = options
   let rolledUp = 0
-  for (const { id, domain, time_zone, last_day_events } of await busySites(stores, now(), least)) {
+  const due = await busySites(stores, now(), least)
+  if (due.length > 0 && (await isIncomplete(stores.clickhouse))) return 0 // the round of closed days reports it
+  for (const { id, domain, time_zone, last_day_events } of due) {
     if (signal?.aborted) break
     if (now() < (restUntil.get(id) ?? 0)) continue
     const begun = clock()
@@ -44,6 +45,7 @@ export async function rollUpTodayOfBusySites(stores: Stores, options: TodayOptio
       rolledUp++
     } catch (error) {
       onError(error as Error, domain) // queries read events in the meantime
+      if (await isIncomplete(stores.clickhouse)) break
     }
     restUntil.set(id, now() + Math.max(everyMs, restPerCount * (clock() - begun)))
   }
@@ -73,11 +75,8 @@ export async function rollUpToday(
   const parts = partsOf(zone, asOf, (await readCoverage(postgres, siteId))?.versions ?? [])
   const statements = rollupStatements({ siteIds: [siteId], version, days: [days], until: asOf }, { atOnce })
   if (parts.length > 0) statements.push(partsStatement({ siteIds: [siteId], version }, parts))
-  const worker = await workerOf(clickhouse)
-  for (const statement of statements) await worker.run(statement, bounds())
-  const gaps = await gapsAfter(clickhouse, worker)
+  for (const statement of statements) await clickhouse.run(statement, bounds())
   await postgres`
-    ${withGaps(postgres, gaps)}
     INSERT INTO today_coverage (site_id, time_zone, first_day, last_day, version, as_of, parts)
     SELECT id, ${zone}, ${days[0]}::text::date, ${days[1]}::text::date, ${version}, to_timestamp(${asOf} / 1000.0),
       ${JSON.stringify(parts)}::text::jsonb

@@ -2,13 +2,12 @@
 // merge the small parts that they write (decision D-200).
 import { countDays, type DayRange, firstOfMonth } from '../calendar/days.ts'
 import { eraseAgain } from '../erasure/deleted-sites.ts'
-import { type ClickHouse, workerOf } from '../stores/clickhouse.ts'
+import type { ClickHouse } from '../stores/clickhouse.ts'
 import { date, sql, texts } from '../stores/clickhouse-sql.ts'
 import type { Stores } from '../stores/stores.ts'
 import { onDays } from '../traffic/conditions.ts'
 import { retainedFrom } from './coverage.ts'
 import { noteInClickHouse } from './ledger.ts'
-import { gapsAfter } from './replica-gaps.ts'
 import { mostEvents, rollUpMonths, settings } from './roll-up.ts'
 import {
   areAlive,
@@ -139,18 +138,15 @@ async function write(
 ): Promise<string[]> {
   const runs = await beginRuns(postgres, ids, clickhouse.shard, days)
   await noteInClickHouse({ postgres, clickhouse })
-  const worker = await workerOf(clickhouse)
   // Versions differ only where a day was rolled up before.
   for (const [version, some] of Map.groupBy(runs, (run) => run.version)) {
     const siteIds = some.map(({ siteId }) => siteId)
     for (const statement of rollupStatements({ siteIds, version, days }, { atOnce: true })) {
       if (!(await areAlive(postgres, runs))) return []
-      await worker.run(statement, settings)
+      await clickhouse.run(statement, settings)
     }
   }
-  const lost = new Set(
-    (await publishRuns(postgres, runs, await gapsAfter(clickhouse, worker))).map(({ siteId }) => siteId),
-  )
+  const lost = new Set((await publishRuns(postgres, runs)).map(({ siteId }) => siteId))
   await eraseAgain(postgres, [...lost]) // those that were deleted in the meantime
   return runs.map(({ siteId }) => siteId).filter((id) => !lost.has(id))
 }

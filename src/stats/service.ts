@@ -212,10 +212,7 @@ const ofEachShard = <Query extends { site: StatsSite }, Found>(
   Promise.all(
     Array.from(
       Map.groupBy(queries, ({ site }) => site.shard),
-      ([shard, some]) => {
-        const missingOn = some.flatMap(({ site }) => site.coverage.missingOn)
-        return read(cluster.of({ shard, coverage: { missingOn } }), some)
-      },
+      ([shard, some]) => read(cluster.of({ shard }), some),
     ),
   )
 

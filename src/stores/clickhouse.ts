@@ -32,7 +32,7 @@ export interface ClickHouse extends ClickHouseReader {
     token: string,
     options?: InsertOptions,
   ): Promise<ClickHouse | undefined>
-  /** Runs a statement that returns no rows, for as long as it takes: INSERT … SELECT, DELETE. */
+  /** Runs a statement that returns no rows, for as long as it takes: INSERT … SELECT, DELETE. Inserted rows are on all replicas then. */
   run(statement: Sql, settings?: ClickHouseSettings): Promise<void>
   /** The rows of a statement that no request waits for. The limit of two seconds does not apply. */
   rowsPatiently<Row>(statement: Sql, settings?: ClickHouseSettings): Promise<Row[]>
@@ -40,8 +40,8 @@ export interface ClickHouse extends ClickHouseReader {
   command(text: string): Promise<void>
   /** Streams the rows of a SELECT in ClickHouse's Native format. `upload` inserts them again. */
   download(statement: Sql): Promise<Readable>
-  /** ClickHouse refuses a second upload under the same id while one is running. */
-  upload(table: string, content: Readable, id?: string): Promise<void>
+  /** ClickHouse refuses a second upload under the same id while one is running. The rows are on all replicas then. */
+  upload(table: string, content: Readable, id?: string, settings?: ClickHouseSettings): Promise<void>
   close(): Promise<void>
 }
 
@@ -51,22 +51,20 @@ interface InsertOptions {
 }
 
 /** The servers of a shard. ClickHouse copies rows from one to the others. */
-export interface Replicas {
+interface Replicas {
   readonly all: readonly ClickHouse[]
-  /** A replica that has every row that any replica had confirmed before this call. Write on it what is computed from such rows. */
+  /** A replica that has every row that any replica had confirmed before this call. */
   worker(): Promise<ClickHouse>
-  /** The numbers of the replicas, counted from 1, that do not have every row of this one. */
-  without(rowsOf: ClickHouse): Promise<number[]>
-  /** Whether two replicas have every row that was confirmed before this call. */
-  haveTwoCopies(): Promise<boolean>
+  /** Names the replicas that do not have every row that any had confirmed before this call. Undefined if all do. */
+  incomplete(): Promise<string | undefined>
 }
+
+/** Whether a replica does not have every row. What is written then may be on one disk only. */
+export const isIncomplete = async ({ replicas }: ClickHouse): Promise<boolean> =>
+  (await replicas?.incomplete()) !== undefined
 
 /** Each server of a shard. */
 export const serversOf = (clickhouse: ClickHouse): readonly ClickHouse[] => clickhouse.replicas?.all ?? [clickhouse]
-
-/** Where to run statements whose result is written somewhere: on one server, all of them. */
-export const workerOf = async (clickhouse: ClickHouse): Promise<ClickHouse> =>
-  (await clickhouse.replicas?.worker()) ?? clickhouse
 
 const readSeconds = 2
 const readMs = 2_300 // longer than ClickHouse's own limit, so that ClickHouse can report the cause itself
@@ -211,14 +209,18 @@ export function openClickHouse(
       const { stream } = await patient.exec({ query: `${text} FORMAT Native`, query_params: parameters })
       return stream
     },
-    async upload(table, content, id) {
+    async upload(table, content, id, settings = {}) {
       const { stream } = await patient.exec({
         ...(id !== undefined && { query_id: id }),
         query: 'INSERT INTO {table:Identifier} FORMAT Native',
         query_params: { table },
         values: content,
         // One block may hold rows of many months. A token of its own: rows that were uploaded and deleted before must be there.
-        clickhouse_settings: { max_partitions_per_insert_block: '0', insert_deduplication_token: randomUUID() },
+        clickhouse_settings: {
+          max_partitions_per_insert_block: '0',
+          insert_deduplication_token: randomUUID(),
+          ...settings,
+        },
       })
       stream.resume()
     },

@@ -3,13 +3,11 @@
 import type { Logger } from 'pino'
 import { Unavailable } from './breaker.ts'
 import { type ClickHouse, type ClickHouseReader, openClickHouse } from './clickhouse.ts'
-import type { Gap } from './replica-reads.ts'
-import { type ReplicatedClickHouse, replicate } from './replicas.ts'
+import { replicate } from './replicas.ts'
 
-/** Where the traffic of a site is, and which replicas do not have all of its rolled-up days. */
+/** Where the traffic of a site is. */
 interface Placement {
   shard: number
-  coverage?: { missingOn: readonly Gap[] }
 }
 
 /** What it takes to answer queries. */
@@ -59,11 +57,10 @@ export function openCluster(settings: ClusterSettings, { watch, log }: ClusterOp
 
 export const clusterOf = (shards: readonly ClickHouse[]): Cluster => ({
   shards,
-  of({ shard, coverage }) {
+  of({ shard }) {
     const found = shards[shard - 1]
     if (!found) throw new Unavailable(`ClickHouse shard ${shard} is not in CLICKHOUSE_SHARDS`)
-    if (!found.replicas || !coverage || coverage.missingOn.length === 0) return found
-    return { ...found, ...(found as ReplicatedClickHouse).withoutGaps(coverage.missingOn) }
+    return found
   },
   async close() {
     await Promise.all(shards.map((shard) => shard.close()))

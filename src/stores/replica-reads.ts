@@ -8,16 +8,7 @@ import { type ClickHouse, type ClickHouseReader, isReplicaUnwell } from './click
 import { type Sql, sql } from './clickhouse-sql.ts'
 import { catchUp, lagOf } from './replica-lag.ts'
 
-/** A replica that did not have the rows of a rolled-up day when the day became readable. The number grows with every such day. */
-export interface Gap {
-  /** Counted from 1. */
-  replica: number
-  mark: number
-}
-
-export interface ReplicaReads {
-  /** Reads from a replica that has all rolled-up days: none of the gaps. */
-  withoutGaps(gaps: readonly Gap[]): ClickHouseReader
+export interface ReplicaReads extends ClickHouseReader {
   close(): void
 }
 
@@ -41,17 +32,14 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
   /** Set while queries must wait for another replica. */
   let moving: Promise<void> | undefined
   const running = replicas.map(() => 0)
-  const gapMarks = replicas.map(() => 0)
-  const closedMarks = replicas.map(() => 0)
 
   const timer = setInterval(() => void look(), everyMs).unref()
   let looking = false
 
-  async function read<Row>(gaps: readonly Gap[], statement: Sql, signal?: AbortSignal): Promise<Row[]> {
-    for (const { replica, mark } of gaps) gapMarks[replica - 1] = Math.max(gapMarks[replica - 1] ?? 0, mark)
+  async function read<Row>(statement: Sql, signal?: AbortSignal): Promise<Row[]> {
     await moving?.catch(() => {}) // the replica that another query could not leave may still answer this one
     // Twice: a process that has just started, or a busy server, may take longer than a replica gets.
-    if (current === undefined || hasGap(current)) await leave(current).catch(() => leave(current))
+    if (current === undefined) await leave(current).catch(() => leave(current))
     const first = current as unknown as number
     try {
       return await readFrom<Row>(first, statement, signal)
@@ -61,8 +49,6 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
       return await readFrom<Row>(current as unknown as number, statement, signal)
     }
   }
-
-  const hasGap = (replica: number): boolean => (gapMarks[replica] as number) > (closedMarks[replica] as number)
 
   async function readFrom<Row>(number: number, statement: Sql, signal?: AbortSignal): Promise<Row[]> {
     const replica = replicas[number] as ClickHouse
@@ -89,7 +75,7 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
 
   async function moveOn(from: number | undefined, cause?: Error): Promise<void> {
     for (const [index] of replicas.entries()) {
-      if (index === from && !hasGap(index)) continue
+      if (index === from) continue
       const isReady = await catchUpWith(index, catchUpMs).then(
         () => true,
         (error: Error) => {
@@ -107,11 +93,8 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
       : new Unavailable(`No replica has all rows: ${cause?.message}`, { cause })
   }
 
-  async function catchUpWith(replica: number, withinMs: number): Promise<void> {
-    const mark = gapMarks[replica] as number
-    await catchUp(replicas[replica] as ClickHouse, replicas, withinMs)
-    closedMarks[replica] = mark
-  }
+  const catchUpWith = (replica: number, withinMs: number): Promise<void> =>
+    catchUp(replicas[replica] as ClickHouse, replicas, withinMs)
 
   /** Leaves a replica that is behind, and returns to the first one when it is well again. */
   async function look(): Promise<void> {
@@ -148,7 +131,7 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
   }
 
   return {
-    withoutGaps: (gaps) => ({ rows: (statement, signal) => read(gaps, statement, signal) }),
+    rows: read,
     close: () => clearInterval(timer),
   }
 }

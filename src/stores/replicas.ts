@@ -1,13 +1,7 @@
 // A shard of several ClickHouse servers, its replicas: ClickHouse copies every row to each. One may be down (decision D-202).
-import { type ClickHouse, isBadData, isWithoutQuorum, type Replicas } from './clickhouse.ts'
-import { catchUp } from './replica-lag.ts'
-import { createReplicaReads, type Gap } from './replica-reads.ts'
-
-export interface ReplicatedClickHouse extends ClickHouse {
-  readonly replicas: Replicas
-  /** Reads only from replicas without these gaps. */
-  withoutGaps(gaps: readonly Gap[]): Pick<ClickHouse, 'rows'>
-}
+import { type ClickHouse, isBadData, isWithoutQuorum } from './clickhouse.ts'
+import { catchUp, replicasInKeeper } from './replica-lag.ts'
+import { createReplicaReads } from './replica-reads.ts'
 
 /** Rows are confirmed by two replicas. */
 const quorum = '2'
@@ -17,8 +11,10 @@ const insertMs = 8_000
 /** How long inserts go elsewhere after one that got no answer. */
 const avoidedMs = 10_000
 const catchUpMs = 3_000
+/** How long every other replica may take to copy a part that was computed or uploaded. Half a gigabyte at most. */
+const allMs = 60_000
 
-export function replicate(replicas: readonly [ClickHouse, ...ClickHouse[]]): ReplicatedClickHouse {
+export function replicate(replicas: readonly [ClickHouse, ...ClickHouse[]]): ClickHouse {
   const reads = createReplicaReads(replicas)
   /** The last is written to first: the first is read (replica-reads.ts). */
   const writable = replicas.toReversed()
@@ -66,31 +62,33 @@ export function replicate(replicas: readonly [ClickHouse, ...ClickHouse[]]): Rep
     throw cause
   }
 
-  async function whichCatchUp(): Promise<Set<ClickHouse>> {
+  const [first] = replicas
+  const { shard } = first
+
+  async function incomplete(): Promise<string | undefined> {
     const found = await Promise.allSettled(replicas.map((replica) => catchUp(replica, replicas, catchUpMs)))
-    return new Set(replicas.filter((_, index) => found[index]?.status === 'fulfilled'))
+    const away = found.flatMap((one, index) =>
+      one.status === 'rejected' ? [`replica ${index + 1} (${one.reason.message})`] : [],
+    )
+    if (away.length > 0) return `Not every replica of shard ${shard} has all rows: ${away.join(', ')}.`
+    const known = await replicasInKeeper(first)
+    return known.size <= replicas.length // otherwise ClickHouse may count one that nobody reads
+      ? undefined
+      : `Keeper knows more replicas of shard ${shard} than CLICKHOUSE_SHARDS: ${[...known.keys()].sort().join(', ')}. If one is gone: footfall shard drop-replica ${shard} <name>`
   }
 
-  const [{ shard }] = replicas
+  /** ClickHouse confirms rows when every replica has them, and refuses them while one is away (decision D-207). */
+  const onAll = { insert_quorum: `${replicas.length}`, insert_quorum_timeout: allMs }
   return {
     shard,
-    replicas: {
-      all: replicas,
-      worker,
-      async without(rowsOf) {
-        const caughtUp = await whichCatchUp()
-        return replicas.flatMap((replica, index) => (replica === rowsOf || caughtUp.has(replica) ? [] : [index + 1]))
-      },
-      haveTwoCopies: async () => (await whichCatchUp()).size >= 2,
-    },
-    withoutGaps: reads.withoutGaps,
-    rows: reads.withoutGaps([]).rows,
+    replicas: { all: replicas, worker, incomplete },
+    rows: reads.rows,
     insert,
-    run: async (...given) => (await worker()).run(...given),
+    run: async (statement, settings) => (await worker()).run(statement, { ...onAll, ...settings }),
     rowsPatiently: async (...given) => (await worker()).rowsPatiently(...given),
     command: async (...given) => (await worker()).command(...given),
     download: async (...given) => (await worker()).download(...given),
-    upload: async (...given) => (await worker()).upload(...given),
+    upload: async (table, content, id) => (await worker()).upload(table, content, id, onAll),
     async close() {
       reads.close()
       await Promise.all(replicas.map((replica) => replica.close()))

@@ -3,10 +3,12 @@ import test from 'node:test'
 import { findSite } from '../../src/accounts/sites.ts'
 import { lastClosedDay } from '../../src/calendar/days.ts'
 import { rollUpRound } from '../../src/rollups/loop.ts'
+import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { withLease } from '../../src/stores/lease.ts'
 import { pageview } from '../support/events.ts'
+import { withReplicaAway } from '../support/replica-away.ts'
 import { connect, createStores, disconnect } from '../support/stores.ts'
-import { makeWorld } from '../support/world.ts'
+import { makeWorld, openWorld } from '../support/world.ts'
 
 test('a day closes half an hour after midnight in its time zone', () => {
   const closed = (zone: string, iso: string) => lastClosedDay(zone, Date.parse(iso))
@@ -64,4 +66,24 @@ test('a round rolls up the closed days of large sites once and skips small sites
   assert.equal(await round(now), undefined)
   await held('-1 second')
   assert.deepEqual(await round(now), { sites: 0, days: 0, failed: 0 })
+})
+
+test('while a replica is away a round rolls up nothing, says so once, and goes on when it is back', async (t) => {
+  const world = await openWorld(t, { now: '2026-03-15T12:00:00Z' })
+  await world.record(pageview({ at: '2026-03-10T10:00:00Z' }))
+  const { postgres, clickhouse } = world.stores
+  const reported: string[] = []
+  const round = (shard: ClickHouse) =>
+    rollUpRound(
+      { postgres, clickhouse: shard },
+      {
+        now: Date.parse('2026-03-15T12:00:00Z'),
+        siteId: world.siteId,
+        onError: ({ message }, whose) => reported.push(`${whose}: ${message}`),
+      },
+    )
+  assert.deepEqual(await round(withReplicaAway(clickhouse)), { sites: 0, days: 0, failed: 1 })
+  assert.deepEqual(reported, ['every site of shard 1: Replica 2 is away.'])
+  assert.deepEqual((await findSite(postgres, world.siteId))?.coverage.versions, [])
+  assert.deepEqual(await round(clickhouse), { sites: 1, days: 14, failed: 0 })
 })

@@ -24,6 +24,7 @@ import { sql } from '../../src/stores/clickhouse-sql.ts'
 import { readClocks } from '../../src/stores/clocks.ts'
 import { clusterOf } from '../../src/stores/cluster.ts'
 import { pageview } from '../support/events.ts'
+import { withReplicaAway } from '../support/replica-away.ts'
 import { connect, createStores, disconnect, type Stores } from '../support/stores.ts'
 import { makeWorld, type World } from '../support/world.ts'
 import { begunRun, coverageOf, writeDays } from './run-steps.ts'
@@ -148,6 +149,22 @@ test('rounds drop old months once they are rolled up and nobody reads them, and 
   // A longer retention restores nothing.
   await round(60)
   assert.equal((await findSite(stores.postgres, large.siteId))?.coverage.eventsFrom, eventsFrom)
+})
+
+test('while a replica is away nothing is rolled up for good, and nothing is dropped', async (t) => {
+  const { large, small, stores } = await openOldWorlds(t)
+  const away = { ...stores, cluster: clusterOf([withReplicaAway(stores.clickhouse)]) }
+  const reported: string[] = []
+  const drop = (which: typeof stores) =>
+    dropOldEvents(which, { ...retention, patience: '0 seconds', onError: ({ message }) => reported.push(message) })
+  await declareRetention(stores.postgres, eventsFrom)
+  assert.deepEqual(await drop(away), { months: [] })
+  assert.deepEqual([await monthsOf(large), await coverageOf(small)], [all, []])
+  assert.deepEqual(reported, ['Replica 2 is away.'])
+  await rollUpBeforeDropping(stores, {})
+  assert.deepEqual(await drop(away), { months: [] })
+  assert.deepEqual(await monthsOf(large), all)
+  assert.deepEqual(await drop(stores), { months: ['202312', '202401'] })
 })
 
 test('one wrong clock drops nothing, and clocks that are wrong by years drop no more than a month', async (t) => {

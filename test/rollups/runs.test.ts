@@ -5,7 +5,6 @@ import test, { type TestContext } from 'node:test'
 import { deleteSite } from '../../src/accounts/sites.ts'
 import type { DayRange } from '../../src/calendar/days.ts'
 import { eraseRows } from '../../src/erasure/job.ts'
-import { readCoverage } from '../../src/rollups/coverage.ts'
 import { forgetRollups, invalidateDays } from '../../src/rollups/invalidation.ts'
 import { rebuildSite, rollUpSite } from '../../src/rollups/roll-up.ts'
 import { areAlive, beginRun, publishRun } from '../../src/rollups/runs.ts'
@@ -63,24 +62,6 @@ test('a rollup run that commits does not make days readable that another run has
   assert.equal(await publishRun(postgres, other), true)
   assert.deepEqual(await coverageOf(world), [{ version: 1, days: [['2026-03-01', '2026-03-14']], months: [] }])
   assert.equal(await viewsOf(world), 31)
-})
-
-test('a reader learns of a day together with the replicas that miss its rows', async (t) => {
-  const world = await openVisitedWorld(t)
-  const { postgres } = world.stores
-  const missingOn = async () => (await readCoverage(postgres, world.siteId))?.missingOn.map(({ replica }) => replica)
-  const run = await begunRun(postgres, world.siteId, 'day', firstWeek)
-  await writeDays(world.stores, world.siteId, run, firstWeek)
-  assert.deepEqual(await missingOn(), [])
-  t.after(() => postgres`DELETE FROM replica_gaps`)
-  assert.equal(await publishRun(postgres, run, { shard: 1, replicas: [2] }), true)
-  assert.deepEqual(await missingOn(), [2])
-  const marks = async () => (await readCoverage(postgres, world.siteId))?.missingOn.map(({ mark }) => mark)
-  const [first] = (await marks()) as [number]
-  const other = await begunRun(postgres, world.siteId, 'day', secondWeek)
-  await publishRun(postgres, other, { shard: 1, replicas: [2] })
-  const [second] = (await marks()) as [number]
-  assert.ok(second > first, 'a later day has a larger mark')
 })
 
 test('two rollup runs of the same days use different versions, and a late event invalidates its day in both', async (t) => {

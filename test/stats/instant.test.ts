@@ -15,7 +15,6 @@ const coverage = {
   settledThrough: null,
   invalidations: 0,
   eventsFrom: '1970-01-01',
-  missingOn: [],
 }
 const sevenDays: StatsParameters = { range: { name: '7d' }, filters: {}, limit: 10 }
 

@@ -21,7 +21,6 @@ const coverage = {
   settledThrough: null,
   invalidations: 0,
   eventsFrom: '1970-01-01',
-  missingOn: [],
 }
 
 const wanted = () => new AbortController().signal

@@ -148,3 +148,19 @@ for (const version of readdirSync(dumps).sort()) {
     assert.deepEqual(await left(), [{ events: 0, titles: 0 }])
   })
 }
+
+test('an upgrade waits until no replica misses rows of a rolled-up day, and none gets to miss any later', async (t) => {
+  const stores = await freshEmptyStores((end) => t.after(end))
+  const { postgres } = stores
+  const name = 'postgres/0012_no_replica_gaps.sql'
+  await migrate(stores)
+  await postgres`ALTER TABLE replica_gaps DROP CONSTRAINT every_replica_has_every_rolled_up_day`
+  await postgres`DELETE FROM migrations WHERE name = ${name}`
+  /** As the previous version did, in the statement that made a day readable. */
+  const noteGap = () => postgres`INSERT INTO replica_gaps (shard, replica, mark) VALUES (1, 2, 1)`
+  await noteGap()
+  await assert.rejects(migrate(stores), /A replica misses rows of rolled-up days/)
+  await postgres`DELETE FROM replica_gaps`
+  assert.deepEqual(await migrate(stores), [name])
+  await assert.rejects(noteGap(), /every_replica_has_every_rolled_up_day/)
+})

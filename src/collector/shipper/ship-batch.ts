@@ -1,7 +1,7 @@
 // One shipping round: takes the next batch for a shard from the spool and writes its events to ClickHouse exactly once, even if a process crashes in
 // between (decisions D-96 and D-97).
 import { randomUUID } from 'node:crypto'
-import { type ClickHouse, isBadData } from '../../stores/clickhouse.ts'
+import { type ClickHouse, isBadData, isIncomplete } from '../../stores/clickhouse.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
 import { type Batch, missingEvents, recordBatch } from '../../traffic/recording.ts'
 import { uuidOf } from '../../traffic/uuid.ts'
@@ -50,7 +50,7 @@ export async function shipNextBatch(stores: ShipperStores, isRetry: boolean): Pr
     if (!(await record(stores, batch, missing))) isSafe = false
   }
   // An earlier attempt may have reached one replica only.
-  if (isDoubtful && isSafe) isSafe = await haveTwoCopies(stores.clickhouse)
+  if (isDoubtful && isSafe) isSafe = await areOnTwo(stores.clickhouse, events)
   shipped.keep(spooled.id, keys, events)
   if (isSafe) spooled.remove()
   else spooled.keep()
@@ -59,24 +59,32 @@ export async function shipNextBatch(stores: ShipperStores, isRetry: boolean): Pr
 
 /**
  * Removes events that only one replica had from the spool, when a second one has them (decision D-202). A disk that was lost in the
- * meantime may have been the only one with them, so those that are missing are sent again. Returns whether there may be more.
+ * meantime may have been the only one with them, so those that are missing are sent again, under a token that ClickHouse does not know.
+ * It waits for all replicas, because one that is away may have them. Returns whether there may be more.
  */
 export async function releaseKept(stores: ShipperStores): Promise<boolean> {
   const kept = stores.batches.kept(stores.clickhouse.shard)
-  if (!kept || !(await haveTwoCopies(stores.clickhouse))) return false
+  if (!kept || (await isIncomplete(stores.clickhouse))) return false
   const events = await withoutTooOld(
     stores,
     readLines(kept, stores.deadLetters).map(({ event }) => event),
   )
   for (const batch of byMonth(randomUUID(), events)) {
-    const missing = await missingEvents(stores.clickhouse, batch.events)
-    if (!(await record(stores, batch, missing))) return false
+    const missing = new Set(await missingEvents(stores.clickhouse, batch.events))
+    const found = batch.events.filter((event) => !missing.has(event))
+    if (!(await areOnTwo(stores.clickhouse, found)) || !(await record(stores, batch, [...missing]))) return false
   }
+  stores.shipped.keep(randomUUID(), [], events) // their days may have been rolled up without those that were missing
   kept.remove()
   return true
 }
 
-const haveTwoCopies = async ({ replicas }: ClickHouse): Promise<boolean> => !replicas || replicas.haveTwoCopies()
+/** Looks for the rows. That a replica has nothing left to copy is no proof: rows whose only disk was lost are on no list. */
+async function areOnTwo({ replicas }: ClickHouse, events: readonly TrafficEvent[]): Promise<boolean> {
+  if (!replicas) return true
+  const found = await Promise.allSettled(replicas.all.map((replica) => missingEvents(replica, events)))
+  return found.filter((one) => one.status === 'fulfilled' && one.value.length === 0).length >= 2
+}
 
 function readLines({ lines }: Pick<SpooledBatch, 'lines'>, deadLetters: DeadLetters): SpooledLine[] {
   return lines.flatMap((line) => {

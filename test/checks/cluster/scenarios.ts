@@ -6,13 +6,16 @@ import { join } from 'node:path'
 import { queryObjects } from 'node:v8'
 import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createSite, findSite, type Site } from '../../../src/accounts/sites.ts'
+import type { Context } from '../../../src/cli/command.ts'
+import { shard } from '../../../src/cli/shard.ts'
 import { openBatches } from '../../../src/collector/shipper/batches.ts'
 import { openDeadLetters } from '../../../src/collector/shipper/dead-letters.ts'
 import { openPlacements } from '../../../src/collector/shipper/placements.ts'
 import { releaseKept, shipNextBatch } from '../../../src/collector/shipper/ship-batch.ts'
 import { openShipped } from '../../../src/collector/shipper/shipped.ts'
 import { openSpoolFile } from '../../../src/collector/spool/files.ts'
-import { closeGaps } from '../../../src/rollups/replica-gaps.ts'
+import { readCoverage } from '../../../src/rollups/coverage.ts'
+import { rollUpRound } from '../../../src/rollups/loop.ts'
 import { rollUpSite } from '../../../src/rollups/roll-up.ts'
 import { createStatsService } from '../../../src/stats/service.ts'
 import { type ClickHouse, createClickHouseDatabase, openClickHouse, serversOf } from '../../../src/stores/clickhouse.ts'
@@ -20,7 +23,7 @@ import { sql, text } from '../../../src/stores/clickhouse-sql.ts'
 import { type Cluster, openCluster } from '../../../src/stores/cluster.ts'
 import { migrate, pendingClickHouseMigrations } from '../../../src/stores/migrate.ts'
 import type { Postgres } from '../../../src/stores/postgres.ts'
-import { catchUp } from '../../../src/stores/replica-lag.ts'
+import { catchUp, replicasInKeeper } from '../../../src/stores/replica-lag.ts'
 import { replicate } from '../../../src/stores/replicas.ts'
 import { recordBatch } from '../../../src/traffic/recording.ts'
 import { eventOf } from '../../support/events.ts'
@@ -41,7 +44,6 @@ const now = Date.parse('2026-11-15T12:00:00Z')
 const closed = '2026-11-14'
 const patientMs = 60_000
 const mostLatency = 1.1
-const tables = ['events', 'titles', 'short_rollups', 'long_rollups', 'today_rollups']
 
 /** Returns the latency against one server. */
 export async function runScenarios(check: Check, servers: Servers, postgres: Postgres): Promise<number> {
@@ -51,13 +53,15 @@ export async function runScenarios(check: Check, servers: Servers, postgres: Pos
   const accountId = await createAccount(postgres, { name: 'Scenarios', plan: 'Agency' })
   const installation = { check, servers, postgres, cluster, accountId }
   for (const scenario of [
-    behindWhileRollingUp,
+    oneWipedDisk,
     aloneWithABatch,
     lostDisk,
+    lostDiskAndAnswer,
     manyReads,
     slowReplica,
     killedReplica,
     aloneBefore,
+    goneForGood,
   ]) {
     check.say(`scenario: ${scenario.name}`)
     await scenario(installation)
@@ -65,30 +69,57 @@ export async function runScenarios(check: Check, servers: Servers, postgres: Pos
   return latencyAgainstOneServer(installation)
 }
 
-/** A replica that gets no rows while days are rolled up does not answer with too small a number. */
-async function behindWhileRollingUp(installation: Installation): Promise<void> {
-  const { check, postgres, cluster } = installation
+/** A day does not become readable while a replica misses its rows, so the loss of the other disk changes no answer. */
+async function oneWipedDisk(installation: Installation): Promise<void> {
+  const { check, postgres, cluster, servers } = installation
   const site = await siteOn(installation, 1)
-  const shard = cluster.of(site)
-  const [first] = serversOf(shard) as [ClickHouse]
-  await insert(shard, site, 40, `${closed}T10:00:00Z`)
+  const clickhouse = cluster.of(site)
+  const stores = { postgres, clickhouse }
+  const [first, last] = servers.shards[0] as [Server, Server]
+  await insert(clickhouse, site, 40, `${closed}T10:00:00Z`)
   const views = async () => viewsOf(cluster, (await findSite(postgres, site.id)) as Site)
+  const rolledUp = async () => (await readCoverage(postgres, site.id))?.versions.length
   expect(check, 'views before a rollup', await views(), 40)
-  for (const table of tables) await first.command(`SYSTEM STOP FETCHES ${table}`)
-  try {
-    expect(check, 'days rolled up', await rollUpSite({ postgres, clickhouse: shard }, site.id, closed), 14)
-    expect(check, 'views while a replica misses the rollup', await views(), 40)
-    expect(check, 'replicas with a gap', await gaps(postgres), [1])
-    await closeGaps({ postgres, clickhouse: shard })
-    expect(check, 'replicas with a gap, looked at again', await gaps(postgres), [1])
-  } finally {
-    for (const table of tables) await first.command(`SYSTEM START FETCHES ${table}`)
-  }
+  await first.kill()
+  const failures: string[] = []
+  const onError = ({ message }: Error) => failures.push(message)
+  expect(check, 'a round without a replica', await rollUpRound(stores, { now, siteId: site.id, onError }), {
+    sites: 0,
+    days: 0,
+    failed: 1,
+  })
+  if (failures.length !== 1 || !failures[0]?.startsWith('Not every replica of shard 1 has all rows: replica 1 ('))
+    check.fault('what a round without a replica reports', failures.join('; '))
+  // The replica may die after the round has begun. ClickHouse refuses the rows as soon as Keeper has noticed.
   await eventually(async () => {
-    await closeGaps({ postgres, clickhouse: shard })
-    if ((await gaps(postgres)).length > 0) throw new Error('the gap is still there')
+    const known = await replicasInKeeper(serversOf(clickhouse)[1] as ClickHouse)
+    if ([...known.values()].every((isActive) => isActive)) throw new Error('Keeper has not noticed')
   }, patientMs)
-  expect(check, 'views after the replica has caught up', await views(), 40)
+  expect(
+    check,
+    'days rolled up without a replica',
+    await rollUpSite(stores, site.id, closed).catch(() => 'none'),
+    'none',
+  )
+  expect(check, 'versions without a replica', await rolledUp(), 0)
+  expect(check, 'views without a replica', await views(), 40)
+  await last.wipe?.()
+  await first.start()
+  await last.start()
+  await createTables(installation, 2)
+  await eventually(async () => {
+    const cause = await clickhouse.replicas?.incomplete()
+    if (cause) throw new Error(cause)
+  }, patientMs)
+  expect(check, 'views after a lost disk', await views(), 40)
+  expect(check, 'days rolled up', await rollUpSite(stores, site.id, closed), 14)
+  for (const replica of serversOf(clickhouse)) {
+    const [row] = await replica.rowsPatiently<{ views: number }>(
+      sql`SELECT sum(views) AS views FROM short_rollups WHERE site_id = ${text(site.id)} AND dimension = 'total' AND grouping_set = 0 AND startsWith(rollup_key, 'day ')`,
+    )
+    if (row?.views !== 40) check.fault('rollup rows on each replica', `${row?.views} instead of 40`)
+  }
+  expect(check, 'views after a rollup', await views(), 40)
 }
 
 /** A batch that one replica has stays in the spool until the other has it, and later ones do not wait. */
@@ -116,30 +147,59 @@ async function aloneWithABatch(installation: Installation): Promise<void> {
 }
 
 /** The only replica with a batch loses its disk: the events come from the spool again. */
-async function lostDisk(installation: Installation): Promise<void> {
-  const { check, postgres, cluster, servers } = installation
+const lostDisk = (installation: Installation) => loseOnlyDisk(installation, { survivor: 1, isAnswerLost: false })
+
+/** The same with the replica that is written first, for a batch that the shipper does not know to be there. */
+const lostDiskAndAnswer = (installation: Installation) =>
+  loseOnlyDisk(installation, { survivor: 0, isAnswerLost: true })
+
+async function loseOnlyDisk(
+  installation: Installation,
+  { survivor, isAnswerLost }: { survivor: number; isAnswerLost: boolean },
+): Promise<void> {
+  const { check, cluster, servers } = installation
   const site = await siteOn(installation, 1)
-  const shipper = openShipper(cluster.of(site), check)
-  const [first, last] = servers.shards[0] as [Server, Server]
-  await last.kill()
+  const shard = cluster.of(site)
+  const lost = { isAnswerLost }
+  const shipper = openShipper(
+    {
+      ...shard,
+      async insert(...given) {
+        const only = await shard.insert(...given)
+        if (lost.isAnswerLost) throw new Error('The answer is lost')
+        return only
+      },
+    },
+    check,
+  )
+  const [lasting, wiped] = [servers.shards[0]?.[survivor] as Server, servers.shards[0]?.[1 - survivor] as Server]
+  await lasting.kill()
   shipper.spool(site, 5)
-  await eventually(shipper.ship, patientMs)
-  await first.wipe?.()
-  await last.start()
-  await first.start()
-  await servers.createDatabase(servers.addresses[0]?.[0] as string)
-  const wiped = serversOf(cluster.of(site))[0] as ClickHouse
+  if (isAnswerLost) await shipper.ship().catch(() => {})
+  else await eventually(shipper.ship, patientMs)
+  await wiped.wipe?.()
+  await lasting.start()
+  await wiped.start()
+  await createTables(installation, 2 - survivor)
+  lost.isAnswerLost = false
+  await eventually(async () => {
+    await shipper.ship()
+    await shipper.release()
+    if (shipper.kept() > 0) throw new Error('the batch still waits')
+  }, patientMs)
+  for (const replica of serversOf(shard)) {
+    expect(check, 'events after a lost disk', await eventsOf(replica, site), 5)
+  }
+}
+
+/** On a server that was wiped. Replicas are counted from 1. */
+async function createTables({ postgres, cluster, servers }: Installation, replica: number): Promise<void> {
+  await servers.createDatabase(servers.addresses[0]?.[replica - 1] as string)
+  const wiped = serversOf(cluster.shards[0] as ClickHouse)[replica - 1] as ClickHouse
   await eventually(async () => {
     await migrate({ postgres, cluster }) // leaves out a server that does not answer yet
     if ((await pendingClickHouseMigrations(wiped)).length > 0) throw new Error('the server has no tables yet')
   }, patientMs)
-  await eventually(async () => {
-    await shipper.release()
-    if (shipper.kept() > 0) throw new Error('the batch still waits')
-  }, patientMs)
-  for (const replica of serversOf(cluster.of(site))) {
-    expect(check, 'events after a lost disk', await eventsOf(replica, site), 5)
-  }
 }
 
 /** Nothing is kept for a query that was answered. */
@@ -216,18 +276,9 @@ async function latencyAgainstOneServer(installation: Installation): Promise<numb
 }
 
 /** A shard with one server gets a second one: its rows are copied. */
-async function aloneBefore({ check, servers, postgres }: Installation): Promise<void> {
-  const database = newDatabaseName()
-  const urls = (servers.addresses[1] as string[]).map(
-    (url) => Object.assign(new URL(url), { pathname: `/${database}` }).href,
-  )
-  for (const url of urls) await createClickHouseDatabase(url)
-  const opened: Cluster[] = []
-  const open = (addresses: string[]) => {
-    opened.push(openCluster({ CLICKHOUSE_URL: '', CLICKHOUSE_SHARDS: [addresses] }))
-    return opened.at(-1) as Cluster
-  }
-  try {
+const aloneBefore = (installation: Installation) =>
+  withDatabase(installation, async (open, urls) => {
+    const { check, postgres } = installation
     const alone = open(urls.slice(0, 1))
     await migrate({ postgres, cluster: alone })
     const site = { id: `site_${randomUUID()}`, shard: 1 }
@@ -239,6 +290,57 @@ async function aloneBefore({ check, servers, postgres }: Installation): Promise<
       await eventually(() => catchUp(replica, serversOf(both.of(site)), 1_000), patientMs)
       expect(check, 'events of a server that was alone', await eventsOf(replica, site), 11)
     }
+  })
+
+/** A replica is taken out only when its server is gone. The other one then works alone, and waits for it until then. */
+const goneForGood = (installation: Installation) =>
+  withDatabase(installation, async (open, urls) => {
+    const { check, postgres, servers } = installation
+    const both = open(urls)
+    await migrate({ postgres, cluster: both })
+    const [clickhouse] = both.shards as [ClickHouse]
+    const [first] = serversOf(clickhouse) as [ClickHouse]
+    const [, gone] = [...(await replicasInKeeper(first)).keys()].sort() as [string, string]
+    const drop = () =>
+      shard['drop-replica'].run({ positionals: ['1', gone], options: {} }, { cluster: both } as Context).then(
+        () => 'dropped',
+        ({ message }: Error) => message,
+      )
+    expect(check, 'a running replica', await drop(), `Replica ${gone} of shard 1 is connected to Keeper.`)
+    const server = servers.shards[1]?.[1] as Server
+    await server.kill()
+    try {
+      await eventually(async () => {
+        if ((await drop()) !== 'dropped') throw new Error('Keeper has not noticed')
+      }, patientMs)
+      expect(check, 'replicas that are left', (await replicasInKeeper(first)).size, 1)
+      const alone = open(urls.slice(0, 1))
+      await alone.shards[0]?.run(sql`INSERT INTO titles (site_id, pathname) SELECT 'a', '/'`)
+    } finally {
+      await server.start()
+    }
+    // It still has its tables, but it gets no rows any more.
+    const cause = await clickhouse.replicas?.incomplete()
+    if (!cause?.includes('replica 2 (')) check.fault('a replica that was taken out and started again', `${cause}`)
+  })
+
+/** With a database of its own on the second shard. */
+async function withDatabase(
+  { servers }: Installation,
+  work: (open: (addresses: string[]) => Cluster, urls: string[]) => Promise<void>,
+): Promise<void> {
+  const database = newDatabaseName()
+  const urls = (servers.addresses[1] as string[]).map(
+    (url) => Object.assign(new URL(url), { pathname: `/${database}` }).href,
+  )
+  for (const url of urls) await createClickHouseDatabase(url)
+  const opened: Cluster[] = []
+  const open = (addresses: string[]) => {
+    opened.push(openCluster({ CLICKHOUSE_URL: '', CLICKHOUSE_SHARDS: [addresses] }))
+    return opened.at(-1) as Cluster
+  }
+  try {
+    await work(open, urls)
   } finally {
     for (const url of urls) {
       const clickhouse = openClickHouse(Object.assign(new URL(url), { pathname: '/default' }).href)
@@ -269,11 +371,6 @@ async function viewsOf(cluster: Cluster, site: Site): Promise<number> {
   )
   return (data as { current: { pageviews: number } }).current.pageviews
 }
-
-const gaps = async (postgres: Postgres): Promise<number[]> =>
-  (await postgres<{ replica: number }[]>`SELECT replica FROM replica_gaps WHERE shard = 1`).map(
-    ({ replica }) => replica,
-  )
 
 async function eventsOf(server: ClickHouse, { id }: { id: string }): Promise<number | undefined> {
   const [row] = await server.rowsPatiently<{ events: number }>(

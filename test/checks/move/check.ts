@@ -208,7 +208,7 @@ await runCheck(
       const [, away] = servers.shards[0] as readonly Server[]
       await away?.kill()
       const refused = await footfall('site', 'move', sites[0]?.domain ?? '', '2')
-      if (!refused.stderr.includes('Replica 2 of shard 1 misses rows'))
+      if (!refused.stderr.includes('Not every replica of shard 1 has all rows: replica 2 ('))
         check.fault('a site leaves a shard without one of its replicas', refused.stderr)
       await away?.start()
     }

@@ -23,7 +23,6 @@ const site: Site = {
     settledThrough: null,
     invalidations: 0,
     eventsFrom: '1970-01-01',
-    missingOn: [],
   },
 }
 

@@ -83,7 +83,7 @@ test('a batch that was planned before the hold keeps its events, and the hold is
 test('a hold is not confirmed while only one replica has events of the shard', async (t) => {
   const { taken, store, ship, place, isIdle, clickhouse, release } = await open(t)
   store([taken({ at: at('10:00:00') })])
-  const replicas = { all: [clickhouse, clickhouse], haveTwoCopies: async () => true }
+  const replicas = { all: [clickhouse, clickhouse], incomplete: async () => undefined }
   const alone = {
     ...clickhouse,
     replicas: replicas as never,

@@ -18,18 +18,26 @@ const deaf = (clickhouse: ClickHouse, table = 'events'): ClickHouse => ({
   },
 })
 
-/** A shard with two replicas, of which one may be away. */
-const replicated = (clickhouse: ClickHouse, away: { isAway: boolean }): ClickHouse => ({
+/** A shard with two replicas, of which the second may be away, or come back without rows that it should have. */
+const replicated = (clickhouse: ClickHouse, second: { isAway: boolean; isEmpty?: boolean }): ClickHouse => ({
   ...clickhouse,
   replicas: {
-    all: [clickhouse],
+    all: [
+      clickhouse,
+      {
+        ...clickhouse,
+        rowsPatiently: async (...words) => {
+          if (second.isAway) throw new Error('The replica is away')
+          return second.isEmpty ? [] : clickhouse.rowsPatiently(...words)
+        },
+      },
+    ],
     worker: async () => clickhouse,
-    without: async () => (away.isAway ? [2] : []),
-    haveTwoCopies: async () => !away.isAway,
+    incomplete: async () => (second.isAway ? 'Replica 2 is away' : undefined),
   },
   async insert(...words) {
     await clickhouse.insert(...words)
-    return away.isAway ? clickhouse : undefined
+    return second.isAway ? clickhouse : undefined
   },
 })
 
@@ -106,6 +114,33 @@ test('events that only one replica has stay in the spool until a second has them
   assert.equal(await shipper.release(shard), true)
   assert.deepEqual((await shipper.stored()).map(({ event_id }) => event_id).sort(), ids(groups.flat()))
   assert.equal(await shipper.release(shard), false, 'nothing is left')
+})
+
+test('a replica that has nothing left to copy and still misses events does not count as their second disk', async (t) => {
+  const shipper = await openShipper(t)
+  const second = { isAway: true, isEmpty: true }
+  const shard = replicated(shipper.clickhouse, second)
+  shipper.store([shipper.taken({ at: at('10:00:00') })])
+  await shipper.ship(shard)
+  second.isAway = false
+  assert.equal(await shipper.release(shard), false)
+  second.isEmpty = false
+  assert.equal(await shipper.release(shard), true)
+  assert.equal((await shipper.stored()).length, 1)
+})
+
+test('events that are sent again after a lost disk make their day be rolled up again', async (t) => {
+  const shipper = await openShipper(t)
+  const away = { isAway: true }
+  const shard = replicated(shipper.clickhouse, away)
+  shipper.store([shipper.taken({ at: at('10:00:00') })])
+  await shipper.ship(shard)
+  await shipper.deliver()
+  assert.deepEqual(shipper.waiting(), [])
+  away.isAway = false
+  await shipper.clickhouse.run(sql`DELETE FROM events WHERE site_id = ${text(shipper.siteId)}`)
+  assert.equal(await shipper.release(shard), true)
+  assert.deepEqual(shipper.waiting(), [{ day: today, events: 1 }])
 })
 
 test('a batch that may have reached one replica only stays in the spool', async (t) => {
