@@ -14,6 +14,7 @@ import { openPlacements } from '../../../src/collector/shipper/placements.ts'
 import { releaseKept, shipNextBatch } from '../../../src/collector/shipper/ship-batch.ts'
 import { openShipped } from '../../../src/collector/shipper/shipped.ts'
 import { openSpoolFile } from '../../../src/collector/spool/files.ts'
+import { copyDifferences } from '../../../src/moving/copy.ts'
 import { readCoverage } from '../../../src/rollups/coverage.ts'
 import { rollUpRound } from '../../../src/rollups/loop.ts'
 import { rollUpSite } from '../../../src/rollups/roll-up.ts'
@@ -29,7 +30,7 @@ import { recordBatch } from '../../../src/traffic/recording.ts'
 import { eventOf } from '../../support/events.ts'
 import { eventually } from '../../support/eventually.ts'
 import { newDatabaseName } from '../../support/stores.ts'
-import { type Check, quantile } from '../runner.ts'
+import { type Check, pause, quantile } from '../runner.ts'
 import type { Server, Servers } from './servers.ts'
 
 interface Installation {
@@ -57,6 +58,7 @@ export async function runScenarios(check: Check, servers: Servers, postgres: Pos
     aloneWithABatch,
     lostDisk,
     lostDiskAndAnswer,
+    copyAgain,
     manyReads,
     slowReplica,
     killedReplica,
@@ -200,6 +202,29 @@ async function createTables({ postgres, cluster, servers }: Installation, replic
     await migrate({ postgres, cluster }) // leaves out a server that does not answer yet
     if ((await pendingClickHouseMigrations(wiped)).length > 0) throw new Error('the server has no tables yet')
   }, patientMs)
+}
+
+/** Rows are copied to a shard again only after every replica there has deleted the old ones. */
+async function copyAgain(installation: Installation): Promise<void> {
+  const { check, cluster } = installation
+  const [source, target] = cluster.shards as [ClickHouse, ClickHouse]
+  const site = await siteOn(installation, 1)
+  await insert(source, site, 6, `${closed}T10:00:00Z`)
+  await insert(target, site, 2, `${closed}T10:00:00Z`)
+  const [first] = serversOf(target) as [ClickHouse]
+  await first.command('SYSTEM STOP MERGES events') // and deletions
+  let isCopied = false
+  const copying = copyDifferences({ siteId: site.id, source, target }).then(() => {
+    isCopied = true
+  })
+  try {
+    await pause(2_000)
+    if (isCopied) check.fault('rows are copied again', 'before a replica has deleted the old ones')
+  } finally {
+    await first.command('SYSTEM START MERGES events')
+  }
+  await copying
+  for (const replica of serversOf(target)) expect(check, 'events copied again', await eventsOf(replica, site), 6)
 }
 
 /** Nothing is kept for a query that was answered. */

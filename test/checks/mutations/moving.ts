@@ -114,5 +114,10 @@ export const moving: readonly Mutation[] = [
     find: 'AND (${isDeleted(postgres)} OR (SELECT compared_in',
     replace: 'AND (true OR (SELECT compared_in',
     caughtBy: 'test/moving/older-postgresql.test.ts',
+    name: 'replicas: rows are copied again while a replica still has the old ones',
+    file: 'src/moving/copy.ts',
+    find: "lightweight_deletes_sync: '2'",
+    replace: "lightweight_deletes_sync: '1'",
+    caughtBy: 'check:cluster -- --servers replicated --seconds 1 --rate 20 --events 40',
   },
 ]

@@ -144,4 +144,18 @@ export const stores: readonly Mutation[] = [
     replace: 'every_replica_has_every_rolled_up_day CHECK (true)',
     caughtBy: 'test/stores/upgrade.test.ts',
   },
+  {
+    name: 'replicas: rows of a site that moves are on one disk of its new shard',
+    file: 'src/stores/replicas.ts',
+    find: 'upload(table, content, id, onAll)',
+    replace: 'upload(table, content, id)',
+    caughtBy: 'test/stores/replicas.test.ts',
+  },
+  {
+    name: 'replicas: a replica that nobody reads is counted instead of one that is read',
+    file: 'src/stores/replicas.ts',
+    find: 'return known.size <= replicas.length //',
+    replace: 'return known.size > 0 //',
+    caughtBy: 'test/stores/replicas.test.ts',
+  },
 ]
