@@ -1,6 +1,6 @@
 // Imports a file of traffic exactly once, however often the import is started (decision D-120). The file is read twice: the first pass
 // checks everything, the second writes.
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { Fragment } from 'postgres'
 import type { Site } from '../accounts/sites.ts'
@@ -11,10 +11,10 @@ import { eraseAgain } from '../erasure/deleted-sites.ts'
 import { retainedFrom } from '../rollups/coverage.ts'
 import { invalidateDays } from '../rollups/invalidation.ts'
 import { noteInClickHouse } from '../rollups/ledger.ts'
-import type { ClickHouse } from '../stores/clickhouse.ts'
+import { type ClickHouse, isIncomplete } from '../stores/clickhouse.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { TrafficEvent } from '../traffic/event.ts'
-import { type Batch, missingEvents, recordBatch } from '../traffic/recording.ts'
+import { areOnTwo, type Batch, missingEvents, recordBatch } from '../traffic/recording.ts'
 import { uuidOf } from '../traffic/uuid.ts'
 import { eventsOf, type ImportIdentity } from './events.ts'
 import { type ImportedHit, knownFields, readHit } from './hit.ts'
@@ -261,6 +261,14 @@ async function record(
 const oneReplica =
   'Only one replica of ClickHouse answers, and one disk alone may be lost. Start the others, then import the same file again.'
 
+/** ClickHouse skips a batch that it has had before, even if a disk was lost with its rows. Such events are sent as a new one. */
+async function isSafe(clickhouse: ClickHouse, { events }: Batch): Promise<boolean> {
+  if (await areOnTwo(clickhouse, events)) return true
+  if (await isIncomplete(clickhouse)) return false
+  const lost = await missingEvents(clickhouse, events)
+  return lost.length > 0 && !(await recordBatch(clickhouse, { id: randomUUID(), events: lost }))
+}
+
 /** False if events of its month are not kept. Checked again after the days are invalidated: only then is the answer certain. */
 async function writeBatch(
   { clickhouse, postgres, site }: ImportContext,
@@ -269,7 +277,7 @@ async function writeBatch(
 ): Promise<boolean> {
   const isRetained = async () => (batch.events[0]?.day ?? '') >= (await retainedFrom(postgres))
   if (!(await isRetained())) return false
-  if (await recordBatch(clickhouse, batch, missing)) throw new Error(oneReplica)
+  if ((await recordBatch(clickhouse, batch, missing)) || !(await isSafe(clickhouse, batch))) throw new Error(oneReplica)
   const days = new Set(batch.events.map(({ day }) => day))
   const written = Array.from(days, (day) => ({ siteId: site.id, day }))
   if (await invalidateDays(postgres, written)) await noteInClickHouse({ postgres, clickhouse })

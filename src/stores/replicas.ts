@@ -71,10 +71,10 @@ export function replicate(replicas: readonly [ClickHouse, ...ClickHouse[]]): Cli
       one.status === 'rejected' ? [`replica ${index + 1} (${one.reason.message})`] : [],
     )
     if (away.length > 0) return `Not every replica of shard ${shard} has all rows: ${away.join(', ')}.`
-    const known = await replicasInKeeper(first)
-    return known.size <= replicas.length // otherwise ClickHouse may count one that nobody reads
+    const known = await replicasInKeeper(first).catch(() => new Map<string, boolean>())
+    return known.size === replicas.length // otherwise ClickHouse may count one that nobody reads
       ? undefined
-      : `Keeper knows more replicas of shard ${shard} than CLICKHOUSE_SHARDS: ${[...known.keys()].sort().join(', ')}. If one is gone: footfall shard drop-replica ${shard} <name>`
+      : `CLICKHOUSE_SHARDS lists ${replicas.length} replicas of shard ${shard}, and Keeper knows ${[...known.keys()].sort().join(', ') || 'none'}. If one is gone: footfall shard drop-replica ${shard} <name>`
   }
 
   /** ClickHouse confirms rows when every replica has them, and refuses them while one is away (decision D-207). */

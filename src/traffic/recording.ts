@@ -61,6 +61,16 @@ export async function missingEvents(clickhouse: ClickHouse, events: readonly Tra
 }
 
 /**
+ * Whether two replicas have the events. It looks for the rows: that a replica has nothing left to copy is no proof, because rows whose only
+ * disk was lost are on no list.
+ */
+export async function areOnTwo({ replicas }: ClickHouse, events: readonly TrafficEvent[]): Promise<boolean> {
+  if (!replicas) return true
+  const found = await Promise.allSettled(replicas.all.map((replica) => missingEvents(replica, events)))
+  return found.filter((one) => one.status === 'fulfilled' && one.value.length === 0).length >= 2
+}
+
+/**
  * The stored id of an event: both halves of its UUID, XORed into 64 bits, in decimal. Ids are compared only within a site and its
  * days, to find out which events of a batch are stored. When 3,000 ids are looked up among 100 million, one lookup in 60 million is
  * wrong about one event.

@@ -6,7 +6,7 @@ import { rollUpRound } from '../../src/rollups/loop.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { withLease } from '../../src/stores/lease.ts'
 import { pageview } from '../support/events.ts'
-import { withReplicaAway } from '../support/replica-away.ts'
+import { withReplicaAway } from '../support/second-replica.ts'
 import { connect, createStores, disconnect } from '../support/stores.ts'
 import { makeWorld, openWorld } from '../support/world.ts'
 

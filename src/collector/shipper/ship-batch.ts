@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { type ClickHouse, isBadData, isIncomplete } from '../../stores/clickhouse.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
-import { type Batch, missingEvents, recordBatch } from '../../traffic/recording.ts'
+import { areOnTwo, type Batch, missingEvents, recordBatch } from '../../traffic/recording.ts'
 import { uuidOf } from '../../traffic/uuid.ts'
 import type { SpooledLine } from '../spool/spooled-event.ts'
 import type { Batches, SpooledBatch } from './batches.ts'
@@ -77,13 +77,6 @@ export async function releaseKept(stores: ShipperStores): Promise<boolean> {
   stores.shipped.keep(randomUUID(), [], events) // their days may have been rolled up without those that were missing
   kept.remove()
   return true
-}
-
-/** Looks for the rows. That a replica has nothing left to copy is no proof: rows whose only disk was lost are on no list. */
-async function areOnTwo({ replicas }: ClickHouse, events: readonly TrafficEvent[]): Promise<boolean> {
-  if (!replicas) return true
-  const found = await Promise.allSettled(replicas.all.map((replica) => missingEvents(replica, events)))
-  return found.filter((one) => one.status === 'fulfilled' && one.value.length === 0).length >= 2
 }
 
 function readLines({ lines }: Pick<SpooledBatch, 'lines'>, deadLetters: DeadLetters): SpooledLine[] {

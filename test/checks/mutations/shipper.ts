@@ -124,7 +124,7 @@ export const shipper: readonly Mutation[] = [
   },
   {
     name: 'shipper: a replica without the events counts as their second disk, because it has nothing left to copy',
-    file: 'src/collector/shipper/ship-batch.ts',
+    file: 'src/traffic/recording.ts',
     find: "one.status === 'fulfilled' && one.value.length === 0",
     replace: "one.status === 'fulfilled'",
     caughtBy: 'test/collector/shipper/ship-batch.test.ts',

@@ -154,7 +154,7 @@ export const stores: readonly Mutation[] = [
   {
     name: 'replicas: a replica that nobody reads is counted instead of one that is read',
     file: 'src/stores/replicas.ts',
-    find: 'return known.size <= replicas.length //',
+    find: 'return known.size === replicas.length //',
     replace: 'return known.size > 0 //',
     caughtBy: 'test/stores/replicas.test.ts',
   },
