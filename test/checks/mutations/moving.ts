@@ -114,6 +114,8 @@ export const moving: readonly Mutation[] = [
     find: 'AND (${isDeleted(postgres)} OR (SELECT compared_in',
     replace: 'AND (true OR (SELECT compared_in',
     caughtBy: 'test/moving/older-postgresql.test.ts',
+  },
+  {
     name: 'replicas: rows are copied again while a replica still has the old ones',
     file: 'src/moving/copy.ts',
     find: "lightweight_deletes_sync: '2'",
