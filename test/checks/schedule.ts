@@ -46,7 +46,7 @@ export const parts: readonly Part[] = [
   {
     name: 'seams',
     touched: {
-      short: '--one 1 --two 1 --steps 15',
+      short: '--one 1 --two 1 --replicated 1 --steps 8',
       seconds: 60,
       paths: [
         'src/rollups/',

@@ -28,8 +28,8 @@ import { eventually } from '../../support/eventually.ts'
 import { patientPostgres } from '../../support/fresh-stores.ts'
 import { inherited } from '../../support/inherited.ts'
 import { type OwnServer, startOwnPostgres } from '../../support/own-servers.ts'
-import { type OwnStore, startOwnClickHouse } from '../../support/own-stores.ts'
 import { keySecrets, newDatabaseName } from '../../support/stores.ts'
+import { findServers, type Server, type Servers } from '../cluster/servers.ts'
 
 const shipperMain = new URL('../../../src/collector/shipper/main.ts', import.meta.url).pathname
 const footfallMain = new URL('../../../src/cli/main.ts', import.meta.url).pathname
@@ -40,20 +40,17 @@ const spoolBytes = 100_000_000
 
 export interface WalkServers {
   postgres: OwnServer
-  clickhouse: readonly OwnStore[]
+  clickhouse: Servers
   remove(): Promise<void>
 }
 
-export async function startWalkServers(shards: number): Promise<WalkServers> {
-  const [postgres, ...clickhouse] = await Promise.all([
-    startOwnPostgres(),
-    ...Array.from({ length: shards }, startOwnClickHouse),
-  ])
+export async function startWalkServers(shards: number, kind: 'plain' | 'replicated'): Promise<WalkServers> {
+  const [postgres, clickhouse] = await Promise.all([startOwnPostgres(), findServers(shards, kind)])
   return {
     postgres,
     clickhouse,
     async remove() {
-      await Promise.all([postgres.remove(), ...clickhouse.map((server) => server.remove())])
+      await Promise.all([postgres.remove(), clickhouse.remove()])
     },
   }
 }
@@ -75,7 +72,9 @@ export async function openInstallation(servers: WalkServers, now: number) {
 
   const postgresUrl = () => Object.assign(new URL(servers.postgres.url), { pathname: `/${name}` }).href
   const clickhouseUrls = () =>
-    servers.clickhouse.map(({ url }) => [Object.assign(new URL(url), { pathname: `/${name}` }).href])
+    servers.clickhouse.addresses.map((urls) =>
+      urls.map((url) => Object.assign(new URL(url), { pathname: `/${name}` }).href),
+    )
   const environment = () => ({
     DATABASE_URL: postgresUrl(),
     CLICKHOUSE_SHARDS: JSON.stringify(clickhouseUrls()),
@@ -85,7 +84,7 @@ export async function openInstallation(servers: WalkServers, now: number) {
 
   async function createDatabases(): Promise<void> {
     await createPostgresDatabase(postgresUrl())
-    for (const [url] of clickhouseUrls()) await createClickHouseDatabase(url as string)
+    for (const url of clickhouseUrls().flat()) await createClickHouseDatabase(url)
   }
 
   function connect(): void {
@@ -154,6 +153,14 @@ export async function openInstallation(servers: WalkServers, now: number) {
   await openOwnSpool(spoolBytes)
   startShipper()
 
+  const untilReplicasAreComplete = () =>
+    eventually(async () => {
+      for (const { replicas } of cluster.shards) {
+        const cause = await replicas?.incomplete()
+        if (cause !== undefined) throw new Error(cause)
+      }
+    }, 60_000)
+
   async function shardsOf(): Promise<Map<string, number>> {
     const rows = await postgres<{ id: string; shard: number }[]>`SELECT id, shard FROM sites`
     return new Map(rows.map(({ id, shard }) => [id, shard]))
@@ -191,12 +198,16 @@ export async function openInstallation(servers: WalkServers, now: number) {
     },
     startShipper,
     killShipper,
-    /** Resolves when every accepted event is in ClickHouse and PostgreSQL has heard of it. */
-    settle: () =>
+    /**
+     * Resolves when every accepted event is in ClickHouse and PostgreSQL has heard of it. While a replica is away, events also stay in the
+     * spool.
+     */
+    settle: (isReplicaAway = false) =>
       eventually(async () => {
         if (shipper?.exitCode !== null || shipper.signalCode !== null) startShipper() // as the collector does
         for (const number of spoolFiles(spoolFolder))
-          if (hasRows(spoolFilePath(spoolFolder, number), 'groups')) throw new Error('Events wait in the spool')
+          if (hasRows(spoolFilePath(spoolFolder, number), isReplicaAway ? 'groups WHERE NOT kept' : 'groups'))
+            throw new Error('Events wait in the spool')
         if (hasRows(join(spoolFolder, 'shipped.sqlite'), 'notes')) throw new Error('Notes wait in the spool')
       }, 40_000),
     get: async (path: string, key: string) => {
@@ -234,16 +245,33 @@ export async function openInstallation(servers: WalkServers, now: number) {
       await admin(`CREATE DATABASE ${name}`)
       await run('pg_restore', ['-d', postgresUrl(), file])
     },
+    untilReplicasAreComplete,
     async dumpClickHouse(): Promise<string> {
       const backup = `${name}_${++dumps}`
-      for (const server of servers.clickhouse) await onServer(server, `BACKUP DATABASE ${name} TO File('${backup}')`)
+      await untilReplicasAreComplete()
+      for (const [first] of clickhouseUrls())
+        await onServer(first as string, `BACKUP DATABASE ${name} TO File('${backup}')`)
       return backup
     },
+    /** One replica of each shard is restored; the others copy its rows when `migrate` has made their tables. */
     async restoreClickHouse(backup: string): Promise<void> {
-      for (const server of servers.clickhouse) {
-        await onServer(server, `DROP DATABASE ${name} SYNC`)
-        await onServer(server, `RESTORE DATABASE ${name} FROM File('${backup}')`)
+      for (const urls of clickhouseUrls()) {
+        for (const url of urls) await onServer(url, `DROP DATABASE ${name} SYNC`)
+        const [first, ...others] = urls as [string, ...string[]]
+        await onServer(first, `RESTORE DATABASE ${name} FROM File('${backup}')`)
+        for (const url of others) await createClickHouseDatabase(url)
       }
+    },
+    async migrate(): Promise<void> {
+      await migrate({ postgres, cluster })
+      await untilReplicasAreComplete()
+    },
+    /** Starts a server whose disk was replaced. Keeper takes the old one for active for some seconds. */
+    async replace(server: Server): Promise<void> {
+      await server.start()
+      for (const url of clickhouseUrls().flat()) await createClickHouseDatabase(url)
+      await eventually(() => migrate({ postgres, cluster }), 60_000)
+      await untilReplicasAreComplete()
     },
     /** `footfall restore` into new databases. What ran on the old ones ends. */
     async restore(backup: string): Promise<void> {
@@ -266,14 +294,15 @@ export async function openInstallation(servers: WalkServers, now: number) {
       await Promise.all([postgres.end({ timeout: 1 }), cluster.close()])
       for (const one of names) {
         await admin(`DROP DATABASE IF EXISTS ${one} WITH (FORCE)`)
-        for (const server of servers.clickhouse) await onServer(server, `DROP DATABASE IF EXISTS ${one} SYNC`)
+        for (const url of servers.clickhouse.addresses.flat())
+          await onServer(url, `DROP DATABASE IF EXISTS ${one} SYNC`)
       }
       rmSync(folder, { recursive: true, force: true })
     },
   }
 }
 
-async function onServer({ url }: OwnStore, statement: string): Promise<void> {
+async function onServer(url: string, statement: string): Promise<void> {
   const server = openClickHouse(Object.assign(new URL(url), { pathname: '/default' }).href)
   await server.command(statement).finally(() => server.close())
 }

@@ -13,6 +13,7 @@ import { byShard } from '../../../src/stores/stores.ts'
 import type { CountryCode } from '../../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
 import type { Random } from '../../support/random.ts'
+import type { Server } from '../cluster/servers.ts'
 import { zones } from '../oracle/moments.ts'
 import { zoned } from '../oracle/windows.ts'
 import { makeWorld } from '../oracle/worlds.ts'
@@ -33,6 +34,8 @@ export interface Walk {
   installation: Installation
   now: number
   model: Model
+  /** A replica that was killed, until the next step. */
+  away?: Server | undefined
   dumps: {
     postgres: { file: string; settings: Settings }[]
     clickhouse: { copy: string; traffic: Traffic }[]
@@ -214,6 +217,7 @@ export const steps: Record<string, Step> = {
     await installation.accept(waiting)
     if (settings) await installation.restorePostgres(settings.file)
     if (traffic) await installation.restoreClickHouse(traffic.copy)
+    await installation.migrate()
     if (random.oneIn(2)) await installation.restartApi()
     if (random.oneIn(2)) installation.startShipper()
     // The process that rolls up, which begins an epoch.
@@ -234,9 +238,9 @@ export const steps: Record<string, Step> = {
     const events = eventsFor(walk, random)
     await walk.installation.accept(events)
     await pause(random.below(1_500))
-    const server = random.pick(walk.installation.servers.clickhouse)
-    await server.kill()
-    await server.start()
+    await away(walk, anyServer(walk, random), 'kill')
+    await walk.away?.start()
+    walk.away = undefined
     return withEvents(walk.model, events)
   },
 
@@ -270,6 +274,46 @@ export const steps: Record<string, Step> = {
     return unchanged(walk)
   },
 }
+
+/** Only with replicas. */
+export const replicaSteps: Record<string, Step> = {
+  async 'kill a replica'(walk, random) {
+    await away(walk, anyServer(walk, random), 'kill')
+    const events = eventsFor(walk, random)
+    await walk.installation.accept(events)
+    return withEvents(walk.model, events)
+  },
+
+  async 'stop a replica'(walk, random) {
+    const server = anyServer(walk, random)
+    await server.stop()
+    const events = eventsFor(walk, random)
+    await walk.installation.accept(events)
+    await pause(random.below(3_000))
+    await server.resume()
+    return withEvents(walk.model, events)
+  },
+
+  async 'wipe a replica'(walk, random) {
+    const server = anyServer(walk, random)
+    await away(walk, server, 'wipe')
+    const events = eventsFor(walk, random)
+    await walk.installation.accept(events)
+    await walk.installation.replace(server)
+    walk.away = undefined
+    return withEvents(walk.model, events)
+  },
+}
+
+/** Only while the others have all rows: two disks that are lost at once lose rows. */
+async function away(walk: Walk, server: Server, how: 'kill' | 'wipe'): Promise<void> {
+  await walk.installation.untilReplicasAreComplete()
+  walk.away = server
+  await server[how]?.()
+}
+
+const anyServer = ({ installation }: Walk, random: Random): Server =>
+  random.pick(installation.servers.clickhouse.shards.flat())
 
 /** On time and late, at midnight and when clocks change. */
 function eventsFor({ model, now }: Walk, random: Random): TrafficEvent[] {

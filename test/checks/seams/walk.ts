@@ -9,7 +9,9 @@ import { zones } from '../oracle/moments.ts'
 import type { Params } from '../oracle/params.ts'
 import { openInstallation, type WalkServers } from './installation.ts'
 import { nothing, sitesOf } from './model.ts'
-import { steps, type Walk } from './steps.ts'
+import { replicaSteps, steps, type Walk } from './steps.ts'
+
+const allSteps = { ...steps, ...replicaSteps }
 
 export interface Planned {
   kind: string
@@ -29,8 +31,8 @@ export async function takeWalk(
 ): Promise<Failure | undefined> {
   const now = Math.floor(Date.now() / 1_000) * 1_000
   const installation = await openInstallation(servers, now)
+  const walk: Walk = { installation, now, model: nothing, dumps: { postgres: [], clickhouse: [], backups: [] } }
   try {
-    const walk: Walk = { installation, now, model: nothing, dumps: { postgres: [], clickhouse: [], backups: [] } }
     const random = seeded(`${seed}/sites`)
     for (const domain of ['a.example', 'b.example']) {
       const zone = random.pick(zones)
@@ -43,8 +45,14 @@ export async function takeWalk(
       try {
         // A count of today is used for a minute, and later events are not in it (decision D-81).
         await installation.stores().postgres`UPDATE today_coverage SET as_of = as_of - interval '2 minutes'`
-        walk.model = await (steps[step.kind] as (typeof steps)[string])(walk, seeded(step.seed))
-        await installation.settle()
+        if (walk.away) {
+          await walk.away.start()
+          walk.away = undefined
+          await installation.settle()
+        }
+        await installation.untilReplicasAreComplete() // nothing is rolled up or moved while one is away
+        walk.model = await (allSteps[step.kind] as (typeof steps)[string])(walk, seeded(step.seed))
+        await installation.settle(walk.away !== undefined)
       } catch (error) {
         return { what: 'failed', lines: [`${step.kind}: ${(error as Error).stack}`], taken }
       }
@@ -56,6 +64,7 @@ export async function takeWalk(
     }
     return undefined
   } finally {
+    await walk.away?.start() // a step that failed leaves it down
     await installation.close()
   }
 }
