@@ -29,10 +29,11 @@ export const serveSettings = async (port: number): Promise<Record<string, string
   SPOOL_FOLDER: mkdtempSync(join(tmpdir(), 'footfall-spool-')),
 })
 
-/** Does not wait until it is ready. */
+/** Does not wait until it is ready. `file`: the main of another version. */
 export async function launchServe(
   addresses: { postgres: string; clickhouse: string; redis?: string },
   settings: Record<string, string> = {},
+  file = main,
 ): Promise<ServeProcess> {
   const port = Number(settings.PORT ?? (await freePort()))
   const [metricsPort, collectorMetricsPort] = [await freePort(), await freePort()]
@@ -50,7 +51,7 @@ export async function launchServe(
   }
   const launched = launchProcess({
     name: 'server',
-    command: [process.execPath, main, 'serve'],
+    command: [process.execPath, file, 'serve'],
     environment,
     port,
     longestStopMs: 20_000,
