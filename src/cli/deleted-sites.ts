@@ -1,5 +1,6 @@
 import { type DeletedSite, listDeletedSites } from '../erasure/deleted-sites.ts'
 import { eraseDeletedSites } from '../erasure/job.ts'
+import { refuseOlder } from '../rollups/ledger.ts'
 import { byShard } from '../stores/stores.ts'
 import { type Command, positionals } from './command.ts'
 import type { Terminal } from './terminal.ts'
@@ -19,6 +20,7 @@ export const purge: Command = {
   usage: '',
   async run(input, context) {
     positionals(input, [])
+    await refuseOlder(context)
     for (const stores of byShard(context)) await eraseDeletedSites(stores, '0 seconds')
     const deleted = await listDeletedSites(context.postgres)
     return {

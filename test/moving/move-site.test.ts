@@ -14,6 +14,7 @@ import type { Step } from '../../src/moving/move-site.ts'
 import { cancelMove, holdSite, unfinishedMoves } from '../../src/moving/moves.ts'
 import { whileOnItsShard } from '../../src/moving/writing.ts'
 import { invalidateDays } from '../../src/rollups/invalidation.ts'
+import { verifyLedger } from '../../src/rollups/ledger.ts'
 import { declareRetention, dropRolledUp, rollUpBeforeDropping } from '../../src/rollups/retention.ts'
 import { beginRun, publishRun } from '../../src/rollups/runs.ts'
 import { sweep } from '../../src/rollups/sweep.ts'
@@ -159,8 +160,9 @@ test('a site does not move while the upload of a process that was killed is stil
 
 test('a move that is given up leaves nothing on the other shard', async (t) => {
   const site = await openMovingSite(t)
-  const { postgres, source, target, siteId } = site
+  const { postgres, cluster, source, target, siteId } = site
   await site.record(days)
+  await verifyLedger({ postgres, cluster }) // as each round of the process that rolls up
   await assert.rejects(
     site.move({
       onStep(step) {
