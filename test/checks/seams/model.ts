@@ -14,6 +14,8 @@ export interface SiteSettings {
 
 export interface Settings {
   sites: readonly SiteSettings[]
+  /** Ids of sites that were deleted. */
+  deleted: readonly string[]
   /** Files whose import has ended, as `site file`. */
   imported: readonly string[]
   /** Nothing is written for earlier days. */
@@ -33,13 +35,20 @@ export interface Model {
 }
 
 export const nothing: Model = {
-  settings: { sites: [], imported: [], eventsFrom: '1970-01-01' },
+  settings: { sites: [], deleted: [], imported: [], eventsFrom: '1970-01-01' },
   traffic: { events: new Map(), eventsFrom: '1970-01-01' },
 }
 
 /** What the oracle's model needs to know about each site. */
 export const sitesOf = ({ settings, traffic }: Model): (NamedSite & { key: string })[] =>
   settings.sites.map(({ id, ...site }) => ({ siteId: id, ...site, events: traffic.events.get(id) ?? [] }))
+
+/** Sites that have traffic, and that PostgreSQL does not know because it is a copy from before they were created. */
+export const unknownIn = ({ settings: { sites, deleted }, traffic }: Model): string[] =>
+  [...traffic.events]
+    .filter(([id, events]) => events.length > 0 && !deleted.includes(id) && !sites.some((site) => site.id === id))
+    .map(([id]) => id)
+    .sort()
 
 /** Events that were accepted. Those that ClickHouse has, and those of days that are not kept, do not count again. */
 export function withEvents({ settings, traffic }: Model, added: readonly TrafficEvent[]): Model {

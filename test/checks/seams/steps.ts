@@ -38,7 +38,7 @@ export interface Walk {
   away?: Server | undefined
   dumps: {
     postgres: { file: string; settings: Settings }[]
-    clickhouse: { copy: string; traffic: Traffic }[]
+    clickhouse: { backup: string; traffic: Traffic }[]
     backups: { folder: string; model: Model }[]
   }
 }
@@ -153,15 +153,15 @@ export const steps: Record<string, Step> = {
     const { installation, model } = walk
     await deleteSite(installation.stores().postgres, site.id)
     await eraseRows(installation.of(shard)) // an older PostgreSQL has the site again, without events
+    await noteInClickHouse(installation.of(shard)) // as the next round does
     const zone = random.pick(zones)
     const created = await installation.createSite(site.domain, zone)
     const next: SiteSettings = { ...created, domain: site.domain, zone, excludedCountries: [] }
     const events = new Map(model.traffic.events)
     events.delete(site.id)
-    return {
-      settings: { ...model.settings, sites: model.settings.sites.map((one) => (one === site ? next : one)) },
-      traffic: { ...model.traffic, events },
-    }
+    const sites = model.settings.sites.map((one) => (one === site ? next : one))
+    const deleted = [...model.settings.deleted, site.id]
+    return { settings: { ...model.settings, sites, deleted }, traffic: { ...model.traffic, events } }
   },
 
   async backup(walk, random) {
@@ -200,7 +200,7 @@ export const steps: Record<string, Step> = {
   async 'dump ClickHouse'(walk) {
     await walk.installation.settle()
     const { traffic } = walk.model
-    walk.dumps.clickhouse.push({ copy: await walk.installation.dumpClickHouse(), traffic })
+    walk.dumps.clickhouse.push({ backup: await walk.installation.dumpClickHouse(), traffic })
     return unchanged(walk)
   },
 
@@ -216,7 +216,7 @@ export const steps: Record<string, Step> = {
     const waiting = random.oneIn(2) ? eventsFor(walk, random) : []
     await installation.accept(waiting)
     if (settings) await installation.restorePostgres(settings.file)
-    if (traffic) await installation.restoreClickHouse(traffic.copy)
+    if (traffic) await installation.restoreClickHouse(traffic.backup)
     await installation.migrate()
     if (random.oneIn(2)) await installation.restartApi()
     if (random.oneIn(2)) installation.startShipper()

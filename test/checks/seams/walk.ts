@@ -1,6 +1,8 @@
 // One walk: its steps, the comparison after each, and the shortest form of a walk that fails.
 import { setTimeout as pause } from 'node:timers/promises'
-import { verifyLedger } from '../../../src/rollups/ledger.ts'
+import { eraseRows } from '../../../src/erasure/job.ts'
+import { sitesWithRows } from '../../../src/erasure/rows.ts'
+import { unknownSites, verifyLedger } from '../../../src/rollups/ledger.ts'
 import { verifySite } from '../../../src/rollups/verify.ts'
 import { sql } from '../../../src/stores/clickhouse-sql.ts'
 import { type Random, seeded } from '../../support/random.ts'
@@ -8,7 +10,7 @@ import { answer, answerOfSites, reports } from '../oracle/model.ts'
 import { zones } from '../oracle/moments.ts'
 import type { Params } from '../oracle/params.ts'
 import { openInstallation, type WalkServers } from './installation.ts'
-import { nothing, sitesOf } from './model.ts'
+import { nothing, sitesOf, unknownIn } from './model.ts'
 import { replicaSteps, steps, type Walk } from './steps.ts'
 
 const allSteps = { ...steps, ...replicaSteps }
@@ -133,6 +135,15 @@ async function differencesNow({ installation, model, now }: Walk, all: readonly 
   await compare(`/sites/overview?${query}`, installation.accountKey, overview)
   const older = await verifyLedger(installation.stores())
   if (older) found.push(`${older} is older, and nobody has noticed`)
+  const { postgres, cluster } = installation.stores()
+  const unknown = await unknownSites(installation.stores())
+  if (unknown.join() !== unknownIn(model).join())
+    found.push(`sites that PostgreSQL does not know: ${unknown}`, `expected ${unknownIn(model)}`)
+  for (const clickhouse of cluster.shards) {
+    await eraseRows({ postgres, clickhouse }) // as the process that rolls up does every minute
+    const left = await sitesWithRows(clickhouse, model.settings.deleted)
+    if (left.length > 0) found.push(`shard ${clickhouse.shard} has rows of deleted sites: ${left}`)
+  }
   const shards = await installation.shardsOf()
   for (const { siteId } of sites) {
     const { wrong } = await verifySite(installation.of(shards.get(siteId) ?? 1), siteId)
