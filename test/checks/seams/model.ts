@@ -54,7 +54,7 @@ export const unknownIn = ({ settings: { sites, deleted }, traffic }: Model): str
 export function withEvents({ settings, traffic }: Model, added: readonly TrafficEvent[]): Model {
   const events = new Map(traffic.events)
   for (const [siteId, some] of Map.groupBy(added, (event) => event.siteId)) {
-    if (!settings.sites.some(({ id }) => id === siteId)) continue
+    if (settings.deleted.includes(siteId)) continue
     const known = events.get(siteId) ?? []
     const ids = new Set(known.map(({ eventId }) => eventId))
     const more = some.filter(({ eventId, day }) => !ids.has(eventId) && day >= settings.eventsFrom)
