@@ -60,7 +60,7 @@ export interface DirectoryOptions {
   queryMs?: number
   now?(): number
   unconfirmedMs?: number
-  /** Throws if PostgreSQL is an older copy than what the process is about to read elsewhere. Asked at the start and when the counter went back. */
+  /** Throws if PostgreSQL is an older copy than what the process is about to read elsewhere. Asked at the start, when the counter went back, and when another database counts. */
   refuseOlder?(): Promise<void>
 }
 

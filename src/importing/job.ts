@@ -202,8 +202,8 @@ async function writeFile(
   const days = new Set<string>()
   let batch: TrafficEvent[] = []
   let [number, tooOld] = [0, 0]
-  // An import may have been killed after it sent a batch and before it recorded that, and a restored PostgreSQL has forgotten some or all. They
-  // are written one after the other: where one is not there, the next is not, either.
+  // ClickHouse may have batches that are not recorded: an import was killed between the two, or PostgreSQL was restored from an older copy.
+  // Batches are written in their order, so after the first that ClickHouse does not have, it has none.
   let mayBeThere = true
 
   async function flush(): Promise<void> {

@@ -108,7 +108,7 @@ async function beginEpoch({ postgres, cluster }: AllStores): Promise<void> {
     SELECT epoch, events_from::text AS "eventsFrom" FROM ledger, retention`
   const noted = (await Promise.all(cluster.shards.map(notedIn))).filter((one) => one !== undefined)
   const next = 1 + Math.max(known.epoch, ...noted.map(({ epoch }) => epoch))
-  // Events that were dropped are gone, and a retention that PostgreSQL was told holds.
+  // The latest day: a shard may have dropped the events before it, or PostgreSQL may have told writers to leave them out.
   const eventsFrom = [known.eventsFrom, ...noted.map((one) => one.eventsFrom)].sort().at(-1) as string
   const kept = await Promise.all(cluster.shards.map((clickhouse) => keptDays({ postgres, clickhouse })))
   const copies = await copiesElsewhere({ postgres, cluster })

@@ -36,7 +36,7 @@ const filters = [{}, { country: 'DE' }, { device: 'mobile' }, { hostname: 'shop.
 async function answers(world: World): Promise<Map<string, unknown>> {
   const all = new Map<string, unknown>()
   for (const range of ranges) {
-    // Every filter with a week; with the other ranges only two, unless FOOTFALL_FULL=1.
+    // A week is asked for with every filter, the other ranges with two of them. With FOOTFALL_FULL=1, all ranges with every filter.
     const every = [...filters, { country: 'DE', hostname: 'shop.example.com' }]
     for (const filter of range === '7d' || process.env.FOOTFALL_FULL ? every : [every[0], every[4]]) {
       for (const name of Object.keys(reports)) {

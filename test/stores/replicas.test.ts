@@ -1,4 +1,4 @@
-// A shard of servers that only say how far they have got. test/checks/cluster runs the same with real replicas.
+// When a shard counts as complete. Its servers here only report how many rows they have copied; test/checks/cluster uses real replicas.
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'

@@ -1,5 +1,5 @@
 // The servers that a check breaks. They are those of CLICKHOUSE_SHARDS, which CLICKHOUSE_CONTROL kills, stops, starts and wipes. If these
-// are not set, the check starts them itself: one ClickHouse per shard, or two replicas and a ZooKeeper.
+// are not set, the check starts servers itself: one ClickHouse per shard, or two per shard and a ZooKeeper for a check of replicas.
 import { startReplicatedClickHouse } from '../../../dev/clickhouse/replicated.ts'
 import { createClickHouseDatabase, openClickHouse } from '../../../src/stores/clickhouse.ts'
 import { startOwnClickHouse } from '../../support/own-stores.ts'

@@ -226,32 +226,18 @@ export const steps: Record<string, Step> = {
     return withEvents(next, waiting)
   },
 
-  async 'kill the shipper'(walk, random) {
-    const events = eventsFor(walk, random)
-    await walk.installation.accept(events)
-    await pause(random.below(1_500))
-    await walk.installation.killShipper()
-    return withEvents(walk.model, events)
-  },
+  'kill the shipper': whileShipping(({ installation }) => installation.killShipper()),
 
-  async 'kill ClickHouse'(walk, random) {
-    const events = eventsFor(walk, random)
-    await walk.installation.accept(events)
-    await pause(random.below(1_500))
+  'kill ClickHouse': whileShipping(async (walk, random) => {
     await away(walk, anyServer(walk, random), 'kill')
     await walk.away?.start()
     walk.away = undefined
-    return withEvents(walk.model, events)
-  },
+  }),
 
-  async 'kill PostgreSQL'(walk, random) {
-    const events = eventsFor(walk, random)
-    await walk.installation.accept(events)
-    await pause(random.below(1_500))
-    await walk.installation.servers.postgres.kill()
-    await walk.installation.servers.postgres.start()
-    return withEvents(walk.model, events)
-  },
+  'kill PostgreSQL': whileShipping(async ({ installation: { servers } }) => {
+    await servers.postgres.kill()
+    await servers.postgres.start()
+  }),
 
   async 'kill a rollup'(walk, random) {
     await walk.installation.footfall(['rollup', 'run'], 400 + random.below(1_500))
@@ -259,13 +245,7 @@ export const steps: Record<string, Step> = {
     return unchanged(walk)
   },
 
-  async 'end connections'(walk, random) {
-    const events = eventsFor(walk, random)
-    await walk.installation.accept(events)
-    await pause(random.below(1_000))
-    await walk.installation.endConnections()
-    return withEvents(walk.model, events)
-  },
+  'end connections': whileShipping(({ installation }) => installation.endConnections()),
 
   async 'full spool'(walk, random) {
     const events = eventsFor(walk, random)
@@ -273,6 +253,17 @@ export const steps: Record<string, Step> = {
       throw new Error('A full spool accepts events')
     return unchanged(walk)
   },
+}
+
+/** Breaks something before, while or after events are shipped. */
+function whileShipping(breakIt: (walk: Walk, random: Random) => Promise<void>): Step {
+  return async (walk, random) => {
+    const events = eventsFor(walk, random)
+    await walk.installation.accept(events)
+    await pause(random.below(1_500))
+    await breakIt(walk, random)
+    return withEvents(walk.model, events)
+  }
 }
 
 /** Only with replicas. */
