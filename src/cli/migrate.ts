@@ -11,7 +11,11 @@ export const migrate: Command = {
     positionals(input, [])
     await createPostgresDatabase(context.config.DATABASE_URL)
     for (const url of addressesOf(context.config).flat()) await createClickHouseDatabase(url)
-    const applied = await applyMigrations(context)
+    const applied = await applyMigrations(context, {
+      leftOut: (cause) => {
+        throw cause // or it would say that all is up to date
+      },
+    })
     return {
       data: { applied },
       show: (terminal) =>

@@ -20,11 +20,20 @@ interface Migration {
   checksum: string
 }
 
+interface MigrateOptions {
+  folder?: URL
+  /** Called for each ClickHouse that was left out. What it throws ends the run. */
+  leftOut?(cause: Unavailable): void
+}
+
 /**
  * Applies the missing migrations and returns their names. An interrupted run can be repeated. A ClickHouse that is down must not keep
- * the others from starting: it throws `Unavailable` only if there are files that no run has applied to every ClickHouse.
+ * the others from starting: it is left out, unless there are files that no run has applied to every ClickHouse.
  */
-export async function migrate({ postgres, cluster }: AllStores, folder = migrationsFolder): Promise<string[]> {
+export async function migrate(
+  { postgres, cluster }: AllStores,
+  { folder = migrationsFolder, leftOut = () => {} }: MigrateOptions = {},
+): Promise<string[]> {
   const connection = await postgres.reserve()
   try {
     await connection`SELECT pg_advisory_lock(${lock})`
@@ -49,6 +58,7 @@ export async function migrate({ postgres, cluster }: AllStores, folder = migrati
           for (const name of await migrateClickHouse(server, all, servers)) applied.add(name)
         } catch (error) {
           if (toRecord.length > 0 || !(error instanceof Unavailable)) throw error
+          leftOut(error)
         }
       }
     }

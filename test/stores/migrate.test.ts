@@ -60,12 +60,15 @@ test('all migrations are applied once and in order; a second run applies nothing
 test('only a new file is applied', async (t) => {
   const stores = await open(t)
   const changed = copyOfMigrations(t)
-  await migrate(stores, changed.url)
+  await migrate(stores, { folder: changed.url })
   changed.add('postgres/9001_more.sql', 'CREATE TABLE more (id int); INSERT INTO more VALUES (1);')
   changed.add('clickhouse/9001_more.sql', 'CREATE TABLE IF NOT EXISTS more (id Int8) ENGINE = MergeTree ORDER BY id')
   changed.add('postgres/9002_notes.txt', 'not a migration')
   changed.add('postgres/schema.sql', 'not a migration either')
-  assert.deepEqual(await migrate(stores, changed.url), ['postgres/9001_more.sql', 'clickhouse/9001_more.sql'])
+  assert.deepEqual(await migrate(stores, { folder: changed.url }), [
+    'postgres/9001_more.sql',
+    'clickhouse/9001_more.sql',
+  ])
   assert.deepEqual([...(await stores.postgres`SELECT id FROM more`)], [{ id: 1 }])
   assert.deepEqual(await stores.clickhouse.rows(sql`SELECT * FROM more`), [])
 })
@@ -77,7 +80,9 @@ test('a file edited after it was applied is reported by name, and nothing is app
     const changed = copyOfMigrations(t)
     changed.add('postgres/9001_more.sql', 'CREATE TABLE more (id int);')
     changed.append(name, '\n-- a harmless comment\n')
-    await assert.rejects(migrate(stores, changed.url), { message: new RegExp(`^Migration ${name} was edited`) })
+    await assert.rejects(migrate(stores, { folder: changed.url }), {
+      message: new RegExp(`^Migration ${name} was edited`),
+    })
   }
   assert.deepEqual(await ledger(stores), all)
   assert.deepEqual(await migrate(stores), []) // the lock is free again
@@ -100,10 +105,10 @@ test('a failing migration is rolled back, keeps those before it, and the next at
   const changed = copyOfMigrations(t)
   const before = filesOf('postgres')
   changed.add('postgres/9001_more.sql', 'CREATE TABLE half (id int); SELECT 1 / 0;')
-  await assert.rejects(migrate(stores, changed.url), /division by zero/)
+  await assert.rejects(migrate(stores, { folder: changed.url }), /division by zero/)
   assert.deepEqual(await ledger(stores), before)
   await assert.rejects(stores.postgres`SELECT FROM half`, /does not exist/)
 
   changed.add('postgres/9001_more.sql', 'CREATE TABLE half (id int);')
-  assert.deepEqual(await migrate(stores, changed.url), ['postgres/9001_more.sql', ...filesOf('clickhouse')])
+  assert.deepEqual(await migrate(stores, { folder: changed.url }), ['postgres/9001_more.sql', ...filesOf('clickhouse')])
 })

@@ -266,11 +266,14 @@ export async function openInstallation(servers: WalkServers, now: number) {
       await migrate({ postgres, cluster })
       await untilReplicasAreComplete()
     },
-    /** Starts a server whose disk was replaced. Keeper takes the old one for active for some seconds. */
+    /** Starts a server whose disk was replaced. Keeper takes the old one for active for some seconds, and so does the breaker for down. */
     async replace(server: Server): Promise<void> {
       await server.start()
       for (const url of clickhouseUrls().flat()) await createClickHouseDatabase(url)
-      await eventually(() => migrate({ postgres, cluster }), 60_000)
+      const leftOut = (cause: Error) => {
+        throw cause
+      }
+      await eventually(() => migrate({ postgres, cluster }, { leftOut }), 60_000)
       await untilReplicasAreComplete()
     },
     /** `footfall restore` into new databases. What ran on the old ones ends. */

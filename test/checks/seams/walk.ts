@@ -145,10 +145,11 @@ async function differencesNow({ installation, model, now }: Walk, all: readonly 
     if (left.length > 0) found.push(`shard ${clickhouse.shard} has rows of deleted sites: ${left}`)
   }
   const shards = await installation.shardsOf()
-  for (const { siteId } of sites) {
+  const verify = async ({ siteId }: { siteId: string }) => {
     const { wrong } = await verifySite(installation.of(shards.get(siteId) ?? 1), siteId)
     if (wrong.length > 0) found.push(`rollup verify: ${JSON.stringify(wrong.slice(0, 3))}`)
   }
+  await Promise.all(sites.map(verify))
   return found
 }
 
