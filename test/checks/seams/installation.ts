@@ -92,6 +92,13 @@ export async function openInstallation(servers: WalkServers, now: number) {
     cluster = openCluster({ CLICKHOUSE_URL: '', CLICKHOUSE_SHARDS: clickhouseUrls() })
   }
 
+  /** What the API logged last, for whoever looks for the cause of a 500. */
+  let lastError = ''
+  const write = (line: string) => {
+    lastError = line
+  }
+  const log = pino({ level: 'error' }, { write })
+
   async function startApi() {
     // Its own connections, as those of another process.
     const requestPostgres = openRequestPostgres(postgresUrl())
@@ -103,7 +110,7 @@ export async function openInstallation(servers: WalkServers, now: number) {
       ...stores,
       limiter: memoryLimiter(() => now),
       now: () => now,
-      log: pino({ level: 'silent' }),
+      log,
       metrics: createMetrics(),
       directory: { secrets: keySecrets, queryMs: 10_000, refuseOlder: () => refuseOlder(stores) },
       cacheBytes: 0,
@@ -196,6 +203,7 @@ export async function openInstallation(servers: WalkServers, now: number) {
       await openOwnSpool(spoolBytes)
       return isRefused
     },
+    lastError: () => lastError,
     startShipper,
     killShipper,
     /**

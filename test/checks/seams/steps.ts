@@ -34,6 +34,8 @@ export interface Walk {
   installation: Installation
   now: number
   model: Model
+  /** What was there when `rollup verify` last found nothing wrong, by site. */
+  verified: Map<string, string>
   /** A replica that was killed, until the next step. */
   away?: Server | undefined
   dumps: {
