@@ -6,7 +6,8 @@ import type { ClientAddress } from '../process/client-address.ts'
 import { compress, compressPieces, encodingOf, encodingOfLong } from '../process/compression.ts'
 import { deadlineFactor } from '../stores/deadline.ts'
 import { createAttempts } from '../users/attempts.ts'
-import { PasswordsBusy } from '../users/passwords.ts'
+import { openLinkTokens } from '../users/link-tokens.ts'
+import { PasswordsBusy } from '../users/password-queue.ts'
 import { findSession } from '../users/sessions.ts'
 import { sharedLinkPath } from '../users/shared-links.ts'
 import type { Html } from '../web/html.ts'
@@ -56,7 +57,7 @@ const isOfLink = ({ routeOptions, url }: FastifyRequest): boolean =>
 const headersOf = (request: FastifyRequest): Record<string, string> =>
   isOfLink(request) ? headersOfLinks : headersOfAll
 
-export interface ConsoleOptions extends Omit<ConsoleServices, 'attempts' | 'linkLimits'> {
+export interface ConsoleOptions extends Omit<ConsoleServices, 'attempts' | 'linkLimits' | 'linkTokens'> {
   clientAddress: ClientAddress
   isEnding(): boolean
 }
@@ -66,6 +67,7 @@ export function buildConsole({ clientAddress, isEnding, ...given }: ConsoleOptio
     ...given,
     attempts: createAttempts(given.keySecrets),
     linkLimits: createLinkLimits(),
+    linkTokens: openLinkTokens(given.postgres, given.keySecrets),
   }
   const { log } = services
   const cookies = createCookies(services.publicUrl)

@@ -12,6 +12,7 @@ type LinkRequest = Omit<LinkVisit, 'link' | 'site' | 'path' | 'addressOf' | 'isU
 export async function admitLink(route: LinkRoute, request: LinkRequest, headers: IncomingHttpHeaders): Promise<Reply> {
   const { services, clientAddress, form, theme } = request
   const { token = '' } = request.params
+  if (!(await services.linkTokens.mayBeLink(token))) throw new Refusal('closed_link')
   const waitSeconds = services.linkLimits.take(token, clientAddress, route.cost)
   if (waitSeconds > 0) throw new Refusal('opened_often', waitSeconds)
   // Only a page of the link knows its token, so its forms need no cookie.

@@ -1,6 +1,6 @@
-// Limits of shared links: whoever has a link, or guesses one, must not slow the API (decision D-188). A request costs as many tokens as it
-// may run queries. Counted in memory, before anything is read.
-import { createNetworkKey } from '../process/network-key.ts'
+// Limits of shared links: whoever has a link must not slow the API (decision D-188). A request costs as many tokens as it may run queries.
+// Counted in memory, before the link is read; a token that no link has never gets here (decision D-208).
+import { createNetworkBuckets } from '../process/network-buckets.ts'
 import { createBuckets } from '../process/token-buckets.ts'
 
 /** Of one network: a page per second, and twenty at once. */
@@ -17,15 +17,13 @@ export interface LinkLimits {
 
 export function createLinkLimits(now?: () => number): LinkLimits {
   const clock = now && { now }
-  const networkKey = createNetworkKey()
-  const networks = createBuckets<number>({ ...perNetwork, ...clock })
+  const networks = createNetworkBuckets({ ...perNetwork, ...clock })
   const links = createBuckets<string>({ ...perLink, ...clock })
   const all = createBuckets<string>({ ...ofAll, ...clock })
   return {
     take(token, clientAddress, cost) {
-      const network = networkKey(clientAddress)
       const change = (tokens: number) =>
-        Math.max(networks.take(network, tokens), links.take(token, tokens), all.take('', tokens))
+        Math.max(networks.take(clientAddress, tokens), links.take(token, tokens), all.take('', tokens))
       const waitSeconds = change(0)
       if (waitSeconds === 0) change(cost)
       return waitSeconds

@@ -8,6 +8,7 @@ import type { StatsService } from '../stats/service.ts'
 import type { Cluster } from '../stores/cluster.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { Attempts } from '../users/attempts.ts'
+import type { LinkTokens } from '../users/link-tokens.ts'
 import type { Membership } from '../users/members.ts'
 import type { Passwords } from '../users/passwords.ts'
 import type { Session } from '../users/sessions.ts'
@@ -27,6 +28,7 @@ export interface ConsoleServices {
   passwords: Passwords
   attempts: Attempts
   linkLimits: LinkLimits
+  linkTokens: LinkTokens
   keySecrets: KeySecrets
   /** Undefined: people sign in with passwords only. */
   singleSignOn: SingleSignOn | undefined

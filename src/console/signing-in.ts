@@ -44,17 +44,17 @@ export const judgeWithinLimits = <Verdict>(
   visit: Pick<Visit, 'services' | 'clientAddress' | 'browserCookie'>,
   what: 'password' | 'code',
   email: string,
-  judge: () => Promise<Verdict | undefined>,
+  judge: (knownUser: string | undefined) => Promise<Verdict | undefined>,
 ): Promise<Verdict | undefined> => judgeAttempt(visit.services.attempts.begin(what, email, visit), judge)
 
 /** What was right, or could not be judged, does not count. */
 export async function judgeAttempt<Verdict>(
-  { waitSeconds, giveBack }: Attempt,
-  judge: () => Promise<Verdict | undefined>,
+  { waitSeconds, knownUser, giveBack }: Attempt,
+  judge: (knownUser: string | undefined) => Promise<Verdict | undefined>,
 ): Promise<Verdict | undefined> {
   if (waitSeconds > 0) throw new Refusal('too_many', waitSeconds)
   try {
-    const verdict = await judge()
+    const verdict = await judge(knownUser)
     if (verdict !== undefined) giveBack()
     return verdict
   } catch (error) {

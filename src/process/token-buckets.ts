@@ -7,6 +7,8 @@ export interface Buckets<Key> {
    * asked for and goes negative, so that a list longer than the burst is not refused for ever. With 0 tokens it only checks.
    */
   take(key: Key, tokens: number): number
+  /** Tokens that were taken and not used, however few the bucket has. */
+  giveBack(key: Key, tokens: number): void
 }
 
 export interface BucketOptions {
@@ -35,7 +37,7 @@ export function createBuckets<Key extends string | number>({
   burstSeconds,
   now = monotonic,
 }: BucketOptions): Buckets<Key> {
-  if (perSecond === 0) return { take: () => 0 }
+  if (perSecond === 0) return { take: () => 0, giveBack: () => {} }
   const full = perSecond * burstSeconds
   const buckets = new LRUCache<Key, Bucket>({
     // Not `max`, which reserves the memory of all buckets at once: 1.6 MB and 10 ms for each limit, however few its keys.
@@ -43,15 +45,25 @@ export function createBuckets<Key extends string | number>({
     sizeCalculation: () => 1,
     memoMethod: () => ({ tokens: full, at: now() }),
   })
+
+  function refilled(key: Key): Bucket {
+    const at = now()
+    const bucket = buckets.memo(key)
+    bucket.tokens = Math.min(full, bucket.tokens + ((at - bucket.at) / 1000) * perSecond)
+    bucket.at = at
+    return bucket
+  }
+
   return {
     take(key, tokens) {
-      const at = now()
-      const bucket = buckets.memo(key)
-      bucket.tokens = Math.min(full, bucket.tokens + ((at - bucket.at) / 1000) * perSecond)
-      bucket.at = at
+      const bucket = refilled(key)
       if (bucket.tokens < 1) return Math.ceil((1 - bucket.tokens) / perSecond)
       bucket.tokens -= tokens
       return 0
+    },
+    giveBack(key, tokens) {
+      const bucket = refilled(key)
+      bucket.tokens = Math.min(full, bucket.tokens + tokens)
     },
   }
 }

@@ -2,6 +2,7 @@
 
 import { newId } from '../accounts/ids.ts'
 import type { KeySecrets } from '../accounts/keys.ts'
+import { createNetworkBuckets } from '../process/network-buckets.ts'
 import { createNetworkKey } from '../process/network-key.ts'
 import { type Buckets, createBuckets } from '../process/token-buckets.ts'
 import { signed, signedText } from './derived-keys.ts'
@@ -11,9 +12,9 @@ const hourSeconds = 60 * 60
 
 /** Of one sender for one user, in 15 minutes. */
 const perSender = 10
-/** Of one address for all users, in 15 minutes: an office shares an address. */
+/** Of one address for all users, in 15 minutes: an office shares an address. Wider networks of IPv6 have a multiple of it. */
 const perAddress = 100
-/** Of all unknown browsers together for one user, in an hour. A code has 6 digits only, and who gets to it knows the password. */
+/** Of all unknown browsers together for one user, in an hour, and of all known ones. A code has 6 digits only, and who gets to it knows the password. */
 const perUser = { password: 100, code: 20 } as const
 
 interface Sender {
@@ -26,6 +27,8 @@ interface Sender {
 export interface Attempt {
   /** 0, or the seconds until the next attempt may be made. Then this one must be refused unseen. */
   waitSeconds: number
+  /** The user if the browser is one of theirs: nobody else waits before it (users/passwords.ts). */
+  knownUser: string | undefined
   /** For an attempt that was right or was never judged. */
   giveBack(): void
 }
@@ -37,36 +40,51 @@ export interface Attempts {
 }
 
 export function createAttempts(secrets: KeySecrets, now?: () => number): Attempts {
-  const buckets = (tokens: number, burstSeconds: number) =>
-    createBuckets<string>({ perSecond: tokens / burstSeconds, burstSeconds, ...(now && { now }) })
+  const rate = (tokens: number, burstSeconds: number) => ({
+    perSecond: tokens / burstSeconds,
+    burstSeconds,
+    ...(now && { now }),
+  })
   const networkKey = createNetworkKey()
-  const senders = buckets(perSender, quarterSeconds)
-  const addresses = buckets(perAddress, quarterSeconds)
-  const users = { password: buckets(perUser.password, hourSeconds), code: buckets(perUser.code, hourSeconds) }
+  const senders = createBuckets<string>(rate(perSender, quarterSeconds))
+  const addresses = createNetworkBuckets(rate(perAddress, quarterSeconds))
+  const users = {
+    password: createBuckets<string>(rate(perUser.password, hourSeconds)),
+    code: createBuckets<string>(rate(perUser.code, hourSeconds)),
+  }
 
   return {
     begin(what, email, { clientAddress, browserCookie }) {
-      const network = String(networkKey(clientAddress))
       const browser = knownBrowser(secrets, browserCookie, email)
-      const taken: [Buckets<string>, key: string][] = [
-        [senders, `${what} ${email} ${browser ?? network}`],
-        [addresses, network],
-        // A known browser does not share this one: nobody else can use it up, so the owner is never locked out.
-        ...(browser ? [] : ([[users[what], email]] as [Buckets<string>, string][])),
-      ]
-      return attemptOf(taken)
+      // A known browser shares nothing with others: nobody else can use it up, so the owner is never locked out.
+      if (browser)
+        return attemptOf(
+          [
+            [senders, `${what} ${email} ${browser}`],
+            [users[what], `${email} known`],
+          ],
+          email,
+        )
+      return attemptOf([
+        [senders, `${what} ${email} ${networkKey(clientAddress)}`],
+        [addresses, clientAddress],
+        [users[what], email],
+      ])
     },
-    beginUnknown: ({ clientAddress }) => attemptOf([[addresses, String(networkKey(clientAddress))]]),
+    beginUnknown: ({ clientAddress }) => attemptOf([[addresses, clientAddress]]),
   }
 }
 
-function attemptOf(taken: readonly [Buckets<string>, key: string][]): Attempt {
+function attemptOf(taken: readonly [Buckets<string>, key: string][], knownUser?: string): Attempt {
   const waitSeconds = Math.max(...taken.map(([bucket, key]) => bucket.take(key, 0)))
-  const change = (tokens: number) => {
-    for (const [bucket, key] of taken) bucket.take(key, tokens)
+  if (waitSeconds === 0) for (const [bucket, key] of taken) bucket.take(key, 1)
+  return {
+    waitSeconds,
+    knownUser,
+    giveBack() {
+      for (const [bucket, key] of taken) bucket.giveBack(key, 1)
+    },
   }
-  if (waitSeconds === 0) change(1)
-  return { waitSeconds, giveBack: () => change(-1) }
 }
 
 /** For the cookie of a browser in which this user has signed in. */

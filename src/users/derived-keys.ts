@@ -2,7 +2,7 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { KeySecrets } from '../accounts/keys.ts'
 
-type KeyUse = 'second factor' | 'right password' | 'known browser' | 'sign-on flow' | 'shared link'
+type KeyUse = 'second factor' | 'right password' | 'known browser' | 'sign-on flow' | 'shared link' | 'link token'
 
 /** One key for each secret, the current one first. What was made with an older secret can still be read. */
 export const derivedKeys = (secrets: KeySecrets, use: KeyUse): readonly [Buffer, ...Buffer[]] =>

@@ -1,7 +1,8 @@
 // Passwords are stored as argon2id in PHC format, which names the cost, so that it can be raised later.
-import { type Argon2Parameters, randomBytes, timingSafeEqual } from 'node:crypto'
+import { type Argon2Parameters, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
 import { once } from 'node:events'
 import { MessageChannel, Worker } from 'node:worker_threads'
+import { createPasswordQueue } from './password-queue.ts'
 import type { PasswordJob } from './password-thread.ts'
 
 export const leastPasswordLength = 12
@@ -20,31 +21,24 @@ interface Cost {
 
 export interface Passwords {
   hash(password: string): Promise<string>
-  /** Without a hash it takes as long as with one, so nobody can find out by time which addresses have an account or a password. */
-  verify(password: string, hash: string | null | undefined): Promise<boolean>
+  /**
+   * Without a hash it takes as long as with one, so nobody can find out by time which addresses have an account or a password. `known`:
+   * who asks, if that is not just anybody: the user of a known browser, or a shared link.
+   */
+  verify(password: string, hash: string | null | undefined, known?: string): Promise<boolean>
 }
 
-/** Thrown when too many hashes wait. */
-export class PasswordsBusy extends Error {}
-
-/**
- * One hash at a time: each takes 50 ms of a core and 19 MiB, on a thread with low priority (decision D-182), and API and collector need
- * the cores. Sign-ins wait in a queue; when it is full they are refused at once.
- */
+/** One hash takes 50 ms of a core and 19 MiB, on a thread with low priority (decision D-182). */
 export function createPasswords({ cost = defaultCost, mostWaiting = 40 } = {}): Passwords {
-  let last: Promise<unknown> = Promise.resolve()
-  let waiting = 0
+  const inTurn = createPasswordQueue(mostWaiting)
 
-  async function inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
-    if (waiting >= mostWaiting) throw new PasswordsBusy('Too many sign-ins wait')
-    waiting++
-    const turn = last.then(work, work).finally(() => waiting--)
-    last = turn.catch(() => {})
-    return turn
-  }
-
-  const keyOf = (password: string, salt: Buffer, { memoryKib, passes } = cost): Promise<Buffer> =>
-    inTurn(() =>
+  const keyOf = (
+    known: string | undefined,
+    password: string,
+    salt: Buffer,
+    { memoryKib, passes } = cost,
+  ): Promise<Buffer> =>
+    inTurn(known, () =>
       derive({
         message: Buffer.from(password.normalize('NFKC')),
         nonce: salt,
@@ -58,16 +52,17 @@ export function createPasswords({ cost = defaultCost, mostWaiting = 40 } = {}): 
   return {
     async hash(password) {
       const salt = randomBytes(saltBytes)
-      const key = await keyOf(password, salt)
+      // Only somebody who is signed in or has a one-time link gets here.
+      const key = await keyOf(randomUUID(), password, salt)
       return `$argon2id$v=19$m=${cost.memoryKib},t=${cost.passes},p=1$${unpadded(salt)}$${unpadded(key)}`
     },
-    async verify(password, hash) {
+    async verify(password, hash, known) {
       const [, memoryKib, passes, salt, key] = shape.exec(hash ?? '') ?? []
       if (!salt || !key) {
-        await keyOf(password, randomBytes(saltBytes))
+        await keyOf(known, password, randomBytes(saltBytes))
         return false
       }
-      const found = await keyOf(password, Buffer.from(salt, 'base64'), {
+      const found = await keyOf(known, password, Buffer.from(salt, 'base64'), {
         memoryKib: Number(memoryKib),
         passes: Number(passes),
       })

@@ -1,11 +1,12 @@
-// Shared links: read-only dashboards for people without an account (decision D-188). The address holds 256 random bits; PostgreSQL holds
-// only their hash, so a stolen table opens nothing.
-import { hash, randomBytes } from 'node:crypto'
+// Shared links: read-only dashboards for people without an account (decision D-188). PostgreSQL holds only the hash of the token in their
+// address, so a stolen table opens nothing.
 import { onceId } from '../accounts/ids.ts'
+import type { KeySecrets } from '../accounts/keys.ts'
 import type { Site } from '../accounts/sites.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import type { Filters } from '../traffic/conditions.ts'
 import { recordAction } from './audit-log.ts'
+import { hashOfToken, newLinkToken } from './link-tokens.ts'
 import type { Actor } from './site-changes.ts'
 
 /** How often a link in use is noted, so that reading a page rarely writes. */
@@ -54,8 +55,6 @@ export const sharedLinkAddress = (publicUrl: string, token: string): string => p
 
 export const sharedLinkPath = (token: string): string => `/share/${token}`
 
-const tokenShape = /^[\w-]{43}$/
-
 interface FilterColumns {
   country: Filters['country'] | null
   device: Filters['device'] | null
@@ -75,6 +74,7 @@ const lockedOf = ({ country, device, hostname, utmSource }: FilterColumns): Filt
 /** Returns the token, or undefined if the form has already made its link. Links that ended long ago are deleted on the way. */
 export const addSharedLink = (
   postgres: Postgres,
+  secrets: KeySecrets,
   actor: Actor,
   site: Site,
   link: NewSharedLink,
@@ -83,14 +83,14 @@ export const addSharedLink = (
     await transaction`
       DELETE FROM shared_links
       WHERE site_id = ${site.id} AND least(expires_at, revoked_at) <= now() - ${shownAfterEnd}::text::interval`
-    const token = randomBytes(32).toString('base64url')
+    const token = newLinkToken(secrets)
     const id = onceId('share', `${site.id} ${link.nonce}`)
     const { country, device, hostname, utmSource } = link.locked
     const { count } = await transaction`
       INSERT INTO shared_links
-        (hash, id, site_id, name, created_by, expires_at, password_hash, embeddable, country, device, hostname, utm_source)
-      VALUES (${hashOf(token)}, ${id}, ${site.id}, ${link.name}, ${actor.actor}, ${link.expiresAt}, ${link.passwordHash},
-              ${link.isEmbeddable}, ${country ?? null}, ${device ?? null}, ${hostname ?? null}, ${utmSource ?? null})
+        (hash, secret_version, id, site_id, name, created_by, expires_at, password_hash, embeddable, country, device, hostname, utm_source)
+      VALUES (${hashOfToken(token)}, ${secrets[0].version}, ${id}, ${site.id}, ${link.name}, ${actor.actor}, ${link.expiresAt},
+              ${link.passwordHash}, ${link.isEmbeddable}, ${country ?? null}, ${device ?? null}, ${hostname ?? null}, ${utmSource ?? null})
       ON CONFLICT (id) DO NOTHING`
     if (count === 0) return undefined
     await record(transaction, actor, site, { action: 'link.created', name: link.name, details: detailsOf(link, id) })
@@ -111,13 +111,12 @@ export const revokeSharedLink = (postgres: Postgres, actor: Actor, site: Site, i
 
 /** The link that an address opens. Undefined for unknown, expired and revoked ones alike. Read for each request, so a revocation holds at once. */
 export async function openSharedLink(postgres: Postgres, token: string, now: number): Promise<SharedLink | undefined> {
-  if (!tokenShape.test(token)) return undefined
   const [row] = await postgres<(Omit<SharedLink, 'expiresAt' | 'locked'> & FilterColumns & Noted)[]>`
     SELECT id, site_id AS "siteId", expires_at AS "expiresAt", password_hash AS "passwordHash", embeddable AS "isEmbeddable",
            ${filterColumns(postgres)},
            coalesce(last_used_at > now() - ${notedEvery}::text::interval, FALSE) AS "isNoted"
     FROM shared_links
-    WHERE hash = ${hashOf(token)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${new Date(now)})`
+    WHERE hash = ${hashOfToken(token)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${new Date(now)})`
   if (!row) return undefined
   const { id, siteId, expiresAt, passwordHash, isEmbeddable, isNoted } = row
   if (!isNoted) await postgres`UPDATE shared_links SET last_used_at = now() WHERE id = ${id}`
@@ -159,5 +158,3 @@ function detailsOf({ expiresAt, passwordHash, isEmbeddable, locked }: NewSharedL
   ]
   return `${parts.join(', ')} (${id})`
 }
-
-const hashOf = (token: string): Buffer => hash('sha256', token, 'buffer')

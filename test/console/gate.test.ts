@@ -230,10 +230,11 @@ function exchange(
         assert.doesNotMatch(policy, /unsafe|https?:|\*/)
         assert.equal(headers['x-content-type-options'], 'nosniff')
         assert.match(String(headers['referrer-policy']), /^(same-origin|no-referrer)$/)
-        assert.equal(headers['cache-control'], 'no-store')
+        const isOpen = isForOtherSites && status === 200
+        assert.equal(headers['cache-control'], isOpen ? 'public, max-age=60' : 'no-store')
         assert.deepEqual(
           Object.entries(headers).filter(([name]) => name.startsWith('access-control-')),
-          isForOtherSites && status === 200 ? [['access-control-allow-origin', '*']] : [],
+          isOpen ? [['access-control-allow-origin', '*']] : [],
         )
         resolve({ status, location: headers.location, text })
       } catch (error) {

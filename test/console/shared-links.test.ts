@@ -48,7 +48,7 @@ async function openWithTraffic(t: TestContext, options: ConsoleOptions = { now }
       const usual = { name: 'A link', expiresAt: null, passwordHash: null, isEmbeddable: false, locked: {} }
       const nonce = randomBytes(16).toString('base64url')
       const link = { ...usual, nonce, ...more }
-      return `/share/${await addSharedLink(stores.postgres, { actor: 'maria@example.com' }, site, link)}`
+      return `/share/${await addSharedLink(stores.postgres, keySecrets, { actor: 'maria@example.com' }, site, link)}`
     },
     async api(report: string, query = ''): Promise<unknown> {
       const headers = { Authorization: `Bearer ${key.text}` }
@@ -407,7 +407,7 @@ test('an owner creates links with a name, an expiry, filters and a password; eac
     const page = await create(console, owner, { name, ...fields })
     assert.deepEqual([page.status, page.headers.get('cache-control')], [200, 'no-store'])
     const address = addressIn(page)
-    assert.match(address, new RegExp(`^${console.url}/share/[\\w-]{43}$`))
+    assert.match(address, new RegExp(`^${console.url}/share/[\\w-]{51}$`))
     assert.equal(page.text.includes(`data-link=&#34;${address}&#34;`), fields.embeddable === 'yes')
     assert.equal(page.text.includes(`src=&#34;${address}?theme=light&#34;`), fields.embeddable === 'yes')
     const link = (await sharedLinksOf(console.stores.postgres, console.siteId, at)).find((one) => one.name === name)
@@ -416,7 +416,7 @@ test('an owner creates links with a name, an expiry, filters and a password; eac
     assert.notEqual((await console.stranger().get(address.slice(console.url.length))).status, 404)
     const [stored] = await console.stores.postgres<{ hash: Buffer }[]>`
       SELECT hash FROM shared_links WHERE site_id = ${console.siteId} AND name = ${name}`
-    assert.deepEqual(stored?.hash, hash('sha256', address.slice(-43), 'buffer'))
+    assert.deepEqual(stored?.hash, hash('sha256', address.slice(-51), 'buffer'))
     // Nothing leads back to it.
     for (const path of [listOf(console), `${listOf(console)}/${link?.id}`])
       assert.ok(!(await owner.get(path)).text.includes(address.slice(-43)))

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { createNetworkBuckets } from '../../src/process/network-buckets.ts'
 import { createAttempts } from '../../src/users/attempts.ts'
+import { createPasswordQueue, PasswordsBusy } from '../../src/users/password-queue.ts'
 import { createPasswords } from '../../src/users/passwords.ts'
+import { eventually } from '../support/eventually.ts'
 import { keySecrets } from '../support/stores.ts'
 import { openConsole, password, type TestConsole, type Visitor } from './console.ts'
 
@@ -60,6 +63,13 @@ test('right passwords do not count', async (t) => {
     }),
     new Array(12).fill(303),
   )
+})
+
+test('right passwords after wrong ones do not count either', async (t) => {
+  const console = await openConsole(t)
+  const { email } = await console.addUser('owner')
+  assert.deepEqual(await statusesOf(9, () => wrong(console.stranger(), email)), new Array(9).fill(401))
+  assert.deepEqual(await statusesOf(3, () => right(console.stranger(), email)), [303, 303, 303])
 })
 
 test('one address may not try many users', async (t) => {
@@ -140,4 +150,103 @@ test('when too many passwords wait, more are refused at once and told when to co
   // On a busy machine some of those that wait are told that it takes too long, also with 503.
   const busy = pages.find(({ text }) => text.includes('Many people are signing in'))
   assert.deepEqual([busy?.status, busy?.headers.get('retry-after')], [503, '5'])
+})
+
+test('a /56 of IPv6 has four times the limit of a /64, and a /48 sixteen times', () => {
+  const buckets = createNetworkBuckets({ perSecond: 1, burstSeconds: 10, now: () => 0 })
+  /** How many of 300 requests are let through. */
+  const letThrough = (address: (index: number) => string) => {
+    let count = 0
+    for (let index = 0; index < 300; index++) {
+      if (buckets.take(address(index), 0) > 0) continue
+      buckets.take(address(index), 1)
+      count++
+    }
+    return count
+  }
+  const hex = (number: number) => number.toString(16)
+  assert.equal(
+    letThrough((index) => `2001:db8:1:1::${hex(index + 1)}`),
+    10,
+  )
+  assert.equal(
+    letThrough((index) => `2001:db8:2:1${hex(index % 256).padStart(2, '0')}::1`),
+    40,
+  )
+  assert.equal(
+    letThrough((index) => `2001:db8:3:${hex(index)}00::1`),
+    160,
+  )
+  // Other networks and addresses of IPv4 have nothing to do with each other.
+  assert.equal(
+    letThrough((index) => `2001:db8:${hex(index + 4096)}::1`),
+    300,
+  )
+  assert.equal(
+    letThrough((index) => `192.0.${index >> 7}.${index & 127}`),
+    300,
+  )
+  buckets.giveBack('2001:db8:1:1::1', 1)
+  assert.equal(buckets.take('2001:db8:1:1::2', 0), 0)
+})
+
+test('a network that fills the queue of passwords delays no known browser', { timeout: 300_000 }, async (t) => {
+  const console = await openConsole(t, { passwords: createPasswords() })
+  const { email } = await console.addUser('owner')
+  const own = console.stranger()
+  assert.equal((await right(own, email, '192.0.2.200')).status, 303)
+  const browser = own.cookies.get('footfall-browser') as string
+
+  let isAttacked = true
+  const answers = new Map<number, number>()
+  const attack = Array.from({ length: 60 }, async (_, network) => {
+    const attacker = console.stranger()
+    while (isAttacked) {
+      const { status } = await wrong(attacker, `${randomUUID()}@example.com`, `2001:db8:1:${network.toString(16)}::1`)
+      answers.set(status, (answers.get(status) ?? 0) + 1)
+    }
+  })
+  await eventually(async () => assert.ok((answers.get(503) ?? 0) > 0, 'the queue is not full yet'), 60_000)
+  const statuses = await statusesOf(12, () => {
+    const visitor = console.stranger()
+    visitor.cookies.set('footfall-browser', browser)
+    return right(visitor, email, '2001:db8:1:ffff::1')
+  })
+  isAttacked = false
+  await Promise.all(attack)
+  assert.deepEqual(statuses, new Array(12).fill(303))
+})
+
+test('known browsers and others take turns, and nobody fills the lane of known browsers alone', async () => {
+  const inTurn = createPasswordQueue(4)
+  const begun: string[] = []
+  const { promise: gate, resolve: open } = Promise.withResolvers<void>()
+  const wait = (name: string, known?: string) =>
+    inTurn(known, async () => {
+      begun.push(name)
+      await gate
+    })
+  const waiting = ['u1', 'u2', 'u3', 'u4', 'u5'].map((name) => wait(name))
+  waiting.push(wait('a1', 'a'), wait('a2', 'a'), wait('a3', 'a'), wait('b1', 'b'))
+  await assert.rejects(wait('u6'), PasswordsBusy)
+  await assert.rejects(wait('b2', 'b'), PasswordsBusy) // four wait
+  open()
+  await Promise.all(waiting)
+  assert.deepEqual(begun, ['u1', 'a1', 'u2', 'a2', 'u3', 'a3', 'u4', 'b1', 'u5'])
+
+  const { promise: again, resolve: openAgain } = Promise.withResolvers<void>()
+  const { promise: isRunning, resolve: begin } = Promise.withResolvers<void>()
+  const first = inTurn('a', () => {
+    begin()
+    return again
+  })
+  await isRunning
+  const own = [1, 2, 3].map(() => inTurn('a', async () => {}))
+  await assert.rejects(
+    inTurn('a', async () => {}),
+    PasswordsBusy,
+  )
+  const other = inTurn('b', async () => {})
+  openAgain()
+  await Promise.all([first, ...own, other])
 })

@@ -77,7 +77,7 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
       nonce: randomUUID(),
       ...more,
     }
-    return (await addSharedLink(postgres, { actor: 'maria.keller@example.com' }, site, link)) as string
+    return (await addSharedLink(postgres, keySecrets, { actor: 'maria.keller@example.com' }, site, link)) as string
   }
   const sharedToken = await share('For the agency', { locked: { country: 'DE' } })
   const embeddableToken = await share('Home page', { isEmbeddable: true })

@@ -34,7 +34,7 @@ export async function createNewLink(visit: SiteVisit): Promise<Created> {
   if (wrong !== undefined) return { status: 422, page: newLinkPage(visit, wrong) }
   if ('wrong' in expiry) return { status: 422, page: newLinkPage(visit, expiry.wrong) }
   if ('wrong' in locked) return { status: 422, page: newLinkPage(visit, locked.wrong) }
-  const token = await addSharedLink(services.postgres, actorOf(visit), site, {
+  const token = await addSharedLink(services.postgres, services.keySecrets, actorOf(visit), site, {
     name,
     expiresAt: expiry.expiresAt,
     passwordHash: password === '' ? null : await services.passwords.hash(password),

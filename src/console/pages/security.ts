@@ -50,7 +50,8 @@ export async function isOwnPassword(visit: UserVisit): Promise<boolean> {
   const { services, form, session } = visit
   const verdict = await judgeWithinLimits(visit, 'password', session.user.email, async () => {
     const user = await findUserById(services.postgres, session.user.id)
-    return (await services.passwords.verify(form.get('password') ?? '', user?.passwordHash)) || undefined
+    const { id } = session.user
+    return (await services.passwords.verify(form.get('password') ?? '', user?.passwordHash, id)) || undefined
   })
   return verdict === true
 }

@@ -70,7 +70,7 @@ async function unlock(visit: LinkVisit): Promise<Reply> {
   if (visit.isUnlocked) return goTo(addressOf(''))
   const sender = { services, clientAddress, browserCookie: undefined }
   const isRight = await judgeWithinLimits(sender, 'password', link.id, async () =>
-    (await services.passwords.verify(form.get('password') ?? '', link.passwordHash ?? undefined)) ? true : undefined,
+    (await services.passwords.verify(form.get('password') ?? '', link.passwordHash, link.id)) ? true : undefined,
   )
   if (!isRight) return askPassword(visit, 'That is not the password of this link. Type it again.')
   const now = services.now()
@@ -94,6 +94,8 @@ async function widgetNumbers(visit: LinkVisit): Promise<Reply> {
     visitors: overview.value.current.visitors,
     days: days.value.map(({ visitors }) => visitors),
   }
-  // Pages of any site may read it; they get no more than what the page of the link shows.
-  return { status: 200, json, headers: { 'Access-Control-Allow-Origin': '*' } }
+  // Pages of any site may read it; they get no more than what the page of the link shows. It reads no cookie, so caches may keep it; a
+  // link that is revoked shows for a minute longer there.
+  const headers = { 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'public, max-age=60', Vary: 'Accept-Encoding' }
+  return { status: 200, json, headers }
 }

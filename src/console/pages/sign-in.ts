@@ -35,9 +35,9 @@ async function signIn(visit: Visit): Promise<Reply> {
   const { services, form } = visit
   if (form.has('code')) return signInWithCode(visit)
   const email = emailOf(form.get('email') ?? '')
-  const user = await judgeWithinLimits(visit, 'password', email, async () => {
+  const user = await judgeWithinLimits(visit, 'password', email, async (knownUser) => {
     const known = isEmail(email) ? await findUser(services.postgres, email) : undefined
-    const isRight = await services.passwords.verify(form.get('password') ?? '', known?.passwordHash)
+    const isRight = await services.passwords.verify(form.get('password') ?? '', known?.passwordHash, knownUser)
     return known && isRight ? known : undefined
   })
   if (!user) return show(signInPage(visit, 'Email or password is not right.'), 401)

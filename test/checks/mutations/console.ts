@@ -95,10 +95,24 @@ export const console: readonly Mutation[] = [
     caughtBy: 'test/console/gate.test.ts',
   },
   {
+    name: 'links: strangers close all links',
+    file: 'src/console/link-gate.ts',
+    find: "  if (!(await services.linkTokens.mayBeLink(token))) throw new Refusal('closed_link')\n",
+    replace: '',
+    caughtBy: 'test/console/made-up-links.test.ts',
+  },
+  {
+    name: 'links: links of older versions are closed',
+    file: 'src/users/link-tokens.ts',
+    find: 'return (await unsignedHashes()).has(textOf(hashOfToken(token)))',
+    replace: 'return (await unsignedHashes()).has(token)',
+    caughtBy: 'test/console/made-up-links.test.ts',
+  },
+  {
     name: 'links: the table has the token itself',
-    file: 'src/users/shared-links.ts',
-    find: "const hashOf = (token: string): Buffer => hash('sha256', token, 'buffer')",
-    replace: "const hashOf = (token: string): Buffer => Buffer.from(token, 'base64url')",
+    file: 'src/users/link-tokens.ts',
+    find: "hashOfToken = (token: string): Buffer => hash('sha256', token, 'buffer')",
+    replace: "hashOfToken = (token: string): Buffer => Buffer.from(hash('sha1', token) && token, 'base64url')",
     caughtBy: 'test/console/shared-links.test.ts',
   },
   {

@@ -5,9 +5,9 @@ import type { Mutation } from './mutations.ts'
 export const users: readonly Mutation[] = [
   {
     name: 'sign-in: people who wait for their turn are turned away',
-    file: 'src/users/passwords.ts',
-    find: "if (waiting >= mostWaiting) throw new PasswordsBusy('Too many sign-ins wait')",
-    replace: "if (waiting >= mostWaiting / 10) throw new Error('Too many sign-ins wait')",
+    file: 'src/users/password-queue.ts',
+    find: "return Promise.reject(new PasswordsBusy('Too many sign-ins wait'))",
+    replace: "return Promise.reject(new Error('Too many sign-ins wait'))",
     caughtBy: 'check:signin -- --rounds 1 --most 5',
   },
   {
@@ -42,7 +42,7 @@ export const users: readonly Mutation[] = [
   {
     name: 'sign-in: an unknown address is refused without a hash',
     file: 'src/users/passwords.ts',
-    find: '        await keyOf(password, randomBytes(saltBytes))\n',
+    find: '        await keyOf(known, password, randomBytes(saltBytes))\n',
     replace: '',
     caughtBy: 'test/console/sign-in-times.test.ts',
   },
@@ -63,8 +63,29 @@ export const users: readonly Mutation[] = [
   {
     name: 'limits: an attacker locks the owner out',
     file: 'src/users/attempts.ts',
-    find: '...(browser ? [] : ',
-    replace: '...(false ? [] : ',
+    find: '[users[what], `${email} known`]',
+    replace: '[users[what], email]',
+    caughtBy: 'test/console/sign-in-limits.test.ts',
+  },
+  {
+    name: 'limits: a network fills the queue for everybody',
+    file: 'src/users/attempts.ts',
+    find: '    knownUser,\n',
+    replace: '    knownUser: knownUser && undefined,\n',
+    caughtBy: 'test/console/sign-in-limits.test.ts',
+  },
+  {
+    name: 'limits: a right password counts after wrong ones',
+    file: 'src/users/attempts.ts',
+    find: 'bucket.giveBack(key, 1)',
+    replace: 'bucket.take(key, -1)',
+    caughtBy: 'test/console/sign-in-limits.test.ts',
+  },
+  {
+    name: 'limits: every /64 of a /48 counts alone',
+    file: 'src/process/network-buckets.ts',
+    find: '  [48, 16],\n',
+    replace: '',
     caughtBy: 'test/console/sign-in-limits.test.ts',
   },
   {

@@ -40,6 +40,7 @@ await runCheck(
     const key = await createKey(postgres, keySecrets, { accountId, siteId, name: 'Shared' })
     const token = await addSharedLink(
       postgres,
+      keySecrets,
       { actor: 'check@example.com' },
       (await findSite(postgres, siteId)) as Site,
       { name: 'Public', expiresAt: null, passwordHash: null, isEmbeddable: false, locked: {}, nonce: check.seed },

@@ -1,0 +1,66 @@
+// The token in the address of a shared link: 256 random bits, and 48 bits of a keyed checksum. A token that is made up is refused without
+// reading anything or counting it, so strangers cannot use up the limits of links (decision D-208). The checksum of some links says nothing:
+// older ones have none, and the secret of others was removed from KEY_SECRETS. Their hashes are kept in memory.
+import { createHmac, hash, randomBytes } from 'node:crypto'
+import type { KeySecrets } from '../accounts/keys.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import { derivedKeys } from './derived-keys.ts'
+
+const randomLength = 43
+/** With the checksum, or without it. */
+const shape = /^[\w-]{43}([\w-]{8})?$/
+/** Such a link can only be added by a process with an older version or other secrets, or when a database is restored. */
+const rereadMs = 60_000
+
+export function newLinkToken(secrets: KeySecrets): string {
+  const random = randomBytes(32).toString('base64url')
+  return random + checksum(derivedKeys(secrets, 'link token')[0], random)
+}
+
+/** What PostgreSQL holds of a token. */
+export const hashOfToken = (token: string): Buffer => hash('sha256', token, 'buffer')
+
+export interface LinkTokens {
+  /** False: no link has this token. */
+  mayBeLink(token: string): Promise<boolean>
+}
+
+export function openLinkTokens(postgres: Postgres, secrets: KeySecrets, now = () => performance.now()): LinkTokens {
+  const keys = derivedKeys(secrets, 'link token')
+  let unsigned: Promise<ReadonlySet<string>> | undefined
+  let readAt = 0
+
+  function unsignedHashes(): Promise<ReadonlySet<string>> {
+    if (unsigned && now() - readAt < rereadMs) return unsigned
+    const before = unsigned
+    readAt = now()
+    unsigned = readUnsignedHashes(postgres, secrets).catch((error) => {
+      unsigned = before
+      if (before) return before
+      throw error
+    })
+    return unsigned
+  }
+
+  return {
+    async mayBeLink(token) {
+      if (!shape.test(token)) return false
+      const [random, given] = [token.slice(0, randomLength), token.slice(randomLength)]
+      if (keys.some((key) => checksum(key, random) === given)) return true
+      return (await unsignedHashes()).has(textOf(hashOfToken(token)))
+    },
+  }
+}
+
+async function readUnsignedHashes(postgres: Postgres, secrets: KeySecrets): Promise<ReadonlySet<string>> {
+  const versions = secrets.map(({ version }) => version)
+  const rows = await postgres<{ hash: Buffer }[]>`
+    SELECT hash FROM shared_links
+    WHERE revoked_at IS NULL AND (secret_version IS NULL OR secret_version NOT IN ${postgres(versions)})`
+  return new Set(rows.map((row) => textOf(row.hash)))
+}
+
+const textOf = (bytes: Buffer): string => bytes.toString('latin1')
+
+const checksum = (key: Buffer, random: string): string =>
+  createHmac('sha256', key).update(random).digest('base64url').slice(0, 8)
