@@ -124,6 +124,11 @@ export const variables = {
     default: '8082',
     parse: port,
   }),
+  CONSOLE_METRICS_PORT: variable({
+    description: "Port that the console's /metrics listens on, at METRICS_HOST, if it runs alone.",
+    default: '9290',
+    parse: port,
+  }),
   METRICS_HOST: variable({
     description: 'Address that /metrics listens on, separate from the public port.',
     default: '127.0.0.1',

@@ -36,6 +36,7 @@ test('with only the secrets set, everything else has its default', () => {
     OIDC_ACCOUNT: undefined,
     CONSOLE_HOST: '127.0.0.1',
     CONSOLE_PORT: 8082,
+    CONSOLE_METRICS_PORT: 9290,
     METRICS_HOST: '127.0.0.1',
     METRICS_PORT: 9090,
     RESPONSE_CACHE_MB: 64,

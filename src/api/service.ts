@@ -1,10 +1,11 @@
 // One API process: its stores, its metrics, the API itself, and how it ends. main.ts runs it alone; `footfall serve` runs it with
 // the other processes behind its port.
-import { createServer } from 'node:http'
 import type { Logger } from 'pino'
+import type { Registry } from 'prom-client'
 import { windowPrefix } from '../accounts/request-windows.ts'
 import type { Config } from '../config.ts'
-import { cannotListen, closeServer, drain, listen } from '../process/listening.ts'
+import { cannotListen, drain } from '../process/listening.ts'
+import { serveMetrics } from '../process/metrics-server.ts'
 import type { SharedPort } from '../process/shared-port.ts'
 import { rollupLagSeconds } from '../rollups/lag.ts'
 import { refuseOlder } from '../rollups/ledger.ts'
@@ -35,6 +36,8 @@ export interface RunningApi {
 /** Everything is open, but nobody can send a request yet. */
 export interface OpenApi extends RunningApi, Pick<Api, 'directory' | 'stats'> {
   limiter: Limiter
+  /** The metrics of the process: the console adds its own. */
+  registry: Registry
   listen(): Promise<void>
 }
 
@@ -81,24 +84,20 @@ export async function openApi(config: Config, log: Logger, sharedPort?: SharedPo
   })
   opened.defer(() => api.close())
   const { app } = api
-  const metricsServer = createServer(async (_request, response) => {
-    response.setHeader('Content-Type', metrics.registry.contentType)
-    response.end(await metrics.registry.metrics())
-  })
   app.server.maxConnections = mostConnections
   const metricsPlace = {
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
     settings: ['METRICS_HOST', 'METRICS_PORT'],
   } as const
-  opened.defer(() => closeServer(metricsServer))
-  await listen(metricsServer, metricsPlace)
+  opened.defer(await serveMetrics(metrics.registry, metricsPlace))
   const running = opened.move()
   let stopped: Promise<void> | undefined
   return {
     directory: api.directory,
     stats: api.stats,
     limiter,
+    registry: metrics.registry,
     async listen() {
       const place = { host: config.HOST, port: config.PORT }
       const listening = app.listen(place).catch(cannotListen({ ...place, settings: ['HOST', 'PORT'] }))

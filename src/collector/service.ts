@@ -6,7 +6,8 @@ import type { Logger } from 'pino'
 import { openDirectory } from '../accounts/directory.ts'
 import type { CollectorConfig } from '../config.ts'
 import { createClientAddress, createTrust } from '../process/client-address.ts'
-import { closeServer, drain, listen } from '../process/listening.ts'
+import { drain, listen } from '../process/listening.ts'
+import { serveMetrics } from '../process/metrics-server.ts'
 import { createNetworkKey } from '../process/network-key.ts'
 import { openCluster } from '../stores/cluster.ts'
 import { type OnChange, watchDependencies } from '../stores/dependency-status.ts'
@@ -219,17 +220,13 @@ export async function openCollector(
     onRefused: metrics.refused,
     isEnding: () => ending,
   })
-  const metricsServer = createServer(async (_request, response) => {
-    metrics.remembered(values.size().values)
-    response.setHeader('Content-Type', metrics.registry.contentType)
-    response.end(await metrics.registry.metrics())
-  })
-  opened.defer(() => closeServer(metricsServer))
-  await listen(metricsServer, {
+  const metricsPlace = {
     host: config.METRICS_HOST,
     port: config.COLLECTOR_METRICS_PORT,
     settings: ['METRICS_HOST', 'COLLECTOR_METRICS_PORT'],
-  })
+  } as const
+  const countValues = () => metrics.remembered(values.size().values)
+  opened.defer(await serveMetrics(metrics.registry, metricsPlace, countValues))
 
   const running = opened.move()
   return {

@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
+import type { Registry } from 'prom-client'
 import type { ClientAddress } from '../process/client-address.ts'
 import { compress, compressPieces, encodingOf, encodingOfLong } from '../process/compression.ts'
 import { deadlineFactor } from '../stores/deadline.ts'
@@ -21,6 +22,7 @@ import { admit } from './gate.ts'
 import { admitLink } from './link-gate.ts'
 import { createLinkLimits } from './link-limits.ts'
 import { refusalPage } from './pages/refusal.ts'
+import { traceRefusals } from './refusal-traces.ts'
 import { Refusal, refusals } from './refusals.ts'
 import {
   type ConsoleServices,
@@ -57,17 +59,20 @@ const isOfLink = ({ routeOptions, url }: FastifyRequest): boolean =>
 const headersOf = (request: FastifyRequest): Record<string, string> =>
   isOfLink(request) ? headersOfLinks : headersOfAll
 
-export interface ConsoleOptions extends Omit<ConsoleServices, 'attempts' | 'linkLimits' | 'linkTokens'> {
+export interface ConsoleOptions
+  extends Omit<ConsoleServices, 'attempts' | 'linkLimits' | 'linkTokens' | 'refusalTraces'> {
+  registry: Registry
   clientAddress: ClientAddress
   isEnding(): boolean
 }
 
-export function buildConsole({ clientAddress, isEnding, ...given }: ConsoleOptions): FastifyInstance {
+export function buildConsole({ clientAddress, isEnding, registry, ...given }: ConsoleOptions): FastifyInstance {
   const services: ConsoleServices = {
     ...given,
     attempts: createAttempts(given.keySecrets),
     linkLimits: createLinkLimits(),
     linkTokens: openLinkTokens(given.postgres, given.keySecrets),
+    refusalTraces: traceRefusals(registry, given.log),
   }
   const { log } = services
   const cookies = createCookies(services.publicUrl)
@@ -181,6 +186,7 @@ export function buildConsole({ clientAddress, isEnding, ...given }: ConsoleOptio
   }
 
   function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
+    services.refusalTraces.note(refusal.refusal, addressOf(reply.request))
     return sendRefusal(reply, refusal, themeOf(reply.request))
   }
 

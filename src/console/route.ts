@@ -17,6 +17,7 @@ import type { Html } from '../web/html.ts'
 import type { Cookies } from './cookies.ts'
 import type { LinkLimits } from './link-limits.ts'
 import type { Provider } from './provider.ts'
+import type { RefusalTraces } from './refusal-traces.ts'
 
 export interface ConsoleServices {
   postgres: Postgres
@@ -29,6 +30,7 @@ export interface ConsoleServices {
   attempts: Attempts
   linkLimits: LinkLimits
   linkTokens: LinkTokens
+  refusalTraces: RefusalTraces
   keySecrets: KeySecrets
   /** Undefined: people sign in with passwords only. */
   singleSignOn: SingleSignOn | undefined

@@ -1,10 +1,13 @@
 // One console: on the port of the API in `footfall serve`, or alone on a port of its own (main.ts).
 import type { Logger } from 'pino'
+import { collectDefaultMetrics, Registry } from 'prom-client'
 import { type Directory, openDirectory } from '../accounts/directory.ts'
 import { type RequestWindows, redisWindows } from '../accounts/request-windows.ts'
 import type { Config } from '../config.ts'
+import { showBuildInfo } from '../process/build-info.ts'
 import { createClientAddress, createTrust } from '../process/client-address.ts'
 import { cannotListen, drain } from '../process/listening.ts'
+import { serveMetrics } from '../process/metrics-server.ts'
 import type { PortShare } from '../process/shared-port.ts'
 import { refuseOlder } from '../rollups/ledger.ts'
 import { createStatsService, type StatsService } from '../stats/service.ts'
@@ -28,6 +31,8 @@ export interface SharedServices {
   stats: StatsService
   /** Undefined: only API processes know the running windows of keys. */
   limiter: RequestWindows | undefined
+  /** Where the console counts what it refuses. */
+  registry: Registry
 }
 
 export interface OpenConsole extends PortShare {
@@ -68,21 +73,36 @@ export async function startConsole(config: Config, log: Logger): Promise<Running
   })
   const stats = createStatsService({ cluster, now: Date.now, cacheBytes: config.RESPONSE_CACHE_MB * 1024 * 1024 })
   const redis = config.REDIS_URL === undefined ? undefined : openRedis(config.REDIS_URL, watch('Redis'))
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  showBuildInfo(registry)
   let isEnding = false
   const options = { config, log, port: config.CONSOLE_PORT, isEnding: () => isEnding }
-  const { app, announceSetup, close } = assemble(options, { directory, stats, limiter: redis && redisWindows(redis) })
+  const limiter = redis && redisWindows(redis)
+  const { app, announceSetup, close } = assemble(options, { directory, stats, limiter, registry })
+  let closeMetrics = () => {}
   const closeAll = async () => {
+    closeMetrics()
     await close()
     await directory.close()
     await Promise.all([postgres.close(), cluster.close(), redis?.close()])
   }
   const place = { host: config.CONSOLE_HOST, port: config.CONSOLE_PORT }
-  const listening = app.listen(place).catch(cannotListen({ ...place, settings: ['CONSOLE_HOST', 'CONSOLE_PORT'] }))
-  const address = await listening.catch(async (error) => {
+  const metricsPlace = {
+    host: config.METRICS_HOST,
+    port: config.CONSOLE_METRICS_PORT,
+    settings: ['METRICS_HOST', 'CONSOLE_METRICS_PORT'],
+  } as const
+  const start = async (): Promise<string> => {
+    closeMetrics = await serveMetrics(registry, metricsPlace)
+    return app.listen(place).catch(cannotListen({ ...place, settings: ['CONSOLE_HOST', 'CONSOLE_PORT'] }))
+  }
+  const address = await start().catch(async (error) => {
     await closeAll()
     throw error
   })
-  log.info(`Console listening at ${address}`)
+  const metrics = `http://${config.METRICS_HOST}:${config.CONSOLE_METRICS_PORT}/metrics`
+  log.info({ metrics }, `Console listening at ${address}`)
   void announceSetup()
   return {
     async stop(drainSeconds) {
@@ -100,7 +120,10 @@ interface ConsoleProcess {
   isEnding(): boolean
 }
 
-function assemble({ config, log, port, isEnding }: ConsoleProcess, { directory, stats, limiter }: SharedServices) {
+function assemble(
+  { config, log, port, isEnding }: ConsoleProcess,
+  { directory, stats, limiter, registry }: SharedServices,
+) {
   // Not the API's connections: those give up after 200 ms, and a page may wait longer.
   const postgres = openPostgres(config.DATABASE_URL)
   const cluster = openCluster(config)
@@ -111,6 +134,7 @@ function assemble({ config, log, port, isEnding }: ConsoleProcess, { directory, 
     directory,
     stats,
     limiter,
+    registry,
     passwords: createPasswords(),
     keySecrets: config.KEY_SECRETS,
     singleSignOn: singleSignOnOf(config, { publicUrl, log }),

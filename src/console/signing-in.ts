@@ -40,12 +40,16 @@ export async function beginSession(
 }
 
 /** Judges a password or a code within the limits of guessing. */
-export const judgeWithinLimits = <Verdict>(
-  visit: Pick<Visit, 'services' | 'clientAddress' | 'browserCookie'>,
+export async function judgeWithinLimits<Verdict>(
+  { services, ...sender }: Pick<Visit, 'services' | 'clientAddress' | 'browserCookie'>,
   what: 'password' | 'code',
   email: string,
   judge: (knownUser: string | undefined) => Promise<Verdict | undefined>,
-): Promise<Verdict | undefined> => judgeAttempt(visit.services.attempts.begin(what, email, visit), judge)
+): Promise<Verdict | undefined> {
+  const verdict = await judgeAttempt(services.attempts.begin(what, email, sender), judge)
+  if (verdict === undefined) services.refusalTraces.note(`wrong_${what}`, sender.clientAddress)
+  return verdict
+}
 
 /** What was right, or could not be judged, does not count. */
 export async function judgeAttempt<Verdict>(

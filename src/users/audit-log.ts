@@ -6,6 +6,7 @@ export const auditedActions = {
   'user.signed_in': 'signed in',
   'user.signed_on': 'signed in with single sign-on',
   'user.signed_in_with_link': 'signed in with a one-time link',
+  'user.wrong_code': 'typed the right password, but a wrong code',
   'user.signed_out_everywhere': 'signed out everywhere',
   'user.session_ended': 'ended a session of their own',
   'user.password_changed': 'changed their password',
@@ -46,7 +47,7 @@ type AuditedAction = keyof typeof auditedActions
 export interface AuditEntry {
   /** Null if it concerns no account. */
   accountId: string | null
-  /** The email of a user, or `command line`. */
+  /** The email of a user, `command line`, or `somebody` who is not signed in. */
   actor: string
   action: AuditedAction
   /** What it was done to: a domain, the name of a key or a shared link, an email. */
@@ -75,6 +76,21 @@ export const recordedActions = (
   SELECT id::text, at, actor, action, subject, details, address FROM audit_log
   WHERE account_id = ${accountId} AND (${before ?? null}::bigint IS NULL OR id < ${before ?? null}::bigint)
   ORDER BY audit_log.id DESC LIMIT ${limit}`
+
+/** How often somebody typed the password of a user and a wrong code, since the user has this password and for a month at most. */
+export async function wrongCodesOf(
+  postgres: Postgres,
+  email: string,
+): Promise<Pick<RecordedAction, 'at' | 'address'>[]> {
+  // The log of each account of the user has the same entries.
+  const entries = await postgres<Pick<RecordedAction, 'at' | 'action' | 'address'>[]>`
+    SELECT DISTINCT at, action, address FROM audit_log
+    WHERE account_id IN (SELECT account_id FROM members JOIN users ON users.id = user_id WHERE email = ${email})
+      AND subject = ${email} AND action IN ('user.wrong_code', 'user.password_changed', 'user.password_reset') AND at > now() - interval '30 days'
+    ORDER BY at DESC LIMIT 100`
+  const changed = entries.findIndex(({ action }) => action !== 'user.wrong_code')
+  return changed < 0 ? entries : entries.slice(0, changed)
+}
 
 /** What a user did with their own sign-in appears in the log of each of their accounts. */
 export const recordOfUser = (

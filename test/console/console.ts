@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { TestContext } from 'node:test'
 import { pino } from 'pino'
+import { Registry } from 'prom-client'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import type { Plan } from '../../src/accounts/plans.ts'
 import { createSite } from '../../src/accounts/sites.ts'
@@ -80,12 +81,14 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
   const accountId = await createAccount(postgres, { name: 'A test', plan: options.plan ?? 'Agency' })
   const { provider, joinDomain } = options
   provider?.admit(url + callbackPath)
+  const registry = new Registry()
   const app = buildConsole({
     postgres,
     cluster,
     directory: api.directory,
     stats: options.stats ?? createStatsService({ cluster, now, cacheBytes: 0 }),
     limiter: 'limiter' in options ? options.limiter : api.limiter,
+    registry,
     passwords,
     keySecrets,
     singleSignOn: provider && {
@@ -113,6 +116,7 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
   return {
     stores,
     api,
+    registry,
     url,
     accountId,
     siteId,

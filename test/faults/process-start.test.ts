@@ -39,7 +39,14 @@ interface Outcome {
 
 /** Runs a process that should exit by itself. After 20 s it counts as hung and is killed. */
 async function start(main: keyof typeof mains, changes: Record<string, string>): Promise<Outcome> {
-  const ports = ['PORT', 'METRICS_PORT', 'CONSOLE_PORT', 'COLLECTOR_PORT', 'COLLECTOR_METRICS_PORT']
+  const ports = [
+    'PORT',
+    'METRICS_PORT',
+    'CONSOLE_PORT',
+    'CONSOLE_METRICS_PORT',
+    'COLLECTOR_PORT',
+    'COLLECTOR_METRICS_PORT',
+  ]
   const environment = {
     PATH: process.env.PATH ?? '',
     DATABASE_URL: addresses.postgres,
@@ -74,6 +81,7 @@ for (const [main, setting] of [
   ['collector', 'COLLECTOR_PORT'],
   ['collector', 'COLLECTOR_METRICS_PORT'],
   ['console', 'CONSOLE_PORT'],
+  ['console', 'CONSOLE_METRICS_PORT'],
   ['serve', 'PORT'],
   ['serve', 'METRICS_PORT'],
   ['serve', 'COLLECTOR_METRICS_PORT'],

@@ -1,5 +1,5 @@
 import { inTransaction } from '../../stores/postgres.ts'
-import { recordOfUser } from '../../users/audit-log.ts'
+import { recordOfUser, wrongCodesOf } from '../../users/audit-log.ts'
 import { hasIdentity } from '../../users/identities.ts'
 import { recoveryCodesLeft } from '../../users/second-factor.ts'
 import { endSessionOf, endSessionsOf, type SessionListing, sessionsOf } from '../../users/sessions.ts'
@@ -79,14 +79,15 @@ async function signOutEverywhere(visit: UserVisit): Promise<Reply> {
 async function securityPage(visit: UserVisit, wrong?: string): Promise<Reply> {
   const { services, query, session } = visit
   const provider = services.singleSignOn?.provider
-  const [sessions, codesLeft, isConnected] = await Promise.all([
+  const [sessions, wrongCodes, codesLeft, isConnected] = await Promise.all([
     sessionsOf(services.postgres, session.user.id),
+    wrongCodesOf(services.postgres, session.user.email),
     recoveryCodesLeft(services.postgres, session.user.id),
     provider && hasIdentity(services.postgres, session.user.id, provider.issuer),
   ])
   const said = done[query.get('done') ?? '']
   const body = html`${accountHead(visit, '/account/security')}
-${said && notice(said)}${wrong && fault(wrong)}
+${said && notice(said)}${wrong && fault(wrong)}${wrongCodes[0] && wrongCodesNotice(wrongCodes.length, wrongCodes[0], services.now())}
 <section aria-labelledby="password"><h2 id="password">Password</h2>${session.user.hasPassword ? passwordForm(visit) : noPassword}</section>
 ${
   session.user.hasPassword &&
@@ -106,6 +107,10 @@ ${
 <button class="button">Sign out everywhere</button></form></section>`
   return show(layout({ title: 'Your sign-in', visit, body }), wrong ? 422 : 200)
 }
+
+const wrongCodesNotice = (count: number, { at, address }: { at: Date; address: string }, now: number): Html =>
+  fault(html`<b>Somebody typed your password and a wrong code</b>, ${count === 1 ? 'once' : `${count} times`}, the last time ${timeElement(at, relativeText(at, now))}
+from ${address}. If that was not you, somebody knows your password: change it here. The second factor has kept them out.`)
 
 const passwordForm = (visit: UserVisit): Html => html`
 <form class="card form people-form" method="post" action="/account/password">

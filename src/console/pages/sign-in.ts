@@ -1,4 +1,5 @@
 import { inTransaction } from '../../stores/postgres.ts'
+import { recordOfUser } from '../../users/audit-log.ts'
 import { rightPasswordNote, rightPasswordSeconds, userOfNote } from '../../users/right-password.ts'
 import { useCode } from '../../users/second-factor.ts'
 import { endSession } from '../../users/sessions.ts'
@@ -63,7 +64,11 @@ async function signInWithCode(visit: Visit): Promise<Reply> {
       now: services.now(),
     }),
   )
-  if (!verdict) return show(codePage(visit, 'This code is not right, or was used already. Wait for the next one.'), 401)
+  if (!verdict) {
+    const entry = { actor: 'somebody', action: 'user.wrong_code', subject: user.email, address: visit.address } as const
+    await recordOfUser(services.postgres, user.id, entry)
+    return show(codePage(visit, 'This code is not right, or was used already. Wait for the next one.'), 401)
+  }
   const action = verdict === 'recovery' ? 'user.recovery_code_used' : 'user.signed_in'
   const begin = inTransaction(services.postgres, (transaction) => beginSession(visit, transaction, user, action))
   return goTo(ownPath(form.get('next')), await begin)

@@ -46,6 +46,7 @@ export async function runPeople(
     environment: {
       ...environment,
       CONSOLE_PORT: `${port}`,
+      CONSOLE_METRICS_PORT: `${await freePort()}`,
       LOG_LEVEL: 'trace',
       OIDC_ISSUER: issuer,
       OIDC_CLIENT_ID: clientId,

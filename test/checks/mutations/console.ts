@@ -95,6 +95,27 @@ export const console: readonly Mutation[] = [
     caughtBy: 'test/console/gate.test.ts',
   },
   {
+    name: 'traces: wrong passwords leave none',
+    file: 'src/console/signing-in.ts',
+    find: '  if (verdict === undefined) services.refusalTraces.note(`wrong_${what}`, sender.clientAddress)\n',
+    replace: '',
+    caughtBy: 'test/console/refusal-traces.test.ts',
+  },
+  {
+    name: 'traces: a line of the log for each refusal',
+    file: 'src/console/refusal-traces.ts',
+    find: 'if (!waiting) tell(kind, 1, address)',
+    replace: 'if (waiting || !waiting) tell(kind, 1, address)',
+    caughtBy: 'test/console/refusal-traces.test.ts',
+  },
+  {
+    name: 'traces: a person never hears of a wrong code',
+    file: 'src/console/pages/sign-in.ts',
+    find: '    await recordOfUser(services.postgres, user.id, entry)\n',
+    replace: '    void [recordOfUser, entry]\n',
+    caughtBy: 'test/console/refusal-traces.test.ts',
+  },
+  {
     name: 'links: strangers close all links',
     file: 'src/console/link-gate.ts',
     find: "  if (!(await services.linkTokens.mayBeLink(token))) throw new Refusal('closed_link')\n",

@@ -1,0 +1,62 @@
+// Traces of attacks on the console: a counter for each kind of refusal, and one line of the log per kind and minute. The log names no person
+// and no whole address.
+import type { Logger } from 'pino'
+import { Counter, type Registry } from 'prom-client'
+import { truncatedAddress } from './addresses.ts'
+
+/** What an attacker gets to see again and again. */
+const kinds = {
+  wrong_password: 'wrong passwords',
+  wrong_code: 'right passwords with a wrong code',
+  too_many: 'attempts beyond the limits of guessing',
+  busy: 'sign-ins while too many waited',
+  closed_link: 'addresses of shared links that do not work',
+  opened_often: 'requests beyond the limits of shared links',
+  spent_link: 'one-time links that do not work',
+  unknown_identity: 'single sign-ons of nobody here',
+  foreign_form: 'forms of another page or session',
+} as const
+
+type Kind = keyof typeof kinds
+
+const everyMs = 60_000
+
+export interface RefusalTraces {
+  /** Kinds that say nothing about an attack are not counted. */
+  note(kind: string, clientAddress: string): void
+}
+
+export function traceRefusals(registry: Registry, log: Logger): RefusalTraces {
+  const refused = new Counter({
+    name: 'footfall_console_refused_total',
+    help: 'Requests that the console refused, by reason.',
+    labelNames: ['reason'],
+    registers: [registry],
+  })
+  for (const reason of Object.keys(kinds)) refused.inc({ reason }, 0)
+  /** Those that no line has told of yet, by kind, for a minute after each line. */
+  const untold = new Map<Kind, { count: number; address: string }>()
+
+  function tell(kind: Kind, count: number, address: string): void {
+    log.warn({ refused: kind, count, address }, `the console refused ${kinds[kind]}`)
+    untold.set(kind, { count: 0, address })
+    setTimeout(() => {
+      const { count: more = 0, address: last = '' } = untold.get(kind) ?? {}
+      untold.delete(kind)
+      if (more > 0) tell(kind, more, last)
+    }, everyMs).unref()
+  }
+
+  return {
+    note(kind, clientAddress) {
+      if (!isKind(kind)) return
+      refused.inc({ reason: kind })
+      const address = truncatedAddress(clientAddress)
+      const waiting = untold.get(kind)
+      if (!waiting) tell(kind, 1, address)
+      else untold.set(kind, { count: waiting.count + 1, address })
+    },
+  }
+}
+
+const isKind = (text: string): text is Kind => Object.hasOwn(kinds, text)
