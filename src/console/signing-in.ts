@@ -2,6 +2,7 @@
 import type { Postgres } from '../stores/postgres.ts'
 import { type Attempt, browserCookieOf } from '../users/attempts.ts'
 import { recordOfUser } from '../users/audit-log.ts'
+import { PasswordsBusy } from '../users/password-queue.ts'
 import { leastPasswordLength, mostPasswordLength } from '../users/passwords.ts'
 import { createSession, endSession } from '../users/sessions.ts'
 import { type Html, html } from '../web/html.ts'
@@ -53,7 +54,7 @@ export async function judgeWithinLimits<Verdict>(
 
 /** What was right, or could not be judged, does not count. */
 export async function judgeAttempt<Verdict>(
-  { waitSeconds, knownUser, giveBack }: Attempt,
+  { waitSeconds, knownUser, giveBack, turnAway }: Attempt,
   judge: (knownUser: string | undefined) => Promise<Verdict | undefined>,
 ): Promise<Verdict | undefined> {
   if (waitSeconds > 0) throw new Refusal('too_many', waitSeconds)
@@ -62,7 +63,8 @@ export async function judgeAttempt<Verdict>(
     if (verdict !== undefined) giveBack()
     return verdict
   } catch (error) {
-    giveBack()
+    if (error instanceof PasswordsBusy) turnAway()
+    else giveBack()
     throw error
   }
 }

@@ -31,6 +31,8 @@ export interface Attempt {
   knownUser: string | undefined
   /** For an attempt that was right or was never judged. */
   giveBack(): void
+  /** For an attempt that found too many waiting. It still counts for its address, so that a network cannot keep the queue full. */
+  turnAway(): void
 }
 
 export interface Attempts {
@@ -53,6 +55,20 @@ export function createAttempts(secrets: KeySecrets, now?: () => number): Attempt
     code: createBuckets<string>(rate(perUser.code, hourSeconds)),
   }
 
+  function attemptOf(taken: readonly [Buckets<string>, key: string][], knownUser?: string): Attempt {
+    const waitSeconds = Math.max(...taken.map(([bucket, key]) => bucket.take(key, 0)))
+    if (waitSeconds === 0) for (const [bucket, key] of taken) bucket.take(key, 1)
+    const giveBack = (from: typeof taken) => {
+      for (const [bucket, key] of from) bucket.giveBack(key, 1)
+    }
+    return {
+      waitSeconds,
+      knownUser,
+      giveBack: () => giveBack(taken),
+      turnAway: () => giveBack(taken.filter(([bucket]) => bucket !== addresses)),
+    }
+  }
+
   return {
     begin(what, email, { clientAddress, browserCookie }) {
       const browser = knownBrowser(secrets, browserCookie, email)
@@ -72,18 +88,6 @@ export function createAttempts(secrets: KeySecrets, now?: () => number): Attempt
       ])
     },
     beginUnknown: ({ clientAddress }) => attemptOf([[addresses, clientAddress]]),
-  }
-}
-
-function attemptOf(taken: readonly [Buckets<string>, key: string][], knownUser?: string): Attempt {
-  const waitSeconds = Math.max(...taken.map(([bucket, key]) => bucket.take(key, 0)))
-  if (waitSeconds === 0) for (const [bucket, key] of taken) bucket.take(key, 1)
-  return {
-    waitSeconds,
-    knownUser,
-    giveBack() {
-      for (const [bucket, key] of taken) bucket.giveBack(key, 1)
-    },
   }
 }
 

@@ -19,3 +19,15 @@ export function startPaced(perSecond: number, send: (index: number) => Promise<v
     },
   }
 }
+
+/** Sends requests at their times, whether or not the one before was answered. */
+export async function paced(perSecond: number, ms: number, send: () => Promise<void>): Promise<void> {
+  const began = performance.now()
+  const all: Promise<void>[] = []
+  for (let index = 0; index < (perSecond * ms) / 1000; index++) {
+    const wait = began + (index * 1000) / perSecond - performance.now()
+    if (wait > 1) await pause(wait)
+    all.push(send())
+  }
+  await Promise.all(all)
+}

@@ -135,18 +135,25 @@ export const parts: readonly Part[] = [
   {
     name: 'signin',
     touched: {
-      short: '--rounds 1 --most 5',
-      seconds: 40,
-      paths: ['src/users/', 'src/console/signing-in.ts', 'src/console/gate.ts', 'src/console/service.ts'],
+      short: '--rounds 1 --most 5 --attack 5 --attack-most 8',
+      seconds: 50,
+      paths: [
+        'src/users/',
+        'src/process/network-buckets.ts',
+        'src/console/signing-in.ts',
+        'src/console/gate.ts',
+        'src/console/service.ts',
+      ],
     },
   },
   {
     name: 'share',
     touched: {
-      short: '--rounds 1 --most 8',
-      seconds: 40,
+      short: '--rounds 1 --most 8 --attack 5 --attack-most 8',
+      seconds: 75,
       paths: [
         'src/users/shared-links.ts',
+        'src/users/link-tokens.ts',
         'src/console/link-gate.ts',
         'src/console/link-limits.ts',
         'src/stats/service.ts',

@@ -217,6 +217,16 @@ test('a network that fills the queue of passwords delays no known browser', { ti
   assert.deepEqual(statuses, new Array(12).fill(303))
 })
 
+test('an attempt that finds too many waiting counts for its address only', () => {
+  const attempts = createAttempts(keySecrets, () => 0)
+  const begin = (email: string) =>
+    attempts.begin('password', email, { clientAddress: '192.0.2.1', browserCookie: undefined })
+  for (let index = 0; index < 100; index++) begin('a@example.com').turnAway()
+  assert.ok(begin('b@example.com').waitSeconds > 0)
+  const elsewhere = { clientAddress: '192.0.2.2', browserCookie: undefined }
+  assert.equal(attempts.begin('password', 'a@example.com', elsewhere).waitSeconds, 0)
+})
+
 test('known browsers and others take turns, and nobody fills the lane of known browsers alone', async () => {
   const inTurn = createPasswordQueue(4)
   const begun: string[] = []

@@ -141,7 +141,7 @@ export const console: readonly Mutation[] = [
     file: 'src/console/link-gate.ts',
     find: 'if (waitSeconds > 0) throw',
     replace: 'if (waitSeconds > 1e9) throw',
-    caughtBy: 'check:share -- --rounds 1 --most 8',
+    caughtBy: 'check:share -- --rounds 1 --most 8 --attack 1 --attack-most 20',
   },
   {
     name: 'console pages: a picture comes from another origin',

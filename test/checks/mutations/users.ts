@@ -8,7 +8,7 @@ export const users: readonly Mutation[] = [
     file: 'src/users/password-queue.ts',
     find: "return Promise.reject(new PasswordsBusy('Too many sign-ins wait'))",
     replace: "return Promise.reject(new Error('Too many sign-ins wait'))",
-    caughtBy: 'check:signin -- --rounds 1 --most 5',
+    caughtBy: 'check:signin -- --rounds 1 --most 5 --attack 1 --attack-most 20',
   },
   {
     name: 'links: a link can be used twice',
@@ -79,6 +79,13 @@ export const users: readonly Mutation[] = [
     file: 'src/users/attempts.ts',
     find: 'bucket.giveBack(key, 1)',
     replace: 'bucket.take(key, -1)',
+    caughtBy: 'test/console/sign-in-limits.test.ts',
+  },
+  {
+    name: 'limits: a network may keep the queue full',
+    file: 'src/users/attempts.ts',
+    find: 'taken.filter(([bucket]) => bucket !== addresses)',
+    replace: 'taken',
     caughtBy: 'test/console/sign-in-limits.test.ts',
   },
   {

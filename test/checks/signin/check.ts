@@ -1,8 +1,9 @@
 // Sign-ins at full speed beside the API and the collector, all in one `footfall serve`: 40 people from 40 addresses sign in again and
 // again. Phases with and without sign-ins alternate, so that a busy neighbour of this machine disturbs both alike. Every request of the API
 // and every event is sent at its time, whether or not the one before was answered; the time counts from then.
-//   npm run check:signin -- --rounds 8
-//   npm run check:signin -- --rounds 1 --most 5     the short form, with a bound that a busy machine keeps
+// Then 200 networks of one /48 try passwords, and somebody signs in with a browser that is known.
+//   npm run check:signin -- --rounds 8 --attack 60
+//   npm run check:signin -- --rounds 1 --most 5 --attack 5     the short form, with a bound that a busy machine keeps
 import { machineTime, round, since } from '../../../bench/api/measure.ts'
 import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
@@ -12,6 +13,7 @@ import { createPasswords } from '../../../src/users/passwords.ts'
 import { createUser } from '../../../src/users/users.ts'
 import { launchServe } from '../../support/serve-process.ts'
 import { connect, createStores, disconnect, keySecrets } from '../../support/stores.ts'
+import { underAttack } from '../attack.ts'
 import { pause, quantile, runCheck } from '../runner.ts'
 
 const people = 40
@@ -25,11 +27,11 @@ type Times = Record<Traffic, number[]>
 await runCheck(
   {
     name: 'signin',
-    // Times of a phase with sign-ins are at most this many times those without.
-    options: { rounds: 8, most: 1.5 },
-    seconds: ({ rounds }) => 240 + (rounds * 2.5 * phaseMs) / 1000,
+    // Times of a phase with sign-ins are at most this many times those without. `attack`: its seconds.
+    options: { rounds: 8, most: 1.5, attack: 60, 'attack-most': 3 },
+    seconds: ({ rounds, attack }) => 240 + (rounds * 2.5 * phaseMs) / 1000 + 2 * attack,
   },
-  async (check, { rounds, most }) => {
+  async (check, { rounds, most, attack, 'attack-most': attackMost }) => {
     const created = await createStores()
     check.onEnd(created.remove)
     const stores = connect(created.addresses)
@@ -100,31 +102,39 @@ await runCheck(
       await Promise.all(running)
     }
 
+    /** Fetches the form and returns what sends it. */
+    async function openForm(address: string) {
+      const page = await fetch(`${server.url}/login`, { headers: { 'X-Forwarded-For': address } })
+      const [, token = ''] = /name="token" value="([^"]*)"/.exec(await page.text()) ?? []
+      const [form = ''] = page.headers.getSetCookie()
+      return async (email: string, typed: string, browser = '', from = address) => {
+        const response = await fetch(`${server.url}/login`, {
+          method: 'POST',
+          redirect: 'manual',
+          body: new URLSearchParams({ token, email, password: typed }).toString(),
+          headers: {
+            'Content-Type': 'application/x-www-form-urlencoded',
+            Origin: publicUrl,
+            Cookie: [form.split(';')[0], browser].filter(Boolean).join('; '),
+            'X-Forwarded-For': from,
+          },
+        })
+        await response.arrayBuffer()
+        return response
+      }
+    }
+
     const signIns = { done: 0, busy: 0 }
     let isSigningIn = false
     /** Signs in for as long as it may, one sign-in after the other. */
     async function person(index: number): Promise<void> {
-      const address = `203.0.113.${index + 1}`
-      const page = await fetch(`${server.url}/login`, { headers: { 'X-Forwarded-For': address } })
-      const [, token = ''] = /name="token" value="([^"]*)"/.exec(await page.text()) ?? []
-      const [cookie = ''] = page.headers.getSetCookie()
+      const send = await openForm(`203.0.113.${index + 1}`)
       while (isSigningIn) {
-        const response = await fetch(`${server.url}/login`, {
-          method: 'POST',
-          redirect: 'manual',
-          body: new URLSearchParams({ token, email: emails[index] as string, password }).toString(),
-          headers: {
-            'Content-Type': 'application/x-www-form-urlencoded',
-            Origin: publicUrl,
-            Cookie: cookie.split(';')[0] as string,
-            'X-Forwarded-For': address,
-          },
-        })
-        await response.arrayBuffer()
-        if (response.status === 303) signIns.done++
-        else if (response.status === 503) signIns.busy++
-        else check.fault(`a sign-in was answered with ${response.status}`)
-        if (response.status === 503) await pause(100)
+        const { status } = await send(emails[index] as string, password)
+        if (status === 303) signIns.done++
+        else if (status === 503) signIns.busy++
+        else check.fault(`a sign-in was answered with ${status}`)
+        if (status === 503) await pause(100)
       }
     }
 
@@ -160,6 +170,19 @@ await runCheck(
     }
     const signInsPerSecond = round(signIns.done / (busyMs / 1000), 1)
     if (signIns.done < people) check.fault('too few sign-ins', `${signIns.done}`)
-    return { ...result, signIns, signInsPerSecond, steal, busyShare: load }
+
+    const [email] = emails as [string]
+    const [own, attacker] = [await openForm('192.0.2.1'), await openForm('2001:db8:1::1')]
+    const cookies = (await own(email, password)).headers.getSetCookie()
+    const browser = cookies.find((cookie) => cookie.startsWith('footfall-browser='))?.split(';')[0]
+    if (!browser) check.fault('no cookie of a known browser')
+    const attacked = await underAttack(check, {
+      seconds: attack,
+      most: attackMost,
+      attack: (address, index) => attacker(`nobody${index}@example.com`, 'a wrong password', '', address),
+      users: { 'a known browser': async () => (await own(email, password, browser)).status },
+      expected: 303,
+    })
+    return { ...result, signIns, signInsPerSecond, ...attacked, steal, busyShare: load }
   },
 )
