@@ -28,9 +28,11 @@ CREATE TABLE audit_log
     subject    text NOT NULL,
     details    text NOT NULL DEFAULT ''::text,
     address    text NOT NULL DEFAULT ''::text,
+    new_key_id text,
     CONSTRAINT audit_log_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_log_account_id_id_idx ON audit_log USING btree (account_id, id DESC);
+CREATE UNIQUE INDEX audit_log_new_key_id_idx ON audit_log USING btree (new_key_id) WHERE new_key_id IS NOT NULL;
 
 CREATE TABLE collectors
 (

@@ -55,6 +55,8 @@ export interface AuditEntry {
   details?: string
   /** Truncated; empty for the command line. */
   address?: string
+  /** The key that it made. */
+  newKeyId?: string
 }
 
 export interface RecordedAction {
@@ -96,12 +98,20 @@ export async function wrongCodesOf(
 export const recordOfUser = (
   postgres: Postgres,
   userId: string,
-  { actor, action, subject, details = '', address = '' }: Omit<AuditEntry, 'accountId'>,
+  { actor, action, subject, details = '', address = '' }: Omit<AuditEntry, 'accountId' | 'newKeyId'>,
 ) => postgres`
   INSERT INTO audit_log (account_id, actor, action, subject, details, address)
   SELECT account_id, ${actor}, ${action}, ${subject}, ${details}, ${address} FROM members WHERE user_id = ${userId}`
 
-/** Call it in the transaction of the change, so that neither happens without the other. */
-export const recordAction = (postgres: Postgres, entry: AuditEntry) => postgres`
-  INSERT INTO audit_log (account_id, actor, action, subject, details, address)
-  VALUES (${entry.accountId}, ${entry.actor}, ${entry.action}, ${entry.subject}, ${entry.details ?? ''}, ${entry.address ?? ''})`
+/**
+ * Call it in the transaction of the change, so that neither happens without the other. Returns false if the log already has the entry of
+ * the new key (decision D-212).
+ */
+export async function recordAction(postgres: Postgres, entry: AuditEntry): Promise<boolean> {
+  const { count } = await postgres`
+    INSERT INTO audit_log (account_id, actor, action, subject, details, address, new_key_id)
+    VALUES (${entry.accountId}, ${entry.actor}, ${entry.action}, ${entry.subject}, ${entry.details ?? ''},
+            ${entry.address ?? ''}, ${entry.newKeyId ?? null})
+    ON CONFLICT (new_key_id) WHERE new_key_id IS NOT NULL DO NOTHING`
+  return count > 0
+}

@@ -28,9 +28,8 @@ export const addKey = (
 ): Promise<CreatedKey> =>
   inTransaction(postgres, async (transaction) => {
     const made = await createKey(transaction, secrets, { ...key, createdBy: actor.actor })
-    await refuseRepetition(transaction, key.accountId, made.id)
     const details = `${keyPrefix(made.text)}… for ${reads}, ${expiryText(key.expiresAt)} (${made.id})`
-    await record(transaction, actor, 'key.created', key, details)
+    await recordOnce(transaction, actor, 'key.created', key, { details, newKeyId: made.id })
     return made
   })
 
@@ -45,19 +44,22 @@ export const replaceKey = (
   inTransaction(postgres, async (transaction) => {
     const made = await rotateKey(transaction, secrets, { ...rotation, id: old.id, createdBy: actor.actor })
     if (!made) return undefined
-    await refuseRepetition(transaction, old.accountId, made.id)
     const ends = rotation.oldExpiresAt.toISOString()
     const details = `${old.prefix}… until ${ends}, then ${keyPrefix(made.text)}…, ${expiryText(rotation.expiresAt)} (${made.id})`
-    await record(transaction, actor, 'key.rotated', old, details)
+    await recordOnce(transaction, actor, 'key.rotated', old, { details, newKeyId: made.id })
     return made
   })
 
-/** The key of a form may be deleted by the time the form is sent again. The log still knows its id, so there is no second one. */
-async function refuseRepetition(transaction: Postgres, accountId: string, id: string): Promise<void> {
-  const earlier = await transaction`
-    SELECT FROM audit_log
-    WHERE account_id = ${accountId} AND action IN ('key.created', 'key.rotated') AND strpos(details, ${id}) > 0`
-  if (earlier.length > 0) throw new KeyAlreadyCreated('This key was already created')
+/** The key of a form may be deleted by the time the form is sent again. Its entry is still there, so there is no second key. */
+async function recordOnce(
+  transaction: Postgres,
+  actor: Actor,
+  action: 'key.created' | 'key.rotated',
+  key: Pick<KeyListing, 'accountId' | 'name'>,
+  made: { details: string; newKeyId: string },
+): Promise<void> {
+  if (!(await record(transaction, actor, action, key, made)))
+    throw new KeyAlreadyCreated('This key was already created')
 }
 
 export const switchKey = (postgres: Postgres, actor: Actor, key: KeyListing, disabled: boolean): Promise<void> =>
@@ -94,7 +96,7 @@ interface Change extends Pick<AuditEntry, 'action'> {
 const change = (postgres: Postgres, actor: Actor, key: KeyListing, { action, details, apply }: Change): Promise<void> =>
   inTransaction(postgres, async (transaction) => {
     await apply(transaction)
-    await record(transaction, actor, action, key, details)
+    await record(transaction, actor, action, key, { details })
   })
 
 const record = (
@@ -102,8 +104,8 @@ const record = (
   actor: Actor,
   action: AuditEntry['action'],
   { accountId, name }: Pick<KeyListing, 'accountId' | 'name'>,
-  details: string,
-) => recordAction(postgres, { ...actor, accountId, action, subject: name, details })
+  about: Pick<AuditEntry, 'details' | 'newKeyId'>,
+) => recordAction(postgres, { ...actor, accountId, action, subject: name, ...about })
 
 const expiryText = (expiresAt: Date | null | undefined): string =>
   expiresAt ? `expires ${expiresAt.toISOString().slice(0, 16)}Z` : 'never expires'

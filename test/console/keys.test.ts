@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setPlan } from '../../src/accounts/accounts.ts'
-import { newId } from '../../src/accounts/ids.ts'
-import { createKey, listKeysOf, setKeyDisabled } from '../../src/accounts/keys.ts'
+import { newId, onceId } from '../../src/accounts/ids.ts'
+import { createKey, deleteKey, listKeysOf, setKeyDisabled } from '../../src/accounts/keys.ts'
 import { createSite } from '../../src/accounts/sites.ts'
+import { recordAction } from '../../src/users/audit-log.ts'
 import { keySecrets } from '../support/stores.ts'
 import { openConsole, type Page, type TestConsole, type Visitor } from './console.ts'
 
@@ -106,6 +107,17 @@ test('the same form makes one key: sent twice, at the same time, and after the k
   assert.equal((await stranger.post(`${list}/new`, list, fields)).status, 200)
 })
 
+test('which keys a form has made is a column: the words of the audit log decide nothing', async (t) => {
+  const console = await openConsole(t)
+  const owner = await console.signedIn('owner')
+  const nonce = 'the-nonce-of-a-form-22'
+  const details = `mentions ${onceId('key', `${console.accountId} ${nonce}`)}`
+  const entry = { accountId: console.accountId, actor: owner.email, subject: 'Report', details }
+  await recordAction(console.stores.postgres, { ...entry, action: 'key.created' })
+  assert.equal((await create(console, owner, {}, nonce)).status, 200)
+  assert.equal((await create(console, owner, {}, nonce)).status, 409)
+})
+
 test('after a rotation the old key ends now, in 1 hour, 24 hours or 7 days, but never later than before', async (t) => {
   const console = await openConsole(t, { now })
   const owner = await console.signedIn('owner')
@@ -147,7 +159,10 @@ test('after a rotation the old key ends now, in 1 hour, 24 hours or 7 days, but 
     at + hour,
     'the second form changed nothing',
   )
-  assert.equal(keys.filter(({ rotatedFrom }) => rotatedFrom === soon.id).length, 1)
+  const [next, ...more] = keys.filter(({ rotatedFrom }) => rotatedFrom === soon.id)
+  assert.deepEqual(more, [])
+  await deleteKey(postgres, next?.id as string)
+  assert.equal((await rotate(soon.id, 'now', nonce)).status, 409, 'also after the new key was deleted')
   assert.equal((await rotate(soon.id, '2h')).status, 422)
 })
 

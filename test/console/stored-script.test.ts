@@ -50,7 +50,7 @@ const shown = [
 const others = [
   /\.(id|account_id|site_id|user_id|key_id)$/,
   /^(collectors|imports|leases|migrations|retention|salts|rollup_\w+|shards|today_coverage|user_identities)\./,
-  /^(accounts\.plan|members\.role|one_time_links\.(purpose|role)|audit_log\.action)$/,
+  /^(accounts\.plan|members\.role|one_time_links\.(purpose|role)|audit_log\.(action|new_key_id))$/,
   /^(sites\.(time_zone|excluded_countries)|(users|shared_links)\.password_hash|api_keys\.rotated_from)$/,
   /^shared_links\.(country|device)$/,
 ]

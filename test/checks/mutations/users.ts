@@ -131,6 +131,13 @@ export const users: readonly Mutation[] = [
     caughtBy: 'test/console/members.test.ts',
   },
   {
+    name: 'keys: a form makes a second key after the first was deleted',
+    file: 'src/users/key-changes.ts',
+    find: 'if (!(await record(transaction, actor, action, key, made)))\n',
+    replace: 'if (!(await record(transaction, actor, action, key, made)) && !made)\n',
+    caughtBy: 'test/console/keys.test.ts',
+  },
+  {
     name: 'second factor: a code works twice',
     file: 'src/users/second-factor.ts',
     find: 'AND totp_step < ${step} AND',
