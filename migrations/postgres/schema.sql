@@ -382,6 +382,7 @@ CREATE TABLE user_identities
     subject    text NOT NULL,
     user_id    text NOT NULL,
     created_at timestamp with time zone NOT NULL DEFAULT now(),
+    email      text,
     CONSTRAINT user_identities_pkey PRIMARY KEY (issuer, subject),
     CONSTRAINT user_identities_user_id_issuer_key UNIQUE (user_id, issuer),
     CONSTRAINT user_identities_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE

@@ -1,11 +1,13 @@
 import type { Config } from '../config.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import { recordAction, recordOfUser } from '../users/audit-log.ts'
+import { disconnectIdentities } from '../users/identities.ts'
 import { invite } from '../users/invitations.ts'
 import { isRole, membersOf, type Role, roles } from '../users/members.ts'
 import { createLink, type LinkPurpose, lifetimes, linkAddress } from '../users/one-time-links.ts'
 import { turnOffSecondFactor } from '../users/second-factor.ts'
 import { createSetupLink } from '../users/setup.ts'
+import { commandLine } from '../users/site-changes.ts'
 import { emailOf, findUser, isEmail, listUsers, type User } from '../users/users.ts'
 import { type Command, CommandError, type Output, positionals, text } from './command.ts'
 import { ownerOf } from './site.ts'
@@ -44,7 +46,7 @@ const create: Command = {
 }
 
 const reset: Command = {
-  summary: 'Print a one-time link with which a person sets a new password',
+  summary: 'Print a one-time link with which a person sets a new password, and disconnect single sign-on',
   usage: '<email> [--second-factor]',
   options: { 'second-factor': { type: 'boolean' } },
   optionHelp: {
@@ -54,14 +56,20 @@ const reset: Command = {
   async run(input, { postgres, config }) {
     const [given] = positionals(input, ['email']) as [string]
     const user = await userOf(postgres, given)
-    const token = await inTransaction(postgres, async (transaction) => {
+    const [token, disconnected] = await inTransaction(postgres, async (transaction) => {
       if (input.options['second-factor']) await loseSecondFactor(transaction, user)
+      // At once, because the link may be used late or never (decision D-211).
+      const gone = await disconnectIdentities(transaction, user, commandLine)
       await transaction`DELETE FROM one_time_links WHERE purpose = 'reset' AND user_id = ${user.id}`
       const entry = { actor: 'command line', action: 'user.reset_link_created', subject: user.email } as const
       await recordOfUser(transaction, user.id, entry)
-      return createLink(transaction, { purpose: 'reset', userId: user.id })
+      return [await createLink(transaction, { purpose: 'reset', userId: user.id }), gone] as const
     })
-    return link({ config, purpose: 'reset', token, what: `sets a new password for ${user.email}` })
+    const made = link({ config, purpose: 'reset', token, what: `sets a new password for ${user.email}` })
+    return {
+      data: { ...made.data, disconnected },
+      show: (terminal) => [made.show(terminal), ...disconnected.map(disconnectedText)].join('\n'),
+    }
   },
 }
 
@@ -101,6 +109,9 @@ const recordInvitation = (
     details: role,
   })
 
+const disconnectedText = (identity: string): string =>
+  `Single sign-on is disconnected: ${identity} no longer signs this user in.`
+
 async function loseSecondFactor(transaction: Postgres, { id, email }: User): Promise<void> {
   await turnOffSecondFactor(transaction, id)
   const entry = { actor: 'command line', action: 'user.second_factor_off', subject: email } as const
@@ -124,7 +135,12 @@ async function userOf(postgres: Postgres, given: string): Promise<User> {
   return user
 }
 
-function link(made: { config: Config; purpose: LinkPurpose; token: string; what: string }): Output {
+function link(made: {
+  config: Config
+  purpose: LinkPurpose
+  token: string
+  what: string
+}): Output & { data: { link: string } } {
   const { config, purpose, token, what } = made
   const address = linkAddress(config.PUBLIC_URL ?? `http://localhost:${config.PORT}`, purpose, token)
   return {

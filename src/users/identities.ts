@@ -1,5 +1,8 @@
 // Who somebody is at the provider of single sign-on: issuer and subject, never the email (decision D-189).
 import type { Postgres } from '../stores/postgres.ts'
+import { recordOfUser } from './audit-log.ts'
+import type { Actor } from './site-changes.ts'
+import type { User } from './users.ts'
 
 export interface Identity {
   issuer: string
@@ -11,32 +14,66 @@ export async function userWithIdentity(
   { issuer, subject }: Identity,
 ): Promise<{ id: string; email: string } | undefined> {
   const [row] = await postgres<{ id: string; email: string }[]>`
-    SELECT users.id, email FROM user_identities JOIN users ON users.id = user_id
+    SELECT users.id, users.email FROM user_identities JOIN users ON users.id = user_id
     WHERE issuer = ${issuer} AND subject = ${subject}`
   return row
 }
 
-/** Returns false if the identity belongs to a user already, or the user has one of this issuer. */
+/**
+ * `email`: a verified one, for people to read; whoever connects could make up any other. Returns false if the identity belongs to a user
+ * already, or the user has one of this issuer.
+ */
 export async function addIdentity(
   transaction: Postgres,
   userId: string,
   { issuer, subject }: Identity,
+  email: string | undefined,
 ): Promise<boolean> {
   const { count } = await transaction`
-    INSERT INTO user_identities (issuer, subject, user_id) VALUES (${issuer}, ${subject}, ${userId}) ON CONFLICT DO NOTHING`
+    INSERT INTO user_identities (issuer, subject, user_id, email)
+    VALUES (${issuer}, ${subject}, ${userId}, ${email ?? null}) ON CONFLICT DO NOTHING`
   return count > 0
 }
 
-export async function hasIdentity(postgres: Postgres, userId: string, issuer: string): Promise<boolean> {
-  const rows = await postgres`SELECT FROM user_identities WHERE user_id = ${userId} AND issuer = ${issuer}`
-  return rows.length > 0
+export interface ConnectedIdentity {
+  /** Null if it is not known. */
+  email: string | null
+  connectedAt: Date
 }
 
-/** Returns false if the user has none. */
-export async function removeIdentity(transaction: Postgres, userId: string, issuer: string): Promise<boolean> {
-  const { count } = await transaction`DELETE FROM user_identities WHERE user_id = ${userId} AND issuer = ${issuer}`
-  return count > 0
+export async function identityOf(
+  postgres: Postgres,
+  userId: string,
+  issuer: string,
+): Promise<ConnectedIdentity | undefined> {
+  const [row] = await postgres<ConnectedIdentity[]>`
+    SELECT email, created_at AS "connectedAt" FROM user_identities WHERE user_id = ${userId} AND issuer = ${issuer}`
+  return row
 }
+
+/**
+ * Disconnects the user from one issuer, or from every one: an issuer that is not configured now may be again. Records it, and returns what
+ * was connected, in words.
+ */
+export async function disconnectIdentities(
+  transaction: Postgres,
+  { id, email }: Pick<User, 'id' | 'email'>,
+  actor: Actor,
+  issuer: string | null = null,
+): Promise<string[]> {
+  const rows = await transaction<{ issuer: string; email: string | null }[]>`
+    DELETE FROM user_identities WHERE user_id = ${id} AND (${issuer}::text IS NULL OR issuer = ${issuer})
+    RETURNING issuer, email`
+  const gone = rows.map((row) => identityText(row.issuer, row.email))
+  for (const details of gone) {
+    await recordOfUser(transaction, id, { ...actor, action: 'user.sign_on_disconnected', subject: email, details })
+  }
+  return gone
+}
+
+/** `maria@example.com at https://login.example.com/` */
+export const identityText = (issuer: string, email: string | null | undefined): string =>
+  `${email ?? 'unknown email'} at ${issuer}`
 
 /** Two new people must not be added at the same time: both could be the same person. */
 export const lockIdentities = (transaction: Postgres) =>

@@ -49,6 +49,12 @@ export async function findSession(postgres: Postgres, value: string): Promise<Se
   return { id: session, user }
 }
 
+/** Returns false if the session has ended. Otherwise whoever ends it waits for this transaction, and sees what it has done. */
+export async function holdSession(transaction: Postgres, id: string): Promise<boolean> {
+  const rows = await transaction`SELECT FROM user_sessions WHERE id = ${id} FOR KEY SHARE`
+  return rows.length > 0
+}
+
 export const endSession = (postgres: Postgres, value: string) =>
   postgres`DELETE FROM user_sessions WHERE hash = ${hashOf(value)}`
 

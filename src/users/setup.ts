@@ -1,6 +1,7 @@
 // The first owner of an installation. There is no open sign-up and no default password: a one-time link makes the owner.
 import { createAccount } from '../accounts/accounts.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
+import { disconnectIdentities } from './identities.ts'
 import { createLink, takeLink } from './one-time-links.ts'
 import { turnOffSecondFactor } from './second-factor.ts'
 import { endSessionsOf } from './sessions.ts'
@@ -61,5 +62,6 @@ async function ownerWith(transaction: Postgres, email: string, passwordHash: str
   await setPassword(transaction, known.id, passwordHash)
   await turnOffSecondFactor(transaction, known.id)
   await endSessionsOf(transaction, known.id)
+  await disconnectIdentities(transaction, known, { actor: email })
   return known.id
 }

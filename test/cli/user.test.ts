@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
 import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
+import { addIdentity } from '../../src/users/identities.ts'
 import { findLink, type LinkPurpose } from '../../src/users/one-time-links.ts'
 import { createUser } from '../../src/users/users.ts'
 import { eventually } from '../support/eventually.ts'
@@ -97,6 +98,25 @@ test('a reset link replaces the one before and turns the second factor off only 
   assert.equal(await isOn(), false)
   const shown = await footfall('user', 'reset', 'owner@example.com')
   assert.match(shown.stdout, /^https:\/\/stats\.example\.com\/reset\/[\w-]{43}\n\nThe link .*once, within 24 hours/)
+})
+
+test('a reset disconnects single sign-on at once, and says so', async () => {
+  const [user] = await postgres<{ id: string }[]>`SELECT id FROM users WHERE email = 'owner@example.com'`
+  const connect = () =>
+    addIdentity(postgres, user?.id as string, { issuer: 'https://id.example/', subject: 'x' }, 'other@example.com')
+  const entries = () => postgres`
+    SELECT actor, subject, details FROM audit_log WHERE action = 'user.sign_on_disconnected' ORDER BY id`
+  await connect()
+  const { disconnected } = await json('user', 'reset', 'owner@example.com')
+  assert.deepEqual(disconnected, ['other@example.com at https://id.example/'])
+  assert.equal(await connect(), true, 'it was gone')
+  const { stdout } = await footfall('user', 'reset', 'owner@example.com')
+  assert.match(stdout, /Single sign-on is disconnected: other@example\.com at https:\/\/id\.example\/ /)
+  const entry = { actor: 'command line', subject: 'owner@example.com', details: disconnected[0] }
+  assert.deepEqual([...(await entries())], [entry, entry])
+  const again = await footfall('user', 'reset', 'owner@example.com')
+  assert.doesNotMatch(again.stdout, /is disconnected/)
+  assert.equal((await entries()).length, 2)
 })
 
 test('the list shows everybody with their roles', async () => {

@@ -59,7 +59,7 @@ test('after a restore people sign in, and links, widgets and the audit log are t
   const made = { userId: owner.userId, secret, step: 0 }
   const [recoveryCode = ''] = (await turnOnSecondFactor(old.stores.postgres, keySecrets, made)) as string[]
   const identity = { issuer: 'https://id.example', subject: 'maria' }
-  await addIdentity(old.stores.postgres, owner.userId, identity)
+  await addIdentity(old.stores.postgres, owner.userId, identity, 'maria@id.example')
   await addOtherRows(old.stores, siteId, things.keyId)
   const before = await dumpTables(old.stores.postgres)
 

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { addIdentity } from '../../src/users/identities.ts'
 import { createSetupLink } from '../../src/users/setup.ts'
+import { createUser } from '../../src/users/users.ts'
 import { freshStores } from '../support/fresh-stores.ts'
 import { openConsole, type TestConsole } from './console.ts'
 
@@ -36,6 +38,18 @@ test('the setup link makes the first owner, who is signed in and owns the accoun
   assert.deepEqual([...members], [{ account_id: console.accountId, role: 'owner', email: 'maria@example.com' }])
   const [entry] = await postgres`SELECT account_id, actor, action FROM audit_log ORDER BY id LIMIT 1`
   assert.deepEqual(entry, { account_id: console.accountId, actor: 'maria@example.com', action: 'account.set_up' })
+})
+
+test('who takes the place of a user that is left has nobody else connected with it', async (t) => {
+  const console = await openUnowned(t)
+  const { postgres } = console.stores
+  const userId = await createUser(postgres, 'maria@example.com', null)
+  await addIdentity(postgres, userId, { issuer: 'https://id.example/', subject: 'somebody' }, undefined)
+  const path = await setupPath(console)
+  assert.equal((await console.stranger().post(path, path, { email: 'maria@example.com', ...chosen })).status, 303)
+  const owners = await postgres`
+    SELECT user_id, subject FROM members LEFT JOIN user_identities USING (user_id) WHERE role = 'owner'`
+  assert.deepEqual([...owners], [{ user_id: userId, subject: null }])
 })
 
 test('without any account the setup creates one', async (t) => {

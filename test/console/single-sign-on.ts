@@ -21,13 +21,13 @@ export async function openSignOn(
 }
 
 /** The issuer as it is stored. */
-const issuerOf = ({ provider }: SignOnConsole): string => new URL(provider.settings.issuer).href
+export const issuerOf = ({ provider }: SignOnConsole): string => new URL(provider.settings.issuer).href
 
 /** A user who is connected with an account of the provider, which signs in next. */
 export async function addConnected(console: SignOnConsole, role: 'owner' | 'viewer' = 'viewer') {
   const user = await console.addUser(role)
   const subject = randomUUID()
-  await addIdentity(console.stores.postgres, user.id, { issuer: issuerOf(console), subject })
+  await addIdentity(console.stores.postgres, user.id, { issuer: issuerOf(console), subject }, user.email)
   console.provider.account = { subject, email: user.email, verified: true }
   return { ...user, subject }
 }

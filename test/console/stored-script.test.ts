@@ -9,6 +9,7 @@ import { routes } from '../../src/console/routes.ts'
 import type { Postgres } from '../../src/stores/postgres.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { auditedActions } from '../../src/users/audit-log.ts'
+import { addIdentity } from '../../src/users/identities.ts'
 import { createPasswords } from '../../src/users/passwords.ts'
 import { openBrowser } from '../support/browser.ts'
 import { eventOf } from '../support/events.ts'
@@ -41,6 +42,7 @@ const shown = [
   'shared_links.utm_source',
   'sites.domain',
   'sites.hostnames',
+  'user_identities.email',
   'user_sessions.address',
   'user_sessions.browser',
   'users.email',
@@ -49,7 +51,8 @@ const shown = [
 /** The other columns of text: ids, words from a fixed list, zones that Temporal knows, and what no page reads. */
 const others = [
   /\.(id|account_id|site_id|user_id|key_id)$/,
-  /^(collectors|imports|leases|migrations|retention|salts|rollup_\w+|shards|today_coverage|user_identities)\./,
+  /^(collectors|imports|leases|migrations|retention|salts|rollup_\w+|shards|today_coverage)\./,
+  /^user_identities\.(issuer|subject)$/,
   /^(accounts\.plan|members\.role|one_time_links\.(purpose|role)|audit_log\.(action|new_key_id))$/,
   /^(sites\.(time_zone|excluded_countries)|(users|shared_links)\.password_hash|api_keys\.rotated_from)$/,
   /^shared_links\.(country|device)$/,
@@ -65,6 +68,8 @@ test('script in every stored string is shown as text', { timeout: 600_000 }, asy
   const texts = (await textColumns(postgres)).filter((column) => !others.some((shape) => shape.test(column)))
   assert.deepEqual(texts, shown, 'a new column of text belongs to one of the lists')
   await plant(stores, things)
+  const identity = { issuer: new URL(provider.settings.issuer).href, subject: 'x' }
+  await addIdentity(postgres, things.owner.userId, identity, markOf('user_identities.email'))
 
   const browser = await openBrowser()
   t.after(() => browser.close())

@@ -1,5 +1,6 @@
 import { inTransaction } from '../../stores/postgres.ts'
 import { recordOfUser } from '../../users/audit-log.ts'
+import { disconnectIdentities } from '../../users/identities.ts'
 import { findLink, takeLink } from '../../users/one-time-links.ts'
 import { endSessionsOf } from '../../users/sessions.ts'
 import { findUserById, setPassword, type User } from '../../users/users.ts'
@@ -39,8 +40,10 @@ async function reset(visit: Visit): Promise<Reply> {
     await endSessionsOf(transaction, user.id)
     const entry = { actor: user.email, action: 'user.password_reset', subject: user.email, address } as const
     await recordOfUser(transaction, user.id, entry)
+    // After the sessions: whoever is connecting with one of them has finished by now, or cannot (decision D-211).
+    await disconnectIdentities(transaction, user, { actor: user.email, address })
   })
-  return goTo('/login?done=reset', [cookies.remove('session')])
+  return goTo(`/login?done=${services.singleSignOn ? 'disconnected' : 'reset'}`, [cookies.remove('session')])
 }
 
 const resetPage = (visit: Visit, { email }: User, wrong?: string): Reply =>
@@ -50,7 +53,7 @@ const resetPage = (visit: Visit, { email }: User, wrong?: string): Reply =>
       visit,
       narrow: true,
       body: html`<h1>Set a new password</h1>
-<p class="lead">For ${email}. You are signed out everywhere.</p>
+<p class="lead">For ${email}. You are signed out everywhere${visit.services.singleSignOn && ', and single sign-on is disconnected. You can connect it again afterwards'}.</p>
 ${wrong && fault(wrong)}
 <form class="card form" method="post">
   ${tokenField(visit.formToken)}

@@ -1,6 +1,6 @@
 import { inTransaction } from '../../stores/postgres.ts'
 import { recordOfUser, wrongCodesOf } from '../../users/audit-log.ts'
-import { hasIdentity } from '../../users/identities.ts'
+import { type ConnectedIdentity, identityOf } from '../../users/identities.ts'
 import { recoveryCodesLeft } from '../../users/second-factor.ts'
 import { endSessionOf, endSessionsOf, type SessionListing, sessionsOf } from '../../users/sessions.ts'
 import { findUserById, setPassword } from '../../users/users.ts'
@@ -12,7 +12,7 @@ import { fault, layout, notice } from '../layout.ts'
 import { Refusal } from '../refusals.ts'
 import { goTo, type Reply, type Route, show, type UserVisit } from '../route.ts'
 import { judgeWithinLimits, newPasswordFields, newPasswordOf } from '../signing-in.ts'
-import { relativeText, timeElement } from '../times.ts'
+import { dayText, relativeText, timeElement } from '../times.ts'
 
 export const securityRoutes: readonly Route[] = [
   { method: 'GET', path: '/account/security', access: 'user', handle: (visit) => securityPage(visit) },
@@ -79,11 +79,11 @@ async function signOutEverywhere(visit: UserVisit): Promise<Reply> {
 async function securityPage(visit: UserVisit, wrong?: string): Promise<Reply> {
   const { services, query, session } = visit
   const provider = services.singleSignOn?.provider
-  const [sessions, wrongCodes, codesLeft, isConnected] = await Promise.all([
+  const [sessions, wrongCodes, codesLeft, identity] = await Promise.all([
     sessionsOf(services.postgres, session.user.id),
     wrongCodesOf(services.postgres, session.user.email),
     recoveryCodesLeft(services.postgres, session.user.id),
-    provider && hasIdentity(services.postgres, session.user.id, provider.issuer),
+    provider && identityOf(services.postgres, session.user.id, provider.issuer),
   ])
   const said = done[query.get('done') ?? '']
   const body = html`${accountHead(visit, '/account/security')}
@@ -97,7 +97,7 @@ ${
 ${
   provider &&
   html`<section aria-labelledby="single-sign-on"><h2 id="single-sign-on">Single sign-on</h2>
-<div class="card padded row people-row">${singleSignOn(visit, provider.name, isConnected === true)}</div></section>`
+<div class="card padded row people-row">${singleSignOn(visit, provider.name, identity)}</div></section>`
 }
 <section aria-labelledby="sessions"><h2 id="sessions">Where you are signed in</h2>
 <div class="card"><table class="people">
@@ -123,10 +123,10 @@ const passwordForm = (visit: UserVisit): Html => html`
 
 const noPassword = html`<p class="card padded">You have none: you sign in with single sign-on. Whoever runs this Footfall can make a link to set one: <code>footfall user reset</code></p>`
 
-function singleSignOn(visit: UserVisit, name: string, isConnected: boolean): Html {
+function singleSignOn(visit: UserVisit, name: string, identity: ConnectedIdentity | undefined): Html {
   const path = accountPath(visit, '/account/single-sign-on')
-  return isConnected
-    ? html`<p><b>Connected.</b> ${name} signs you in, without a password and a code.</p>
+  return identity
+    ? html`<p><b>Connected.</b> ${name} signs you in, without a password and a code.<span class="sub">${identity.email ? `As ${identity.email}, since` : 'Since'} ${timeElement(identity.connectedAt, dayText(identity.connectedAt))}</span></p>
 <span class="spring"></span><a class="button" href="${path}">Disconnect</a>`
     : html`<p><b>Not connected.</b> Sign in with ${name} instead of your password.</p>
 <span class="spring"></span><a class="button first" href="${path}">Connect</a>`

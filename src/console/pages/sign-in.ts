@@ -19,6 +19,8 @@ export const signInRoutes: readonly Route[] = [
 
 const done: Readonly<Record<string, string>> = {
   reset: 'Your password is set. Sign in with it.',
+  disconnected:
+    'Your password is set. Sign in with it. Single sign-on is disconnected; you can connect it again under “Your sign-in”.',
   everywhere: 'You are signed out everywhere.',
 }
 

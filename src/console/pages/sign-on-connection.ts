@@ -1,7 +1,6 @@
 // Connects single sign-on with the user who is signed in, and disconnects it.
 import { inTransaction } from '../../stores/postgres.ts'
-import { recordOfUser } from '../../users/audit-log.ts'
-import { hasIdentity, removeIdentity } from '../../users/identities.ts'
+import { disconnectIdentities, identityOf } from '../../users/identities.ts'
 import { useCode } from '../../users/second-factor.ts'
 import { type Html, html } from '../../web/html.ts'
 import { accountField, accountPath } from '../account-head.ts'
@@ -19,8 +18,8 @@ export const signOnConnectionRoutes: readonly Route[] = [
   { method: 'POST', path: '/account/single-sign-on', access: 'user', handle: change },
 ]
 
-const isConnected = (visit: UserVisit): Promise<boolean> =>
-  hasIdentity(visit.services.postgres, visit.session.user.id, providerOf(visit).issuer)
+const isConnected = async (visit: UserVisit): Promise<boolean> =>
+  (await identityOf(visit.services.postgres, visit.session.user.id, providerOf(visit).issuer)) !== undefined
 
 /** A form that was sent twice must not connect and disconnect. */
 async function change(visit: UserVisit): Promise<Reply> {
@@ -58,11 +57,9 @@ async function connect(visit: UserVisit): Promise<Reply> {
 }
 
 async function disconnect(visit: UserVisit): Promise<Reply> {
-  const { id, email } = visit.session.user
-  await inTransaction(visit.services.postgres, async (transaction) => {
-    if (!(await removeIdentity(transaction, id, providerOf(visit).issuer))) return
-    await recordOfUser(transaction, id, { ...actorOf(visit), action: 'user.sign_on_disconnected', subject: email })
-  })
+  await inTransaction(visit.services.postgres, (transaction) =>
+    disconnectIdentities(transaction, visit.session.user, actorOf(visit), providerOf(visit).issuer),
+  )
   return goTo(accountPath(visit, '/account/security', { done: 'disconnected' }))
 }
 
@@ -86,7 +83,7 @@ ${wrong && fault(wrong)}
 function disconnectForm(visit: UserVisit, name: string, wrong: string | undefined): Html {
   if (!visit.session.user.hasPassword) {
     return html`<h1>Disconnect single sign-on</h1>
-<p class="lead">You have no password, so ${name} is your only way in. Ask whoever runs this Footfall for a link to set one, and disconnect then: <code>footfall user reset</code></p>
+<p class="lead">You have no password, so ${name} is your only way in. Whoever runs this Footfall can make a link to set one, which also disconnects: <code>footfall user reset</code></p>
 <p><a class="button" href="${accountPath(visit, '/account/security')}">Back</a></p>`
   }
   return html`<h1>Disconnect single sign-on</h1>

@@ -1,9 +1,10 @@
 import { inTransaction, type Postgres } from '../../stores/postgres.ts'
 import { recordAction, recordOfUser } from '../../users/audit-log.ts'
-import { addIdentity, lockIdentities, userWithIdentity } from '../../users/identities.ts'
+import { addIdentity, identityText, lockIdentities, userWithIdentity } from '../../users/identities.ts'
 import { acceptInvitation } from '../../users/invitations.ts'
 import { addMember } from '../../users/members.ts'
 import { findLink } from '../../users/one-time-links.ts'
+import { holdSession } from '../../users/sessions.ts'
 import { createUser, findUser } from '../../users/users.ts'
 import { callbackPath, type Person } from '../provider.ts'
 import { Refusal } from '../refusals.ts'
@@ -46,9 +47,13 @@ async function connect(visit: Visit, userId: string, person: Person): Promise<st
   const { services, session, address } = visit
   if (session?.user.id !== userId) throw new Refusal('sign_on_failed')
   const { email } = session.user
+  const emailThere = await person.verifiedEmail()
   await inTransaction(services.postgres, async (transaction) => {
-    if (!(await addIdentity(transaction, userId, person))) throw new Refusal('identity_taken')
-    const entry = { actor: email, action: 'user.sign_on_connected', subject: email, address } as const
+    // A new password may have ended the session since it was read. It must not leave an identity behind (decision D-211).
+    if (!(await holdSession(transaction, session.id))) throw new Refusal('sign_on_failed')
+    if (!(await addIdentity(transaction, userId, person, emailThere))) throw new Refusal('identity_taken')
+    const details = identityText(person.issuer, emailThere)
+    const entry = { actor: email, action: 'user.sign_on_connected', subject: email, details, address } as const
     await recordOfUser(transaction, userId, entry)
   })
   return '/account/security?done=connected'
@@ -68,7 +73,7 @@ async function signInNewPerson(visit: Visit, person: Person, invitation: string 
     const id = await (invitation
       ? joinByInvitation(visit, transaction, email, invitation)
       : joinByDomain(visit, transaction, email))
-    await addIdentity(transaction, id, person)
+    await addIdentity(transaction, id, person, email)
     return beginSession(visit, transaction, { id, email }, signedOn)
   })
 }

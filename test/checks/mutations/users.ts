@@ -210,6 +210,28 @@ export const users: readonly Mutation[] = [
     caughtBy: 'test/console/single-sign-on-connection.test.ts',
   },
   {
+    name: 'single sign-on: a new password leaves it connected',
+    file: 'src/console/pages/reset.ts',
+    find: '    await disconnectIdentities(transaction, user, { actor: user.email, address })\n',
+    replace: '',
+    caughtBy: 'test/console/single-sign-on-connection.test.ts',
+  },
+  {
+    name: 'single sign-on: a session that was ended meanwhile connects',
+    file: 'src/users/sessions.ts',
+    find: 'WHERE id = ${id} FOR KEY SHARE`',
+    replace: 'WHERE id = ${id}`',
+    caughtBy: 'test/console/single-sign-on-connection.test.ts',
+  },
+  {
+    name: 'single sign-on: footfall user reset leaves it connected',
+    file: 'src/cli/user.ts',
+    find: 'const gone = await disconnectIdentities(transaction, user, commandLine)',
+    replace:
+      'const gone: string[] = commandLine.actor ? [] : await disconnectIdentities(transaction, user, commandLine)',
+    caughtBy: 'test/cli/user.test.ts',
+  },
+  {
     name: 'sign-in link: it replaces the second factor',
     file: 'src/console/pages/sign-in-link.ts',
     find: 'if (user.hasSecondFactor) return',
