@@ -5,7 +5,8 @@ import type { Postgres } from '../../src/stores/postgres.ts'
 import { acceptInvitation, invite } from '../../src/users/invitations.ts'
 import type { Role } from '../../src/users/members.ts'
 import { createLink } from '../../src/users/one-time-links.ts'
-import { openConsole, password, type TestConsole } from './console.ts'
+import { openConsole, type Page, password, type TestConsole } from './console.ts'
+import { openSignOn } from './single-sign-on.ts'
 import { dumpTables } from './table-dump.ts'
 
 const chosen = { 'new-password': 'a password of my own', 'repeated-password': 'a password of my own' }
@@ -79,6 +80,38 @@ test('somebody signed in with another address is told so and cannot accept', asy
   assert.deepEqual([await rolesOf(console, email), await rolesOf(console, visitor.email)], [[], ['viewer']])
 })
 
+test('neither who invites nor who has the link learns whether the address has a user', async (t) => {
+  const console = await openSignOn(t)
+  const other = await console.addAccount()
+  const known = await console.addUser('owner', other.accountId)
+  const [inviting, viewer] = [await console.signedIn('owner'), await console.signedIn('viewer')]
+  const members = '/account/members'
+  const seen: string[][] = []
+  for (const email of [`${randomUUID()}@example.com`, known.email]) {
+    const made = await inviting.post(members, '/account/members/invite', { email, role: 'viewer' })
+    const [path = '', token = ''] = /\/invitation\/([\w-]{43})/.exec(made.text) ?? []
+    const [, id = ''] = /name="invitation" value="(link_\w+)"/.exec(made.text) ?? []
+    const [stranger, mistaken] = [console.stranger(), console.stranger()]
+    const pages: Page[] = [
+      made,
+      await inviting.get(path),
+      await viewer.get(path),
+      await viewer.post(path, path, chosen),
+      await stranger.get(path),
+      await mistaken.post(path, path, { ...chosen, 'repeated-password': 'x' }),
+      await mistaken.post(path, path, {}),
+      await inviting.post(members, '/account/invitations/revoke', { invitation: id }),
+    ]
+    const withoutNames = (text: string) =>
+      [email, token, encodeURIComponent(token), id]
+        .reduce((rest, name) => rest.replaceAll(name, ''), text)
+        .replace(/name="token" value="[^"]*"/g, '')
+        .replace(/<time [^>]*>/g, '')
+    seen.push(pages.map(({ status, text }) => `${status} ${withoutNames(text)}`))
+  }
+  assert.deepEqual(seen[1], seen[0])
+})
+
 test('a user who exists accepts with their own password, and nobody else can in their name', async (t) => {
   const console = await openConsole(t)
   const other = await console.addAccount()
@@ -86,9 +119,9 @@ test('a user who exists accepts with their own password, and nobody else can in 
   const { path, token } = await invited(console, email)
   const attacker = console.stranger()
   // The owner who invites somebody sees the link. With it, nobody may set a password for a user of another account.
-  assert.match((await attacker.get(path)).text, /Sign in, then accept/)
-  await attacker.get('/login')
-  assert.equal((await attacker.post('/login', path, chosen)).status, 422)
+  const tried = await attacker.post(path, path, chosen)
+  assert.equal(tried.status, 422)
+  assert.match(tried.text, /If you have signed in here before, sign in/)
   assert.equal((await attacker.post('/login', '/login', { email, password: chosen['new-password'] })).status, 401)
   const { postgres } = console.stores
   const accepting = postgres.begin(async (transaction) => {
@@ -101,7 +134,8 @@ test('a user who exists accepts with their own password, and nobody else can in 
   await assert.rejects(accepting, /so that the link is kept/)
 
   const visitor = console.stranger()
-  const next = `/login?next=${encodeURIComponent(path)}`
+  const [, ownWay = ''] = /href="(\?sign-in)"/.exec((await visitor.get(path)).text) ?? []
+  const next = (await visitor.get(path + ownWay)).headers.get('location') as string
   const signedIn = await visitor.post(next, '/login', { email, password, next: path })
   assert.equal(signedIn.headers.get('location'), path)
   assert.equal((await visitor.post(path, path)).status, 303)

@@ -16,20 +16,17 @@ export const invitationRoutes: readonly Route[] = [
   { method: 'POST', path: '/invitation/:token', access: 'everyone', handle: accept },
 ]
 
-/** What must happen before this visitor can be the invited person. */
-type Standing = 'new' | 'signed in' | 'must sign in' | 'somebody else'
+/**
+ * Who the visitor is, by the session alone: whether the invited address has a user, nobody learns who cannot sign in with it (decision
+ * D-213).
+ */
+type Standing = 'not signed in' | 'signed in' | 'somebody else'
 
 async function invitationOf({ services: { postgres }, params, session }: Visit) {
   const link = await findLink(postgres, 'invitation', params.token as string)
   if (!link) throw new Refusal('spent_link')
   const { email } = link as OneTimeLink & { email: string }
-  const standing: Standing = session
-    ? session.user.email === email
-      ? 'signed in'
-      : 'somebody else'
-    : (await findUser(postgres, email))
-      ? 'must sign in'
-      : 'new'
+  const standing: Standing = !session ? 'not signed in' : session.user.email === email ? 'signed in' : 'somebody else'
   const [account] = await postgres<{ name: string }[]>`SELECT name FROM accounts WHERE id = ${link.accountId}`
   return { email, role: link.role, account: account?.name ?? '', standing }
 }
@@ -38,21 +35,23 @@ type Invited = Awaited<ReturnType<typeof invitationOf>>
 
 async function showInvitation(visit: Visit): Promise<Reply> {
   const invited = await invitationOf(visit)
+  if (visit.query.has(signIn)) return goTo(`/login?next=${encodeURIComponent(visit.path)}`)
   if (!visit.query.has(singleSignOn)) return invitationPage(visit, invited)
   const { address, cookie } = await beginFlow(visit, { next: '/', invitation: visit.params.token as string })
   return goTo(address, [cookie])
 }
 
-/** A link of the page to itself, so that the token of the invitation is in no page. */
-const singleSignOn = 'single-sign-on'
+/** Links of the page to itself, so that the token of the invitation is in no page. */
+const [signIn, singleSignOn] = ['sign-in', 'single-sign-on']
 
 async function accept(visit: Visit): Promise<Reply> {
   const { services, form, address } = visit
   const invited = await invitationOf(visit)
   const { email, standing } = invited
-  if (standing === 'somebody else' || standing === 'must sign in') return invitationPage(visit, invited, '')
-  const chosen = standing === 'new' ? newPasswordOf(form) : undefined
+  if (standing === 'somebody else') return invitationPage(visit, invited, '')
+  const chosen = standing === 'not signed in' ? newPasswordOf(form) : undefined
   if (chosen && 'wrong' in chosen) return invitationPage(visit, invited, chosen.wrong)
+  if (chosen && (await findUser(services.postgres, email))) return invitationPage(visit, invited, mustSignIn)
   const person = chosen
     ? { passwordHash: await services.passwords.hash(chosen.password) }
     : { userId: visit.session?.user.id as string }
@@ -66,6 +65,8 @@ async function accept(visit: Visit): Promise<Reply> {
   })
   return goTo('/', cookies)
 }
+
+const mustSignIn = 'This did not work. If you have signed in here before, sign in, and accept the invitation then.'
 
 /** `wrong` is undefined for a page that was asked for, and says what is wrong after a form. */
 const invitationPage = (visit: Visit, invited: Invited, wrong?: string): Reply =>
@@ -87,15 +88,15 @@ function nextStep(visit: Visit, { email, account, standing }: Invited): Html {
     return html`<p class="warning">You are signed in as ${visit.session?.user.email}, but this invitation is for ${email}. Sign out, then open the link again.</p>
 <form method="post" action="/logout">${tokenField(visit.formToken)}<button class="button first">Sign out</button></form>`
   }
-  if (standing === 'must sign in') {
-    return html`<p>There is a user with this address already. Sign in, then accept the invitation.</p>
-<p><a class="button first" href="/login?next=${encodeURIComponent(visit.path)}">Sign in</a></p>`
-  }
-  const provider = standing === 'new' ? visit.services.singleSignOn?.provider : undefined
-  return html`<form class="${standing === 'new' && 'card '}form" method="post">
+  const join = html`<button class="button first">Join ${account}</button>`
+  if (standing === 'signed in')
+    return html`<form class="form" method="post">${tokenField(visit.formToken)}${join}</form>`
+  const provider = visit.services.singleSignOn?.provider
+  return html`<form class="card form" method="post">
   ${tokenField(visit.formToken)}
-  ${standing === 'new' && html`<input type="hidden" name="email" autocomplete="username" value="${email}">${newPasswordFields()}`}
-  <button class="button first">Join ${account}</button>
+  <input type="hidden" name="email" autocomplete="username" value="${email}">${newPasswordFields()}
+  ${join}
 </form>
-${provider && html`<p class="other-way"><a class="button" href="?${singleSignOn}">Continue with ${provider.name}</a></p>`}`
+${provider && html`<p class="other-way"><a class="button" href="?${singleSignOn}">Continue with ${provider.name}</a></p>`}
+<p class="other-way"><a class="button" href="?${signIn}">I already have a password here</a></p>`
 }

@@ -33,6 +33,14 @@ export const users: readonly Mutation[] = [
     caughtBy: 'test/console/invitations.test.ts',
   },
   {
+    name: 'invitations: the page says whether the address has a user',
+    file: 'src/console/pages/invitation.ts',
+    find: "if (chosen && 'wrong' in chosen) return invitationPage(visit, invited, chosen.wrong)\n",
+    replace:
+      "if (await findUser(services.postgres, email)) return invitationPage(visit, invited, mustSignIn)\n  if (chosen && 'wrong' in chosen) return invitationPage(visit, invited, chosen.wrong)\n",
+    caughtBy: 'test/console/invitations.test.ts',
+  },
+  {
     name: 'sign-in: the session before goes on',
     file: 'src/console/signing-in.ts',
     find: '  if (cookie) await endSession(postgres, cookie)\n',
