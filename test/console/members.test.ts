@@ -141,6 +141,19 @@ test('viewers see who belongs to the account, but neither invitations nor forms'
   assert.ok(!text.includes('/account/audit'))
 })
 
+test('only owners see who has no second factor', async (t) => {
+  const console = await openConsole(t)
+  const [owner, viewer] = [await console.signedIn('owner'), await console.signedIn('viewer')]
+  const { postgres } = console.stores
+  const seenBy = async (visitor: Visitor) => (await visitor.get(page)).text.replaceAll(/<time [^>]*>/g, '')
+  const [byOwner, byViewer] = [await seenBy(owner), await seenBy(viewer)]
+  assert.match(byOwner, /Second factor[\s\S]*<td class="hide">off</)
+  await postgres`UPDATE users SET totp_secret = ${Buffer.alloc(60)} WHERE id IN (${owner.userId}, ${viewer.userId})`
+  assert.match(await seenBy(owner), /Second factor[\s\S]*<td class="hide">on</)
+  assert.equal(await seenBy(viewer), byViewer)
+  assert.doesNotMatch(byViewer, /Second factor/)
+})
+
 test('mistakes keep what was typed, and a member is not invited again', async (t) => {
   const console = await openConsole(t)
   const owner = await console.signedIn('owner')

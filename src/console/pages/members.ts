@@ -126,7 +126,7 @@ async function membersPage(visit: AccountVisit, { wrong, link }: Outcome = {}): 
 ${said && notice(said)}${wrong && fault(wrong)}${link && newLink(link)}
 <section aria-labelledby="members"><h2 id="members">${members.length === 1 ? '1 member' : `${members.length} members`}</h2>
 <div class="card"><table class="people">
-<thead><tr><th scope="col">Email</th><th scope="col">Role</th><th scope="col" class="hide">Second factor</th><th scope="col">Last sign-in</th>${isOwner && html`<th scope="col"><span class="unseen">Change</span></th>`}</tr></thead>
+<thead><tr><th scope="col">Email</th><th scope="col">Role</th>${isOwner && html`<th scope="col" class="hide">Second factor</th>`}<th scope="col">Last sign-in</th>${isOwner && html`<th scope="col"><span class="unseen">Change</span></th>`}</tr></thead>
 <tbody>${members.map((member) => memberRow(visit, member))}</tbody></table></div></section>
 ${
   invitations.length > 0 &&
@@ -141,6 +141,7 @@ ${isOwner ? inviteForm(visit, wrong !== undefined) : html`<p class="note">Owners
 
 function memberRow(visit: AccountVisit, { userId, email, role, hasSecondFactor, signedInAt }: Member): Html {
   const isMe = userId === visit.session.user.id
+  const isOwner = visit.account.role === 'owner'
   const hidden = html`${tokenField(visit.formToken)}${accountField(visit)}<input type="hidden" name="member" value="${userId}">`
   const actions = html`<details class="people-menu"><summary class="button small">Change<span class="unseen"> ${email}</span></summary><div>
   <form method="post" action="/account/members/role">${hidden}
@@ -149,8 +150,8 @@ function memberRow(visit: AccountVisit, { userId, email, role, hasSecondFactor, 
     <button class="button danger">${isMe ? 'Leave this account' : 'Remove from account'}</button></form>
 </div></details>`
   return html`<tr><th scope="row">${email}${isMe && html` <span class="people-me">you</span>`}</th><td>${role}</td>
-<td class="hide">${hasSecondFactor ? 'on' : 'off'}</td><td data-label="Last sign-in:">${lastSignIn(visit, signedInAt)}</td>${
-    visit.account.role === 'owner' && html`<td class="right">${actions}</td>`
+${isOwner && html`<td class="hide">${hasSecondFactor ? 'on' : 'off'}</td>`}<td data-label="Last sign-in:">${lastSignIn(visit, signedInAt)}</td>${
+    isOwner && html`<td class="right">${actions}</td>`
   }</tr>`
 }
 

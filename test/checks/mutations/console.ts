@@ -173,6 +173,13 @@ export const console: readonly Mutation[] = [
     caughtBy: 'test/console/sites.test.ts',
   },
   {
+    name: 'console members: viewers see who has no second factor',
+    file: 'src/console/pages/members.ts',
+    find: 'isOwner && html`<td class="hide">',
+    replace: 'html`<td class="hide">',
+    caughtBy: 'test/console/members.test.ts',
+  },
+  {
     name: 'console settings: a site is deleted whatever was typed',
     file: 'src/console/pages/site-deletion.ts',
     find: '.toLowerCase() !== site.domain)',
