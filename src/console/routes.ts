@@ -7,6 +7,7 @@ import { firstEventRoutes } from './pages/first-event.ts'
 import { invitationRoutes } from './pages/invitation.ts'
 import { keyRoutes } from './pages/keys.ts'
 import { linkRoutes } from './pages/links.ts'
+import { memberRemovalRoutes } from './pages/member-removal.ts'
 import { membersRoutes } from './pages/members.ts'
 import { newSiteRoutes } from './pages/new-site.ts'
 import { resetRoutes } from './pages/reset.ts'
@@ -42,6 +43,7 @@ export const routes: readonly Route[] = [
   ...shareRoutes,
   ...accountRoutes,
   ...membersRoutes,
+  ...memberRemovalRoutes,
   ...securityRoutes,
   ...secondFactorRoutes,
   ...signOnConnectionRoutes,

@@ -124,6 +124,9 @@ export const examples: Readonly<Record<string, Example>> = {
     fields: ({ accountId, memberId }) => ({ account: accountId, member: memberId, role: 'owner' }),
     mistake: ({ accountId, owner }) => ({ account: accountId, member: owner.userId, role: 'viewer' }),
   },
+  'GET /account/members/remove': {
+    address: ({ accountId, memberId }) => `/account/members/remove?account=${accountId}&member=${memberId}`,
+  },
   'POST /account/members/remove': {
     fields: ({ accountId, memberId }) => ({ account: accountId, member: memberId }),
     mistake: ({ accountId, owner }) => ({ account: accountId, member: owner.userId }),

@@ -1,7 +1,7 @@
 import { inTransaction } from '../../stores/postgres.ts'
 import { recordAction } from '../../users/audit-log.ts'
 import { type Invitation, invitationsTo, invite, revokeInvitation } from '../../users/invitations.ts'
-import { changeRole, isRole, type Member, type MemberChange, membersOf, removeMember } from '../../users/members.ts'
+import { changeRole, isRole, type Member, type MemberChange, membersOf } from '../../users/members.ts'
 import { linkAddress } from '../../users/one-time-links.ts'
 import { emailOf, isEmail } from '../../users/users.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
@@ -17,7 +17,6 @@ export const membersRoutes: readonly Route[] = [
   { method: 'GET', path: '/account/members', access: 'member', handle: (visit) => membersPage(visit) },
   { method: 'POST', path: '/account/members/invite', access: 'owner', handle: inviteMember },
   { method: 'POST', path: '/account/members/role', access: 'owner', handle: changeMember },
-  { method: 'POST', path: '/account/members/remove', access: 'owner', handle: dismissMember },
   { method: 'POST', path: '/account/invitations/revoke', access: 'owner', handle: revoke },
 ]
 
@@ -68,24 +67,11 @@ async function changeMember(visit: AccountVisit): Promise<Reply> {
   return afterChange(visit, change, 'role')
 }
 
-async function dismissMember(visit: AccountVisit): Promise<Reply> {
-  const { services, account } = visit
-  const change = await inTransaction(services.postgres, async (transaction) => {
-    const member = await removeMember(transaction, account.accountId, memberId(visit))
-    if (typeof member === 'string') return member
-    await recordAction(transaction, {
-      ...actorOf(visit),
-      accountId: account.accountId,
-      action: 'member.removed',
-      subject: member.email,
-      details: member.role,
-    })
-    return member
-  })
-  return afterChange(visit, change, 'removed')
-}
-
-function afterChange(visit: AccountVisit, change: MemberChange, what: keyof typeof done): Reply | Promise<Reply> {
+export function afterChange(
+  visit: AccountVisit,
+  change: MemberChange,
+  what: keyof typeof done,
+): Reply | Promise<Reply> {
   if (change === 'unknown') throw new Refusal('not_found')
   if (change === 'last owner') return membersPage(visit, { wrong: lastOwner })
   // Who has removed themselves is signed out; the next page says so.
@@ -93,7 +79,7 @@ function afterChange(visit: AccountVisit, change: MemberChange, what: keyof type
 }
 
 /** PostgreSQL refuses a text with a zero byte. */
-const memberId = ({ form }: AccountVisit): string => (form.get('member') ?? '').replaceAll('\0', '')
+export const memberId = ({ form }: AccountVisit): string => (form.get('member') ?? '').replaceAll('\0', '')
 
 async function revoke(visit: AccountVisit): Promise<Reply> {
   const { services, form, account } = visit
@@ -146,8 +132,7 @@ function memberRow(visit: AccountVisit, { userId, email, role, hasSecondFactor, 
   const actions = html`<details class="people-menu"><summary class="button small">Change<span class="unseen"> ${email}</span></summary><div>
   <form method="post" action="/account/members/role">${hidden}
     <button class="button" name="role" value="${role === 'owner' ? 'viewer' : 'owner'}">${role === 'owner' ? 'Make viewer' : 'Make owner'}</button></form>
-  <form method="post" action="/account/members/remove">${hidden}
-    <button class="button danger">${isMe ? 'Leave this account' : 'Remove from account'}</button></form>
+  <a class="button danger" href="${accountPath(visit, '/account/members/remove', { member: userId })}">${isMe ? 'Leave this account' : 'Remove from account'}</a>
 </div></details>`
   return html`<tr><th scope="row">${email}${isMe && html` <span class="people-me">you</span>`}</th><td>${role}</td>
 ${isOwner && html`<td class="hide">${hasSecondFactor ? 'on' : 'off'}</td>`}<td data-label="Last sign-in:">${lastSignIn(visit, signedInAt)}</td>${

@@ -39,7 +39,7 @@ const usualNames: Names = {
 
 async function fillUsual(stores: Stores, things: OwnThings, now: number): Promise<void> {
   const { postgres, clickhouse } = stores
-  const { accountId, siteId, owner, keyId, accountKeyId } = things
+  const { accountId, siteId, owner, memberId, keyId, accountKeyId } = things
   await postgres`UPDATE api_keys SET name = 'Counter on the home page' WHERE id = ${keyId}`
   await postgres`UPDATE api_keys SET name = 'All sites' WHERE id = ${accountKeyId}`
   await setTimeZone(postgres, siteId, 'Europe/Berlin')
@@ -80,6 +80,9 @@ async function fillUsual(stores: Stores, things: OwnThings, now: number): Promis
         FROM generate_series(0, 23) AS hours`
     }
   }
+  const maker = await emailOf(stores, memberId)
+  await postgres`UPDATE api_keys SET created_by = ${maker} WHERE id IN (${keyId}, ${accountKeyId})`
+  await postgres`UPDATE shared_links SET created_by = ${maker} WHERE site_id = ${siteId} AND name = 'Home page'`
   await postgres`
     UPDATE shared_links SET created_by = ${owner.email}, last_used_at = now() - interval '3 hours',
                             expires_at = now() + interval '9 days'
@@ -106,17 +109,18 @@ const longNames: Names = {
   person: (kind) => `${kind}.${'a-very-long-name-'.repeat(13)}`.slice(0, 242),
 }
 
-async function fillLong(stores: Stores, { accountId, siteId, owner }: OwnThings): Promise<void> {
+async function fillLong(stores: Stores, { accountId, siteId, owner, memberId }: OwnThings): Promise<void> {
   const { postgres } = stores
+  const maker = await emailOf(stores, memberId)
   await setHostnames(postgres, siteId, {
     hostnames: Array.from({ length: 12 }, (_, index) => `h${index}.${longDomain.slice(4)}`),
     allowSubdomains: true,
   })
   await setTimeZone(postgres, siteId, 'America/Argentina/ComodRivadavia')
   await setExcludedCountries(postgres, siteId, ['GB', 'GS', 'VC', 'CD', 'UM', 'BQ', 'SH', 'TF', 'IO', 'MK'])
-  await postgres`UPDATE api_keys SET name = ${longText.slice(0, 250)}, created_by = ${owner.email} WHERE account_id = ${accountId}`
+  await postgres`UPDATE api_keys SET name = ${longText.slice(0, 250)}, created_by = ${maker} WHERE account_id = ${accountId}`
   await postgres`
-    UPDATE shared_links SET name = ${longText.slice(0, 250)}, created_by = ${owner.email}, utm_source = ${longText.slice(0, 250)}
+    UPDATE shared_links SET name = ${longText.slice(0, 250)}, created_by = ${maker}, utm_source = ${longText.slice(0, 250)}
     WHERE site_id = ${siteId}`
   await recordEntries(stores, accountId, {
     actors: [owner.email],
@@ -124,6 +128,11 @@ async function fillLong(stores: Stores, { accountId, siteId, owner }: OwnThings)
     key: longText,
     email: owner.email,
   })
+}
+
+async function emailOf({ postgres }: Stores, userId: string): Promise<string> {
+  const [user] = await postgres<{ email: string }[]>`SELECT email FROM users WHERE id = ${userId}`
+  return user?.email as string
 }
 
 const emptyNames: Names = { account: 'Fresh start', domain: 'fresh.example', person: (kind) => `${kind}.fresh` }

@@ -139,6 +139,20 @@ export const users: readonly Mutation[] = [
     caughtBy: 'test/console/members.test.ts',
   },
   {
+    name: 'members: the keys of a removed member go on working',
+    file: 'src/console/pages/member-removal.ts',
+    find: '    await disableKeys(transaction, actor, ended)\n',
+    replace: '',
+    caughtBy: 'test/console/member-removal.test.ts',
+  },
+  {
+    name: 'members: a removal revokes the links of everybody',
+    file: 'src/users/left-behind.ts',
+    find: 'AND created_by = ${email}',
+    replace: 'AND created_by <> ${`not ${email}`}',
+    caughtBy: 'test/console/member-removal.test.ts',
+  },
+  {
     name: 'keys: a form makes a second key after the first was deleted',
     file: 'src/users/key-changes.ts',
     find: 'if (!(await record(transaction, actor, action, key, made)))\n',
