@@ -98,6 +98,9 @@ export function buildConsole({ clientAddress, isEnding, registry, ...given }: Co
     reply.headers(headersOf(request))
     if (isEnding()) reply.header('Connection', 'close')
   })
+  app.addHook('preHandler', async (request) => {
+    if (hasZeroByte(request)) throw new Refusal(isOfLink(request) ? 'closed_link' : 'not_found')
+  })
   app.addHook('onSend', async (request, reply, body) => {
     if (typeof body !== 'string') return body
     const encoding = encodingOf(request.headers['accept-encoding'], body)
@@ -243,6 +246,10 @@ async function inTime<Value>(work: Promise<Value>): Promise<Value> {
 
 const formOf = ({ body }: FastifyRequest): URLSearchParams =>
   body instanceof URLSearchParams ? body : new URLSearchParams()
+
+/** PostgreSQL refuses a text with a zero byte. No page of ours sends one, so whatever it names is unknown. */
+const hasZeroByte = (request: FastifyRequest): boolean =>
+  request.url.includes('%00') || formOf(request).toString().includes('%00')
 
 function send(
   reply: FastifyReply,

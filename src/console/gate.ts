@@ -35,14 +35,11 @@ function accountVisit(visit: UserVisit): AccountVisit {
 
 async function siteVisit(visit: UserVisit): Promise<SiteVisit> {
   const { domain = '' } = visit.params
-  const site = isDomain(domain) ? await findSite(visit.services.postgres, domain) : undefined
+  const site = await findSite(visit.services.postgres, domain)
   const account = visit.memberships.find(({ accountId }) => accountId === site?.accountId)
   if (!site || site.domain !== domain || !account) throw new Refusal('not_found')
   return { ...visit, site, account }
 }
-
-/** PostgreSQL refuses a text with a zero byte. */
-const isDomain = (text: string): boolean => /^[a-z0-9.-]{1,253}$/.test(text)
 
 function refuseViewers({ role }: Membership): void {
   if (role !== 'owner') throw new Refusal('owners_only')

@@ -65,7 +65,7 @@ test('a mistake shows the form again with what was typed, and makes no key', asy
   const mistakes: [Record<string, string>, RegExp][] = [
     [{ name: '  ' }, /Give the key a name/],
     [{ name: 'x'.repeat(61) }, /The name is too long/],
-    [{ name: 'a\u0000b' }, /plain text/],
+    [{ name: 'a\u0001b' }, /plain text/],
     [{ scope: '' }, /Choose what the key may read/],
     [{ expiry: 'soon' }, /Choose when the key expires/],
     [{ expiry: 'date' }, /Enter the date/],

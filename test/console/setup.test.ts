@@ -126,7 +126,7 @@ test('mistakes are explained and keep the address and the link', async (t) => {
   const short = { 'new-password': 'eleven char', 'repeated-password': 'eleven char' }
   for (const [fields, text] of [
     [{ email: 'nobody', ...chosen }, /This is not an email address/],
-    [{ email: 'a\0b@example.com', ...chosen }, /This is not an email address/],
+    [{ email: 'a\x01b@example.com', ...chosen }, /This is not an email address/],
     [{ email: 'maria@example.com', ...short }, /too short. Use at least 12/],
     [{ email: 'maria@example.com', ...chosen, 'repeated-password': 'another' }, /not the same/],
   ] as const) {

@@ -87,7 +87,7 @@ test('a domain that any site has is refused with the same words, and what was ty
     ['new', 'UTC', /cannot be the name of a site/],
     [`${'a'.repeat(260)}.example`, 'UTC', /is not a domain/],
     ['', 'UTC', /is not a domain/],
-    ['zero\0byte.example', 'UTC', /is not a domain/],
+    ['control\x01character.example', 'UTC', /is not a domain/],
     [unknown, 'Mars/Olympus', /Mars\/Olympus is not a time zone/],
     [unknown, '+02:00', /is not a time zone/],
     [unknown, '<b>UTC</b>', /&#60;b&#62;UTC&#60;\/b&#62; is not a time zone/],

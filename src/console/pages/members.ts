@@ -78,13 +78,12 @@ export function afterChange(
   return goTo(accountPath(visit, '/account/members', { done: what }))
 }
 
-/** PostgreSQL refuses a text with a zero byte. */
-export const memberId = ({ form }: AccountVisit): string => (form.get('member') ?? '').replaceAll('\0', '')
+export const memberId = ({ form }: AccountVisit): string => form.get('member') ?? ''
 
 async function revoke(visit: AccountVisit): Promise<Reply> {
   const { services, form, account } = visit
   const { accountId } = account
-  const id = (form.get('invitation') ?? '').replaceAll('\0', '')
+  const id = form.get('invitation') ?? ''
   await inTransaction(services.postgres, async (transaction) => {
     const email = await revokeInvitation(transaction, accountId, id)
     if (email === undefined) throw new Refusal('not_found')

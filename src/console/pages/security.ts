@@ -59,7 +59,7 @@ export async function isOwnPassword(visit: UserVisit): Promise<boolean> {
 async function endOne(visit: UserVisit): Promise<Reply> {
   const { services, form, session } = visit
   const { id, email } = session.user
-  const ended = (form.get('session') ?? '').replaceAll('\0', '')
+  const ended = form.get('session') ?? ''
   await inTransaction(services.postgres, async (transaction) => {
     if (!(await endSessionOf(transaction, id, ended))) throw new Refusal('not_found')
     await recordOfUser(transaction, id, { ...actorOf(visit), action: 'user.session_ended', subject: email })

@@ -46,6 +46,13 @@ export const console: readonly Mutation[] = [
     caughtBy: 'test/console/gate.test.ts',
   },
   {
+    name: 'console gate: a zero byte reaches PostgreSQL',
+    file: 'src/console/app.ts',
+    find: "request.url.includes('%00') ||",
+    replace: "request.url.endsWith('%00') ||",
+    caughtBy: 'test/console/gate.test.ts',
+  },
+  {
     name: 'one port: signing in leads to another host',
     file: 'src/console/signing-in.ts',
     find: '/^\\/(?![/\\\\])[\\x21-\\x7e]*$/',
