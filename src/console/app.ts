@@ -76,6 +76,8 @@ export function buildConsole({ clientAddress, isEnding, registry, ...given }: Co
   }
   const { log } = services
   const cookies = createCookies(services.publicUrl)
+  // Not for subdomains and not in the lists of browsers: other hosts may need http, and such a list cannot be left for months.
+  const overHttps = services.publicUrl.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}
   const app = Fastify({
     logger: false,
     bodyLimit: mostFormBytes,
@@ -95,7 +97,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...given }: Co
   )
 
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers(headersOf(request))
+    reply.headers({ ...headersOf(request), ...overHttps })
     if (isEnding()) reply.header('Connection', 'close')
   })
   app.addHook('preHandler', async (request) => {
@@ -190,7 +192,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...given }: Co
 
   function refuse(reply: FastifyReply, refusal: Refusal): FastifyReply {
     services.refusalTraces.note(refusal.refusal, addressOf(reply.request))
-    return sendRefusal(reply, refusal, themeOf(reply.request))
+    return sendRefusal(reply.headers(overHttps), refusal, themeOf(reply.request))
   }
 
   function addressOf({ raw, headers }: FastifyRequest): string {

@@ -268,6 +268,8 @@ function exchange(
         assert.match(String(headers['referrer-policy']), /^(same-origin|no-referrer)$/)
         const isOpen = isForOtherSites && status === 200
         assert.equal(headers['cache-control'], isOpen ? 'public, max-age=60' : 'no-store')
+        // PUBLIC_URL is http here. A browser that insists on https could not open it any more.
+        assert.equal(headers['strict-transport-security'], undefined)
         assert.deepEqual(
           Object.entries(headers).filter(([name]) => name.startsWith('access-control-')),
           isOpen ? [['access-control-allow-origin', '*']] : [],

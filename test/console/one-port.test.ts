@@ -187,6 +187,19 @@ test('PUBLIC_URL decides about redirects, cookies and forms, whatever the Host h
   }
 })
 
+test('every answer of the console tells browsers to come back over https only', async () => {
+  const page = await ask('/login')
+  const loaded = [...page.text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path)
+  assert.ok(loaded.length > 0)
+  for (const path of [...loaded, '/widget.js', '/account', '/nothing', '/%zz', '/share/unknown']) {
+    const { headers } = await ask(path)
+    assert.deepEqual([path, headers['strict-transport-security']], [path, 'max-age=31536000'])
+  }
+  const refused = await ask('/login', { 'Content-Type': 'application/x-www-form-urlencoded' }, 'POST', 'email=a')
+  for (const { status, headers } of [page, refused, await ask('/', signedIn())])
+    assert.deepEqual([status, headers['strict-transport-security']], [status, 'max-age=31536000'])
+})
+
 test('signing in leads to no other host', async () => {
   for (const next of [
     '//attacker.example',

@@ -53,6 +53,13 @@ export const console: readonly Mutation[] = [
     caughtBy: 'test/console/gate.test.ts',
   },
   {
+    name: 'one port: a refusal says nothing about https',
+    file: 'src/console/app.ts',
+    find: 'sendRefusal(reply.headers(overHttps), ',
+    replace: 'sendRefusal(reply, ',
+    caughtBy: 'test/console/one-port.test.ts',
+  },
+  {
     name: 'one port: signing in leads to another host',
     file: 'src/console/signing-in.ts',
     find: '/^\\/(?![/\\\\])[\\x21-\\x7e]*$/',
