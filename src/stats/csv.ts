@@ -24,11 +24,15 @@ export function csvOf(name: ReportName, rows: readonly ListRow[]): string {
 export const csvLines = (lines: readonly (readonly (string | number)[])[]): string =>
   lines.map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('')
 
-/** A spreadsheet takes a text that begins with one of these for a formula, and visitors choose the texts (decision D-185). */
-const formula = /^[=+\-@\t\r]/
+/**
+ * A spreadsheet takes a cell that begins with one of these for a formula, and visitors choose the texts (decision D-185). Where the comma is
+ * the decimal sign, it splits at semicolons, tabs and line ends, also between our quotes.
+ */
+const formula = /(^|[;\t\r\n]"*)(?=[=+\-@＝＋－＠])/g
+const leadingBlank = /^(?=[\t\r\n])/
 
 function cellOf(value: string | number): string {
   if (typeof value === 'number') return String(value)
-  const inert = formula.test(value) ? `'${value}` : value
+  const inert = value.replace(formula, "$1'").replace(leadingBlank, "'")
   return /[",\r\n]/.test(inert) ? `"${inert.replaceAll('"', '""')}"` : inert
 }

@@ -205,6 +205,20 @@ async function checkDays(
   }
 }
 
+test('a list that is saved has no formula, and is the list of the API', async (t) => {
+  const names = ['=1', 'a;=1', 'a\t＝1', '/cart;jsessionid=1A']
+  const world = await openDashboardWorld(t, 1, (now) =>
+    names.map((name) => ({ at: new Date(now - 3_600_000).toISOString(), name })),
+  )
+  const fields = { range: '7d', limit: '100' }
+  const { text } = await world.csv('events', fields)
+  assert.equal(text, (await world.api('events', fields, { Accept: 'text/csv' })).text)
+  assert.deepEqual(
+    text.split('\r\n').toSorted(),
+    ['', "'=1,1,1", '/cart;jsessionid=1A,1,1', "a\t'＝1,1,1", "a;'=1,1,1", 'name,count,visitors'].toSorted(),
+  )
+})
+
 test('a country that is excluded leaves dashboard, CSV and API at once, and comes back', async (t) => {
   const world = await openDashboardWorld(t, 3)
   const fields = { range: '12m', limit: '100' }

@@ -63,6 +63,43 @@ test('texts are quoted where needed, and one that a spreadsheet would take for a
   assert.deepEqual(names.toSorted(), ["'-2", "'@signup", "'\tx", 'a=b', 'name', '"\'\rx"'].toSorted())
 })
 
+test('a spreadsheet that splits cells at semicolons, tabs or lines finds no formula either', async (t) => {
+  const cells = {
+    ';=cmd()': ";'=cmd()",
+    '/shop;=1+1;+2;-3;@four': "/shop;'=1+1;'+2;'-3;'@four",
+    'a\t=1': "a\t'=1",
+    'a\n=1': '"a\n\'=1"',
+    // Where the comma does not separate cells, the quote of CSV does not quote.
+    'a;"=1': '"a;""\'=1"',
+    'a,b;=1': '"a,b;\'=1"',
+    '\n=1': '"\'\n\'=1"',
+    '＝1': "'＝1",
+    '＋1': "'＋1",
+    '－1': "'－1",
+    '＠one': "'＠one",
+    'a;＝1': "a;'＝1",
+    '-5': "'-5",
+    // These stay as they are.
+    '/cart;jsessionid=1A': '/cart;jsessionid=1A',
+    '/list;v=1;w=-2?a=b&c=+1': '/list;v=1;w=-2?a=b&c=+1',
+    'a; b - c = d': 'a; b - c = d',
+    'me@example.com': 'me@example.com',
+    '１－２＝３': '１－２＝３',
+    "it's; fine": "it's; fine",
+  }
+  const world = await openWorld(t, { now: noon })
+  const at = '2026-11-14T10:00:00Z'
+  await world.record(...Object.keys(cells).map((name) => custom(name, { at, visitor: 'a' })))
+  const { json } = await world.get('/stats/events', 'range=7d&limit=100')
+  const names = (json.data as { name: string }[]).map(({ name }) => name)
+  assert.deepEqual(names.toSorted(), Object.keys(cells).toSorted())
+  const [, ...lines] = records((await world.get('/stats/events', 'range=7d&limit=100', csv)).text)
+  assert.deepEqual(
+    lines,
+    names.map((name) => `${cells[name as keyof typeof cells]},1,1\r\n`),
+  )
+})
+
 test('JSON and CSV have tags of their own, and a 304 answers only the tag of the format that is asked for', async (t) => {
   const world = await openRecorded(t)
   const tags = new Map<string, string>()

@@ -182,9 +182,16 @@ export const stats: readonly Mutation[] = [
   {
     name: 'csv: a text that looks like a formula stays one',
     file: 'src/stats/csv.ts',
-    find: '/^[=+\\-@\\t\\r]/',
-    replace: '/^[=\\-@\\t\\r]/',
+    find: '(?=[=+\\-@',
+    replace: '(?=[=\\-@',
     caughtBy: 'test/contract/csv.test.ts',
+  },
+  {
+    name: 'csv: a formula after a semicolon stays one',
+    file: 'src/stats/csv.ts',
+    find: '(^|[;\\t',
+    replace: '(^|[\\t',
+    caughtBy: 'test/console/dashboard.test.ts',
   },
   {
     name: 'response cache: a client that disconnects cancels the query of the others',
