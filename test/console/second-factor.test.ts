@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import decodeQR from 'qr/decode.js'
 import type { KeySecrets } from '../../src/accounts/keys.ts'
 import { turnOnSecondFactor, useCode } from '../../src/users/second-factor.ts'
+import { createSession } from '../../src/users/sessions.ts'
 import { codeAt, newTotpSecret, stepAt, stepOfCode } from '../../src/users/totp.ts'
+import { createUser, isEmail } from '../../src/users/users.ts'
 import { keySecrets } from '../support/stores.ts'
 import { openConsole, password, type TestConsole, type Visitor } from './console.ts'
 
@@ -32,6 +35,46 @@ test('a code counts in its own step and in the ones beside it', () => {
     accepted.map((step) => step !== undefined && step - stepAt(now)),
     [false, -1, 0, 1, false],
   )
+})
+
+/** What a camera sees: the paths of the picture in black, 3 pixels for each module. */
+function pixelsOf(page: string) {
+  const [, picture = ''] = /<svg class="qr"(.*?)<\/svg>/s.exec(page) ?? []
+  const [, size = 0] = (/viewBox="0 0 (\d+) /.exec(picture) ?? []).map(Number)
+  const [width, height] = [3 * size, 3 * size]
+  const data = new Uint8Array(4 * width * height).fill(255)
+  for (const [, column, row] of picture.matchAll(/M(\d+) (\d+)h1v1h-1z/g)) {
+    for (let pixel = 0; pixel < 9; pixel++) {
+      const at = 4 * (width * (3 * Number(row) + Math.floor(pixel / 3)) + 3 * Number(column) + (pixel % 3))
+      data.fill(0, at, at + 3)
+    }
+  }
+  return { width, height, data }
+}
+
+test('the picture is the link of an app, for every email that is accepted', async (t) => {
+  const { stores, stranger } = await openConsole(t)
+  const start = randomUUID()
+  for (const email of [
+    `${start}@example.com`,
+    `${start.padEnd(242, 'a')}@example.com`,
+    // Every character becomes nine in the link.
+    `${'界'.repeat(216)}${start}@界`,
+  ]) {
+    assert.ok(isEmail(email) && (email.length === 254 || email.length < 50))
+    const visitor = stranger()
+    const id = await createUser(stores.postgres, email, null)
+    visitor.cookies.set(
+      'footfall-session',
+      await createSession(stores.postgres, id, { address: '127.0.0.0', browser: 'A test' }),
+    )
+    const { text } = await visitor.get(page)
+    const [, secret] = /name="secret" value="(\w+)"/.exec(text) ?? []
+    assert.equal(
+      decodeQR(pixelsOf(text)),
+      `otpauth://totp/Footfall:${encodeURIComponent(email)}?secret=${secret}&issuer=Footfall`,
+    )
+  }
 })
 
 /** A user whose second factor is on. No code was used yet. */

@@ -1,3 +1,4 @@
+import { encode } from 'uqr'
 import { inTransaction } from '../../stores/postgres.ts'
 import { recordOfUser } from '../../users/audit-log.ts'
 import { turnOffSecondFactor, turnOnSecondFactor, useCode } from '../../users/second-factor.ts'
@@ -7,7 +8,6 @@ import { accountField, accountPath } from '../account-head.ts'
 import { actorOf } from '../actor.ts'
 import { tokenField } from '../forms.ts'
 import { fault, layout } from '../layout.ts'
-import { qrCode } from '../qr-code.ts'
 import { goTo, type Reply, type Route, show, type UserVisit } from '../route.ts'
 import { judgeWithinLimits } from '../signing-in.ts'
 import { isOwnPassword } from './security.ts'
@@ -92,6 +92,15 @@ ${wrong && fault(wrong)}
   <div class="row"><button class="button first">Turn on</button><a class="button" href="${accountPath(visit, '/account/security')}">Cancel</a></div>
 </form></li></ol>`
   return show(layout({ title: 'Second factor', visit, narrow: true, body }), wrong ? 422 : 200)
+}
+
+/** Dark on light in both themes: not every app reads the reverse. Four modules of margin belong to the code. */
+function qrCode(text: string): Html {
+  const { data, size } = encode(text, { border: 4 })
+  const path = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
+  // A long email makes more modules, not smaller ones: a camera must tell them apart.
+  const width = 5 * size
+  return html`<svg class="qr" viewBox="0 0 ${size} ${size}" width="${width}" height="${width}" role="img" aria-label="QR code for the authenticator app" shape-rendering="crispEdges"><path d="M0 0h${size}v${size}h-${size}z" fill="#fff"/><path d="${path}" fill="#000"/></svg>`
 }
 
 const codesPage = (visit: UserVisit, codes: readonly string[]): Html =>

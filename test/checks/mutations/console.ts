@@ -67,6 +67,13 @@ export const console: readonly Mutation[] = [
     caughtBy: 'test/console/one-port.test.ts',
   },
   {
+    name: 'second factor: the picture has one size for every email',
+    file: 'src/console/pages/second-factor.ts',
+    find: '{ border: 4 }',
+    replace: '{ border: 4, minVersion: 6, maxVersion: 6 }',
+    caughtBy: 'test/console/second-factor.test.ts',
+  },
+  {
     name: 'links: a revoked link still opens',
     file: 'src/users/shared-links.ts',
     find: 'AND revoked_at IS NULL AND (expires_at',
