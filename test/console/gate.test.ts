@@ -1,6 +1,5 @@
 // Every route of the console: not signed in, as a viewer, with ids of another account, and with forms that no page of ours sent.
 import assert from 'node:assert/strict'
-import { request } from 'node:http'
 import { type TestContext, test } from 'node:test'
 import { formTokenOf } from '../../src/console/forms.ts'
 import { isLinkRoute, type Route } from '../../src/console/route.ts'
@@ -11,26 +10,9 @@ import { freshStores } from '../support/fresh-stores.ts'
 import { startProvider } from '../support/provider.ts'
 import { cheapPasswords, openConsole, password } from './console.ts'
 import { addressOf, exampleOf, examples, nameOf } from './route-examples.ts'
+import { type Answer, exchange, type Sent, sendExample } from './route-requests.ts'
 import { dumpTables } from './table-dump.ts'
-import { makeThings, type OwnThings, type Person, type Things, unknownThings } from './things.ts'
-
-interface Answer {
-  status: number
-  location: string | undefined
-  text: string
-}
-
-interface Sent {
-  /** The session of this person. Otherwise somebody who is not signed in but has opened a page. */
-  person?: Person | undefined
-  headers?: Record<string, string | undefined>
-  token?: string | undefined
-  /** Instead of the address and the fields of the example. */
-  address?: string
-  fields?: Record<string, string>
-}
-
-const formCookie = 'a-form-cookie-of-somebody-who-is-not-signed-in'
+import { makeThings, type OwnThings, type Things, unknownThings } from './things.ts'
 
 test('every example belongs to a route', () => {
   assert.deepEqual(Object.keys(examples).sort(), routes.map(nameOf).sort())
@@ -80,25 +62,8 @@ async function openGate(t: TestContext) {
     return makeThings(stores, passwordHash)
   }
 
-  function send(route: Route, things: OwnThings, sent: Sent = {}): Promise<Answer> {
-    const { person, headers = {}, token, address = addressOf(route, things) } = sent
-    const cookie = person ? `footfall-session=${person.cookie}` : `footfall-form=${formCookie}`
-    const fields = sent.fields ?? exampleOf(route).fields?.(things) ?? {}
-    const { form: ofForm, isForOtherSites = false } = exampleOf(route)
-    const own = token ?? formTokenOf(ofForm?.(things).secret ?? person?.cookie ?? formCookie)
-    const form = {
-      Origin: url,
-      'Sec-Fetch-Site': 'same-origin',
-      'Content-Type': 'application/x-www-form-urlencoded',
-      ...headers,
-    }
-    return exchange(url + address, {
-      method: route.method,
-      headers: { Cookie: cookie, ...(route.method === 'POST' ? form : headers) },
-      body: route.method === 'POST' ? new URLSearchParams({ ...(own && { token: own }), ...fields }).toString() : '',
-      isForOtherSites,
-    })
-  }
+  const send = (route: Route, things: OwnThings, sent: Sent = {}): Promise<Answer> =>
+    sendExample(url, route, things, sent)
 
   async function nothingChanges(work: () => Promise<void>): Promise<void> {
     const before = await dumpTables(stores.postgres)
@@ -242,44 +207,3 @@ function addressesWithZeroBytes(route: Route, address: string): string[] {
 
 const fieldsWithZeroBytes = (fields: Record<string, string>): { fields: Record<string, string> }[] =>
   Object.entries(fields).map(([name, value]) => ({ fields: { ...fields, [name]: `${value}\0` } }))
-
-/** Every response has the headers that protect pages. */
-function exchange(
-  address: string,
-  {
-    method,
-    headers,
-    body,
-    isForOtherSites = false,
-  }: { method: string; headers: Record<string, string | undefined>; body: string; isForOtherSites?: boolean },
-): Promise<Answer> {
-  const known = Object.fromEntries(Object.entries(headers).filter(([, value]) => value !== undefined))
-  return new Promise((resolve, reject) => {
-    const sent = request(address, { method, headers: known as Record<string, string> }, async (response) => {
-      let text = ''
-      for await (const chunk of response.setEncoding('utf8')) text += chunk
-      const { statusCode: status = 0, headers } = response
-      const policy = String(headers['content-security-policy'])
-      try {
-        assert.match(policy, /^default-src 'none'; script-src 'self'; style-src 'self';/)
-        assert.match(policy, /frame-ancestors 'none'/)
-        assert.doesNotMatch(policy, /unsafe|https?:|\*/)
-        assert.equal(headers['x-content-type-options'], 'nosniff')
-        assert.match(String(headers['referrer-policy']), /^(same-origin|no-referrer)$/)
-        const isOpen = isForOtherSites && status === 200
-        assert.equal(headers['cache-control'], isOpen ? 'public, max-age=60' : 'no-store')
-        // PUBLIC_URL is http here. A browser that insists on https could not open it any more.
-        assert.equal(headers['strict-transport-security'], undefined)
-        assert.deepEqual(
-          Object.entries(headers).filter(([name]) => name.startsWith('access-control-')),
-          isOpen ? [['access-control-allow-origin', '*']] : [],
-        )
-        resolve({ status, location: headers.location, text })
-      } catch (error) {
-        reject(error)
-      }
-    })
-    sent.on('error', reject)
-    sent.end(body)
-  })
-}

@@ -46,6 +46,13 @@ export const console: readonly Mutation[] = [
     caughtBy: 'test/console/gate.test.ts',
   },
   {
+    name: 'console routes: a viewer reads the audit log',
+    file: 'src/console/pages/audit-log.ts',
+    find: "access: 'owner'",
+    replace: "access: 'member'",
+    caughtBy: 'test/console/route-matrix.test.ts',
+  },
+  {
     name: 'console gate: a zero byte reaches PostgreSQL',
     file: 'src/console/app.ts',
     find: "request.url.includes('%00') ||",
