@@ -4,6 +4,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { longestTouchedSeconds, parts, scriptOf, touchedBy } from '../checks/schedule.ts'
 import { read, root } from './tree.ts'
+import { rightsFaults } from './workflow-rights.ts'
 import { yamlFaults } from './yaml-form.ts'
 
 const workflows = readdirSync(new URL('.github/workflows/', root)).map((name) => `.github/workflows/${name}`)
@@ -15,17 +16,52 @@ for (const file of [...workflows, '.github/ISSUE_TEMPLATE/config.yml', 'compose.
 }
 
 for (const file of workflows) {
-  test(`${file} runs existing scripts with the Node of .node-version and declares its permissions`, () => {
+  test(`${file} runs existing scripts with the Node of .node-version`, () => {
     const text = read(file)
     for (const [path] of text.matchAll(/\.ci\/\w+/g)) assert.ok(existsSync(new URL(path, root)), path)
     for (const [, script = ''] of text.matchAll(/npm run ([\w:]+)(?!\S)/g)) assert.ok(scripts.includes(script), script)
     for (const [, version] of text.matchAll(/node:(\S+)-bookworm/g)) assert.equal(version, read('.node-version').trim())
-    for (const [, action] of text.matchAll(/uses: (\S+)/g)) assert.match(action ?? '', /@v\d+\.\d+\.\d+$/)
     for (const key of ['name', 'on', 'permissions', 'jobs']) assert.match(text, new RegExp(`^${key}:`, 'm'))
     const jobs = text.slice(text.indexOf('\njobs:')).match(/^ {2}\w+:$/gm) ?? []
     assert.equal(text.match(/^ {4}timeout-minutes: \d+$/gm)?.length, jobs.length, 'every job has a time limit')
   })
+
+  test(`${file} gives each job its permissions, pins actions and leaves no token in the checkout`, () =>
+    assert.deepEqual(rightsFaults(read(file)), []))
 }
+
+test('only the job that publishes a release may write, and its token is only in the step that does', () => {
+  const writing = workflows.flatMap((file) =>
+    [...read(file).matchAll(/^ +[\w-]+: write$/gm)].map(([line]) => file + line),
+  )
+  assert.deepEqual(writing, ['.github/workflows/release.yml      contents: write'])
+  const [, ...withToken] = read('.github/workflows/release.yml').split('github.token')
+  assert.equal(withToken.length, 1)
+  assert.match(withToken[0] as string, /^ \}\}\n {8}run: gh release create /)
+})
+
+test('a job without permissions, an action without a commit and a checkout with the token are found', () => {
+  const checkout = `- uses: actions/checkout@${'0123456789'.repeat(4)} # v5.0.0\n        with:\n          persist-credentials: false\n`
+  const good = `permissions: {}\njobs:\n  one:\n    permissions:\n      contents: read\n    steps:\n      ${checkout}      - run: a\n`
+  assert.deepEqual(rightsFaults(good), [])
+  const planted: [part: string, instead: string, fault: RegExp][] = [
+    ['permissions: {}\n', '', /^the workflow has permissions/],
+    ['permissions: {}', 'permissions:\n  contents: write', /^the workflow has permissions/],
+    ['    permissions:\n      contents: read\n', '', /^one: no permissions$/],
+    ['    permissions:\n      contents: read\n', '    permissions: write-all\n', /^one: no permissions$/],
+    ['        with:\n          persist-credentials: false\n', '', /^one: the checkout keeps the token$/],
+    ['persist-credentials: false', 'persist-credentials: true', /^one: the checkout keeps the token$/],
+    [' # v5.0.0', '', /^one: actions\/checkout@\d{40} is not a commit with its version$/],
+    ['@0123456789', '@123456789', /is not a commit with its version$/],
+    [`@${'0123456789'.repeat(4)} # v5.0.0`, '@v5.0.0', /^one: actions\/checkout@v5\.0\.0 is not a commit/],
+    ['- run: a', '- name: a\n        uses: a/b@main', /^one: a\/b@main is not a commit/],
+    ['- run: a\n', '- run: a\n  two:\n    steps:\n      - run: a\n', /^two: no permissions$/],
+  ]
+  for (const [part, instead, fault] of planted) {
+    assert.equal(good.split(part).length, 2, part)
+    assert.match(rightsFaults(good.replace(part, instead)).join('\n'), fault, instead)
+  }
+})
 
 test('the nightly workflow runs every part of .ci/night and .ci/run, each in a job of its own', () => {
   const text = read('.github/workflows/nightly.yml')
