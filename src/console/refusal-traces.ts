@@ -1,5 +1,5 @@
 // Traces of attacks on the console: a counter for each kind of refusal, and one line of the log per kind and minute. The log names no person
-// and no whole address.
+// and no whole address (decision D-210).
 import type { Logger } from 'pino'
 import { Counter, type Registry } from 'prom-client'
 import { truncatedAddress } from './addresses.ts'

@@ -8,7 +8,8 @@ const networks = 200
 const attackedMs = 10_000
 const quietMs = 5_000
 const requestsPerSecond = 200
-const usersPerSecond = 1
+/** A link has the tokens of one page a second. */
+const usersPerSecond = 0.5
 
 export interface Attack {
   seconds: number

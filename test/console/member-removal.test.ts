@@ -33,7 +33,10 @@ async function openWithLeaving(t: TestContext) {
   const makeLink = async (name: string, { of = siteId, by = leaving.email, expiresAt = null as Date | null } = {}) => {
     const link = { name, expiresAt, passwordHash: null, isEmbeddable: false, locked: {} }
     const nonce = randomBytes(16).toString('base64url')
-    return addSharedLink(postgres, { actor: by }, (await findSite(postgres, of)) as Site, { ...link, nonce })
+    return addSharedLink(postgres, keySecrets, { actor: by }, (await findSite(postgres, of)) as Site, {
+      ...link,
+      nonce,
+    })
   }
   const agency = await makeLink('Agency')
   await makeLink('Board', { expiresAt: future })

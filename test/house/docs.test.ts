@@ -158,3 +158,16 @@ test('a path of one machine, a folder beside the repository and a package regist
     assert.deepEqual(placeFaults('a.ts', text), [], text)
   }
 })
+
+test('every test and check that docs/threat-model.md names exists', () => {
+  const text = read('docs/threat-model.md')
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  const files = text.match(/\btest\/[\w./-]*\w/g) ?? []
+  const checks = text.match(/\bcheck:\w+/g) ?? []
+  assert.ok(files.length > 15 && checks.length > 8)
+  const missing = [
+    ...files.filter((file) => !existsSync(new URL(file, root))),
+    ...checks.filter((check) => !scripts[check]),
+  ]
+  assert.deepEqual(missing, [])
+})

@@ -117,8 +117,8 @@ await runCheck(
     if (Object.keys(others).length > 0) check.fault('other answers of the link', JSON.stringify(others))
 
     await pause(25_000) // until the limits of the link are as before
-    const open = (opened: string) => () =>
-      ask(`${sharedLinkPath(opened)}?utm_source=open${sent++}`, agents.link, { 'X-Forwarded-For': '192.0.2.1' })
+    const open = (opened: string, address: string) => () =>
+      ask(`${sharedLinkPath(opened)}?utm_source=open${sent++}`, agents.link, { 'X-Forwarded-For': address })
     const attacked = await underAttack(check, {
       seconds: attack,
       most: attackMost,
@@ -127,7 +127,7 @@ await runCheck(
         ask(sharedLinkPath(randomBytes(index % 2 ? 32 : 38).toString('base64url')), agents.link, {
           'X-Forwarded-For': address,
         }),
-      users: { 'a link': open(token), 'an older link': open(older) },
+      users: { 'a link': open(token, '192.0.2.1'), 'an older link': open(older, '192.0.2.2') },
       expected: 200,
     })
     return { ...result, shown, refused, ...attacked, steal, busyShare: load }
