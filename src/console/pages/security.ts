@@ -108,9 +108,11 @@ ${
   return show(layout({ title: 'Your sign-in', visit, body }), wrong ? 422 : 200)
 }
 
-const wrongCodesNotice = (count: number, { at, address }: { at: Date; address: string }, now: number): Html =>
-  fault(html`<b>Somebody typed your password and a wrong code</b>, ${count === 1 ? 'once' : `${count} times`}, the last time ${timeElement(at, relativeText(at, now))}
-from ${address}. If that was not you, somebody knows your password: change it here. The second factor has kept them out.`)
+function wrongCodesNotice(count: number, { at, address }: { at: Date; address: string }, now: number): Html {
+  const last = html`${timeElement(at, relativeText(at, now))} from ${address}`
+  return fault(html`<b>Somebody typed your password and a wrong code</b> ${count === 1 ? last : html`${count} times, last ${last}`}.
+If that was not you, somebody knows your password: change it here. The second factor has kept them out.`)
+}
 
 const passwordForm = (visit: UserVisit): Html => html`
 <form class="card form people-form" method="post" action="/account/password">

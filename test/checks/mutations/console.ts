@@ -125,8 +125,8 @@ export const console: readonly Mutation[] = [
   {
     name: 'traces: wrong passwords leave none',
     file: 'src/console/signing-in.ts',
-    find: '  if (verdict === undefined) services.refusalTraces.note(`wrong_${what}`, sender.clientAddress)\n',
-    replace: '',
+    find: 'if (verdict === undefined) services.refusalTraces',
+    replace: 'if (verdict === null) services.refusalTraces',
     caughtBy: 'test/console/refusal-traces.test.ts',
   },
   {
