@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { listKeys } from '../accounts/keys.ts'
+import { secondFactorsBySecret } from '../users/second-factor.ts'
 import { type Command, CommandError, positionals, text } from './command.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -59,18 +60,19 @@ const rotate: Command = {
       data: { KEY_SECRETS },
       show: (terminal) =>
         `KEY_SECRETS=${KEY_SECRETS}\n\n${terminal.dim(
-          `${warning}\nNew keys use version ${version}. When footfall secret status shows no keys for an older version,\nyou can remove that version.`,
+          `${warning}\nNew keys use version ${version}. When footfall secret status shows that an older version is unused,\nyou can remove it.`,
         )}`,
     }
   },
 }
 
 const status: Command = {
-  summary: 'Show how many keys use each secret',
+  summary: 'Show how many keys and second factors use each secret',
   usage: '',
   async run(input, { config, postgres }) {
     positionals(input, [])
     const keys = await listKeys(postgres)
+    const secondFactors = await secondFactorsBySecret(postgres, config.KEY_SECRETS)
     const configured = config.KEY_SECRETS.map(({ version }) => version)
     const versions = [...new Set([...configured, ...keys.map(({ secretVersion }) => secretVersion)])].sort(
       (a, b) => b - a,
@@ -79,26 +81,28 @@ const status: Command = {
       version,
       configured: configured.includes(version),
       keys: keys.filter(({ secretVersion }) => secretVersion === version).length,
+      secondFactors: secondFactors.get(version) ?? 0,
     }))
     return {
       data: rows,
       show: (terminal) =>
         terminal.table(
-          ['VERSION', 'KEYS', 'STATE'],
-          rows.map(({ version, keys }) => [
+          ['VERSION', 'KEYS', 'SECOND FACTORS', 'STATE'],
+          rows.map(({ version, keys, secondFactors }) => [
             String(version),
             String(keys),
-            stateOf(version, keys, configured, terminal),
+            String(secondFactors),
+            stateOf(version, keys + secondFactors, configured, terminal),
           ]),
         ),
     }
   },
 }
 
-function stateOf(version: number, keys: number, configured: readonly number[], terminal: Terminal): string {
+function stateOf(version: number, uses: number, configured: readonly number[], terminal: Terminal): string {
   if (!configured.includes(version)) return terminal.bad('missing from KEY_SECRETS: its keys do not work')
   if (version === configured[0]) return 'used for new keys'
-  return keys === 0 ? 'unused: you can remove it from KEY_SECRETS' : 'used by existing keys'
+  return uses === 0 ? 'unused: you can remove it from KEY_SECRETS' : 'in use'
 }
 
 export const secret = { create, rotate, status }

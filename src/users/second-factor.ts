@@ -40,6 +40,16 @@ export async function recoveryCodesLeft(postgres: Postgres, userId: string): Pro
   return row?.left ?? 0
 }
 
+/** How many second factors can be read with each version of KEY_SECRETS. One that no version can read is not counted. */
+export async function secondFactorsBySecret(postgres: Postgres, secrets: KeySecrets): Promise<Map<number, number>> {
+  const rows = await postgres<{ id: string; sealed: Buffer }[]>`
+    SELECT id, totp_secret AS sealed FROM users WHERE totp_secret IS NOT NULL`
+  const versionOf = ({ id, sealed }: { id: string; sealed: Buffer }) =>
+    secrets.find((secret) => unseal([secret], id, sealed) !== undefined)?.version
+  const byVersion = Map.groupBy(rows, versionOf)
+  return new Map(secrets.map(({ version }) => [version, byVersion.get(version)?.length ?? 0]))
+}
+
 /** Accepts each code of an app and each recovery code once, also if it comes twice at the same time. */
 export async function useCode(
   postgres: Postgres,

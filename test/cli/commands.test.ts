@@ -208,6 +208,7 @@ test('secrets: the first, a new one in front of it, and how many keys use each',
   assert.equal(keys.find((one: { id: string }) => one.id === made.id).secretVersion, 2)
   const dropped = { ...installation.environment, KEY_SECRETS: fresh }
   assert.match((await runFootfall(['secret', 'status'], dropped)).stdout, /1 .*missing from KEY_SECRETS/)
+  assert.match((await runFootfall(['secret', 'status'], rotated)).stdout, /VERSION +KEYS +SECOND FACTORS +STATE\n/)
   const nothing = await runFootfall(['secret', 'create'], { PATH: process.env.PATH ?? '' })
   assert.match(nothing.stdout, /^KEY_SECRETS=1:[\w-]{43}\n$/)
 })

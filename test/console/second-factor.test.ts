@@ -3,7 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import decodeQR from 'qr/decode.js'
 import type { KeySecrets } from '../../src/accounts/keys.ts'
-import { turnOnSecondFactor, useCode } from '../../src/users/second-factor.ts'
+import { secondFactorsBySecret, turnOnSecondFactor, useCode } from '../../src/users/second-factor.ts'
 import { createSession } from '../../src/users/sessions.ts'
 import { codeAt, newTotpSecret, stepAt, stepOfCode } from '../../src/users/totp.ts'
 import { createUser, isEmail } from '../../src/users/users.ts'
@@ -110,6 +110,18 @@ test('password, then code; in between nobody is signed in', async (t) => {
   const done = await giveCode(visitor, ` ${user.code().slice(0, 3)} ${user.code().slice(3)}`)
   assert.deepEqual([done.status, done.headers.get('location')], [303, '/account'])
   assert.equal(await isSignedIn(visitor), true)
+})
+
+test('a second factor counts for the secret that it needs, until a code is used', async (t) => {
+  const console = await openConsole(t)
+  const { postgres } = console.stores
+  const older = { version: 1_001, secret: randomBytes(32) }
+  const secrets: KeySecrets = [...keySecrets, older]
+  const user = await withSecondFactor(console, [older])
+  const counted = async () => (await secondFactorsBySecret(postgres, secrets)).get(older.version)
+  assert.equal(await counted(), 1)
+  assert.equal(await useCode(postgres, secrets, { userId: user.id, code: user.code(), now: Date.now() }), 'app')
+  assert.equal(await counted(), 0)
 })
 
 test('a code works once, one after the other and at the same time', async (t) => {
