@@ -1,5 +1,5 @@
 // Limits of shared links: whoever has a link must not slow the API (decision D-188). A request costs as many tokens as it may run queries.
-// Counted in memory, before the link is read; a token that no link has never gets here (decision D-208).
+// Counted in memory, before the link is read. A request with a made-up token is refused earlier and not counted (decision D-208).
 import { createNetworkBuckets } from '../process/network-buckets.ts'
 import { createBuckets } from '../process/token-buckets.ts'
 

@@ -34,7 +34,7 @@ export function traceRefusals(registry: Registry, log: Logger): RefusalTraces {
     registers: [registry],
   })
   for (const reason of Object.keys(kinds)) refused.inc({ reason }, 0)
-  /** Those that no line has told of yet, by kind, for a minute after each line. */
+  /** Refusals since the last line of a kind. A kind is in here for a minute after each of its lines. */
   const untold = new Map<Kind, { count: number; address: string }>()
 
   function tell(kind: Kind, count: number, address: string): void {

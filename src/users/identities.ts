@@ -52,8 +52,8 @@ export async function identityOf(
 }
 
 /**
- * Disconnects the user from one issuer, or from every one: an issuer that is not configured now may be again. Records it, and returns what
- * was connected, in words.
+ * Disconnects the user from one issuer, or from all of them, also from one that is not configured now: it may be configured again. Writes
+ * an entry for each to the audit log, and returns what was connected, in words.
  */
 export async function disconnectIdentities(
   transaction: Postgres,

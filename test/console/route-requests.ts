@@ -1,4 +1,4 @@
-// Real requests to the routes of the console: the example of each, sent by anybody, with its form.
+// Sends the example request of a route over HTTP, as any person, with the form that belongs to it.
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
 import { formTokenOf } from '../../src/console/forms.ts'

@@ -16,10 +16,7 @@ export const invitationRoutes: readonly Route[] = [
   { method: 'POST', path: '/invitation/:token', access: 'everyone', handle: accept },
 ]
 
-/**
- * Who the visitor is, by the session alone: whether the invited address has a user, nobody learns who cannot sign in with it (decision
- * D-213).
- */
+/** Who the visitor is, judged by the session alone: the page must not tell whether the invited address has a user (decision D-213). */
 type Standing = 'not signed in' | 'signed in' | 'somebody else'
 
 async function invitationOf({ services: { postgres }, params, session }: Visit) {

@@ -27,7 +27,7 @@ const events = 50_000
 await runCheck(
   {
     name: 'share',
-    // The median of a phase with the link is at most this many times the one without. `attack`: its seconds.
+    // The median of a phase with the link is at most this many times the one without. `attack`: how many seconds the attack lasts.
     options: { rounds: 8, most: 1.5, attack: 60, 'attack-most': 3 },
     seconds: ({ rounds, attack }) => 240 + (rounds * 3 * phaseMs) / 1000 + 2 * attack,
   },

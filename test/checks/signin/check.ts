@@ -27,7 +27,7 @@ type Times = Record<Traffic, number[]>
 await runCheck(
   {
     name: 'signin',
-    // Times of a phase with sign-ins are at most this many times those without. `attack`: its seconds.
+    // Times of a phase with sign-ins are at most this many times those without. `attack`: how many seconds the attack lasts.
     options: { rounds: 8, most: 1.5, attack: 60, 'attack-most': 3 },
     seconds: ({ rounds, attack }) => 240 + (rounds * 2.5 * phaseMs) / 1000 + 2 * attack,
   },
