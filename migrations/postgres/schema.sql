@@ -471,17 +471,16 @@ BEGIN
     UPDATE deleted_sites SET waiting_since = now(), reopened_at = clock_timestamp(), erased_at = NULL, rewritten_at = NULL, purged_at = NULL
     WHERE erased_at IS NOT NULL AND id NOT IN (SELECT id FROM sites);
     -- What is left of events before that day is rolled up and dropped again.
-    UPDATE retention SET events_from = retained_from, rolled_up_at = now(), rolled_up_before = least(retained_from, coalesce(
-        (SELECT date_trunc('month', max(last)) + interval '1 month' FROM jsonb_to_recordset(kept) AS one (last date)),
-        '1970-01-01')::date);
+    UPDATE retention SET events_from = retained_from, rolled_up_at = now(), rolled_up_before = '1970-01-01';
     INSERT INTO rollup_coverage (site_id, version, days, written_days)
     SELECT site_id, version, days, days
     FROM (
         SELECT site_id, version, range_agg(daterange(first, last, '[]')) AS days
-        FROM jsonb_to_recordset(kept) AS one (site_id text, version integer, first date, last date)
+        FROM jsonb_to_recordset(kept) AS one (site_id text, version integer, first date, last date, shard smallint)
+            -- A process of the version before this one does not name the shard.
+            JOIN sites ON id = site_id AND sites.shard = coalesce(one.shard, sites.shard)
         GROUP BY site_id, version
-    ) AS of_version
-    WHERE site_id IN (SELECT id FROM sites);
+    ) AS of_version;
     -- A process that runs may remember numbers of the earlier epoch.
     PERFORM setval('rollup_runs_id_seq', next::bigint << 32), setval('site_holds', next::bigint << 32),
         setval('replica_gap_marks', next::bigint << 32), setval('today_versions', 1 + floor(random() * 1e9)::bigint);

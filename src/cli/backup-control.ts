@@ -40,11 +40,6 @@ export const notInBackup: Readonly<Record<string, string>> = {
   one_time_links: 'A link that was used since must not work again.',
 }
 
-export async function rolledUpBefore(control: TransactionSql): Promise<string> {
-  const [row] = await control<[{ day: string }]>`SELECT rolled_up_before::text AS day FROM retention`
-  return row.day
-}
-
 export function contentOf(control: TransactionSql, table: (typeof controlTables)[number]): Fragment {
   if (table === 'imports') return importsWithoutSalts(control)
   if (table === 'deleted_sites') return deletedSitesWithCopies(control)
@@ -66,13 +61,13 @@ const deletedSitesWithCopies = (control: TransactionSql): Fragment => control`(
     FROM site_moves JOIN sites ON sites.id = site_id WHERE moved_at IS NULL
   )`
 
-/** The days whose events were dropped (decision D-79). All others are rolled up again. */
+/** The days whose events were dropped or are about to be (decision D-79). All others are rolled up again. */
 const rolledUpForGood = (control: TransactionSql): Fragment => control`(
-    SELECT site_id, version, days * gone AS days, months * gone AS months,
-      days * gone AS written_days, months * gone AS written_months, changed_at
+    SELECT site_id, version, days * old AS days, months * old AS months,
+      written_days * old AS written_days, written_months * old AS written_months, changed_at
     FROM rollup_coverage,
-      (SELECT datemultirange(daterange(NULL, rolled_up_before)) AS gone FROM retention) AS dropped
-    WHERE days && gone
+      (SELECT datemultirange(daterange(NULL, events_from)) AS old FROM retention) AS retained
+    WHERE written_days && old OR written_months && old
   )`
 
 export async function writeControlTable(postgres: TransactionSql, table: Fragment, path: string): Promise<number> {

@@ -15,6 +15,7 @@ import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { TransactionSql } from 'postgres'
 import { siteTables } from '../erasure/rows.ts'
+import { retainedFrom } from '../rollups/coverage.ts'
 import { noteKeptDays } from '../rollups/ledger.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { date, type Sql, sql } from '../stores/clickhouse-sql.ts'
@@ -22,7 +23,7 @@ import { pendingMigrations } from '../stores/migrate.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { byShard } from '../stores/stores.ts'
 import { withSnapshot } from '../traffic/snapshot.ts'
-import { contentOf, controlTables, readControlTable, rolledUpBefore, writeControlTable } from './backup-control.ts'
+import { contentOf, controlTables, readControlTable, writeControlTable } from './backup-control.ts'
 import { type Command, CommandError, type Context, positionals } from './command.ts'
 import { showProgress } from './terminal.ts'
 
@@ -67,11 +68,11 @@ async function writeBackup(context: Context, folder: string): Promise<Manifest |
     for (const table of controlTables) {
       rows[table] = await writeControlTable(control, contentOf(control, table), join(folder, `${table}.jsonl`))
     }
-    const before = await rolledUpBefore(control)
+    const before = await retainedFrom(control)
     const progress = showProgress(context.progressTo, 'Backing up', 'tables')
     for (const [index, table] of trafficTables.entries()) {
       progress.update(index, trafficTables.length)
-      // Only the rollups of days whose events were dropped (decision D-79); all others can be rebuilt from the events.
+      // Only the rollups of days whose events were dropped or are about to be (decision D-79); all others can be rebuilt from the events.
       const until = isRollups(table) ? before : undefined
       rows[table] = 0
       for (const clickhouse of context.cluster.shards) {
@@ -121,7 +122,7 @@ export const restore: Command = {
       const path = join(folder, `${table}.jsonl`)
       rows[table] = await readControlTable(context.postgres, table, path).catch(damaged(path))
     }
-    for (const shard of byShard(context)) await noteKeptDays(shard, '1970-01-01')
+    for (const shard of byShard(context)) await noteKeptDays(shard)
     // Collectors forget what they knew about the old one.
     await context.postgres`UPDATE ledger SET installation = gen_random_uuid()`
     const wrong = Object.entries(manifest.rows).filter(

@@ -73,7 +73,7 @@ async function moveWithLease({ postgres, cluster }: AllStores, options: MoveOpti
       await copyRest(copy, compareMs)
       await refuseIfBehind(target)
       await onStep('changing')
-      await noteKeptDays({ postgres, clickhouse: target }, '1970-01-01', siteId)
+      await noteKeptDays({ postgres, clickhouse: target }, { siteId })
       if (!(await changeShard(postgres, siteId, hold, stalestReader))) {
         await eraseAgain(postgres, [siteId]) // it may have been deleted, and rows were written since
         throw new CannotMove('The site was deleted, or its events were held back for too long.')

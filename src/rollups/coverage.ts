@@ -1,6 +1,6 @@
 // What is known about a site's days: which are rolled up, which are settled, and how far back events reach. It is part of the site, so
 // every API process learns of a change within a second.
-import type { PendingQuery, Row } from 'postgres'
+import type { PendingQuery, Row, TransactionSql } from 'postgres'
 import type { DayRange } from '../calendar/days.ts'
 import { intersect } from '../calendar/days.ts'
 import type { Postgres } from '../stores/postgres.ts'
@@ -86,7 +86,7 @@ export const rolledUpDays = (ranges: readonly DayRange[], versions: readonly Rol
     .filter(({ days }) => days.length > 0)
 
 /** The first day whose events are retained, `YYYY-MM-DD`. Nothing is written for earlier days (decision D-80). */
-export async function retainedFrom(postgres: Postgres): Promise<string> {
+export async function retainedFrom(postgres: Postgres | TransactionSql): Promise<string> {
   const [row] = await postgres<[{ events_from: string }]>`SELECT events_from::text FROM retention`
   return row.events_from
 }

@@ -28,15 +28,17 @@ export async function noteInClickHouse({ postgres, clickhouse }: Stores): Promis
 }
 
 /**
- * Notes which versions have the days from this one on that are rolled up for good, of the sites of the shard or of one that moves there. Call
- * it before their events are dropped, so that a later epoch can read them. To note a day twice does no harm.
+ * Notes which versions have the days that cannot change any more, of the sites of the shard or of one that moves there. Call it before their events are dropped, so that a later epoch can read them. To note a day twice does no harm.
  */
-export async function noteKeptDays({ postgres, clickhouse }: Stores, from: string, siteId?: string): Promise<void> {
+export async function noteKeptDays(
+  { postgres, clickhouse }: Stores,
+  { from = '1970-01-01', before = '9999-12-31', siteId }: { from?: string; before?: string; siteId?: string } = {},
+): Promise<void> {
   const isOfShard = siteId === undefined ? postgres`shard = ${clickhouse.shard}` : postgres`sites.id = ${siteId}`
   const pages = postgres<{ site_id: string; version: number; first: string; last: string }[]>`
     SELECT site_id, version, lower(range)::text AS first, (upper(range) - 1)::text AS last
     FROM rollup_coverage JOIN sites ON sites.id = site_id, retention,
-      unnest(days * datemultirange(daterange(${from}::text::date, rolled_up_before))) AS range
+      unnest(days * datemultirange(daterange(${from}::text::date, least(events_from, ${before}::text::date)))) AS range
     WHERE ${isOfShard}`
   for await (const page of pages.cursor(10_000)) {
     // Once their events are dropped, nothing else tells which rows to read.
@@ -45,10 +47,14 @@ export async function noteKeptDays({ postgres, clickhouse }: Stores, from: strin
   }
 }
 
-/** Notes all days if none were: an installation may have dropped events before there was this table. */
+/**
+ * An installation may have dropped events before there was this list. The list is also empty in a ClickHouse that was restored from before
+ * the first drop: it has the events of such days, and not the rows that PostgreSQL names. So only days before its first event are noted.
+ */
 export async function noteEarlierKeptDays(stores: Stores): Promise<void> {
-  const [row] = await stores.clickhouse.rowsPatiently<{ rows: number }>(sql`SELECT count() AS rows FROM kept_days`)
-  if (row?.rows === 0) await noteKeptDays(stores, '1970-01-01')
+  const [row] = await stores.clickhouse.rowsPatiently<{ isEmpty: number; before: string | null }>(sql`
+    SELECT count() = 0 AS "isEmpty", (SELECT minOrNull(toStartOfMonth(day)) FROM events) AS before FROM kept_days`)
+  if (row?.isEmpty) await noteKeptDays(stores, row.before === null ? {} : { before: row.before })
 }
 
 interface Noted {
@@ -120,7 +126,10 @@ async function beginEpoch({ postgres, cluster }: AllStores): Promise<void> {
 
 async function keptDays(stores: Stores): Promise<object[]> {
   await noteEarlierKeptDays(stores)
-  return stores.clickhouse.rowsPatiently(sql`SELECT DISTINCT site_id, version, first, last FROM kept_days`)
+  const { clickhouse } = stores
+  return clickhouse.rowsPatiently(
+    sql`SELECT DISTINCT site_id, version, first, last, ${uint(clickhouse.shard)} AS shard FROM kept_days`,
+  )
 }
 
 interface Copy {

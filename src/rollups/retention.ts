@@ -169,7 +169,7 @@ export async function dropRolledUp(stores: AllStores, patience = stalestReader):
   for (const clickhouse of cluster.shards) if (await isIncomplete(clickhouse)) return []
   for (const [index, clickhouse] of cluster.shards.entries()) {
     await noteEarlierKeptDays({ postgres, clickhouse })
-    await noteKeptDays({ postgres, clickhouse }, dayOf(first))
+    await noteKeptDays({ postgres, clickhouse }, { from: dayOf(first) })
     await noteInClickHouse({ postgres, clickhouse })
     for (const month of due[index] ?? []) await dropMonth(clickhouse, month)
   }

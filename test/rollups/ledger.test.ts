@@ -195,6 +195,23 @@ test('days whose events are gone stay readable in a new epoch', async (t) => {
   assert.equal(await installation.views('2024-01-01'), 12)
 })
 
+test('a ClickHouse from before retention has the events of dropped days again: they count, also after the next retention', async (t) => {
+  const installation = await openInstallation(t)
+  await installation.record('2024-03-10', '2024-03-11', '2026-11-10')
+  await installation.dumpClickHouse()
+  const applyRetention = async (): Promise<string[]> => {
+    await declareRetention(installation.all().postgres, '2024-10-01')
+    await rollUpBeforeDropping(installation.all(), {})
+    return dropRolledUp(installation.all(), '0 seconds')
+  }
+  assert.deepEqual(await applyRetention(), ['202403'])
+  await installation.restoreClickHouse()
+  assert.equal(await installation.verify(), 'ClickHouse')
+  assert.equal(await installation.views('2024-01-01'), 9)
+  assert.deepEqual(await applyRetention(), ['202403'])
+  assert.equal(await installation.views('2024-01-01'), 9)
+})
+
 test('the same databases, also a standby that has every change, begin no epoch', async (t) => {
   const installation = await openInstallation(t)
   assert.equal(await installation.verify(), undefined)

@@ -34,8 +34,22 @@ export const rollups: readonly Mutation[] = [
   {
     name: 'ledger: the versions of dropped days are not noted',
     file: 'src/rollups/retention.ts',
-    find: '    await noteEarlierKeptDays({ postgres, clickhouse })\n    await noteKeptDays({ postgres, clickhouse }, dayOf(first))\n',
+    find: '    await noteEarlierKeptDays({ postgres, clickhouse })\n    await noteKeptDays({ postgres, clickhouse }, { from: dayOf(first) })\n',
     replace: '',
+    caughtBy: 'test/rollups/ledger.test.ts',
+  },
+  {
+    name: 'ledger: PostgreSQL tells an older ClickHouse which days it has kept',
+    file: 'src/rollups/ledger.ts',
+    find: 'row.before === null ? {} : { before: row.before }',
+    replace: '{}',
+    caughtBy: 'test/rollups/ledger.test.ts',
+  },
+  {
+    name: 'ledger: events that an older ClickHouse has back are dropped without rolling them up',
+    file: 'migrations/postgres/0016_kept_days.sql',
+    find: "rolled_up_before = '1970-01-01'",
+    replace: 'rolled_up_before = retained_from',
     caughtBy: 'test/rollups/ledger.test.ts',
   },
   {
