@@ -85,6 +85,16 @@ async function ownServer(url: string, port: number, folder: string, launch: () =
     child.stderr?.resume()
     await untilItListens(port, child)
   }
+  /** A child of a killed PostgreSQL may live a moment longer, and PostgreSQL does not start beside it. */
+  async function startAgain(attempts = 20): Promise<void> {
+    try {
+      await start()
+    } catch (error) {
+      if (attempts === 0 || isRunning()) throw error
+      await new Promise((resolve) => setTimeout(resolve, 250))
+      await startAgain(attempts - 1)
+    }
+  }
   const isRunning = () => child !== undefined && child.exitCode === null && child.signalCode === null
   async function kill() {
     if (!isRunning()) return
@@ -113,7 +123,7 @@ async function ownServer(url: string, port: number, folder: string, launch: () =
     signal,
     isRunning,
     kill,
-    start,
+    start: startAgain,
     async remove() {
       await kill()
       process.off('exit', removeAtExit)

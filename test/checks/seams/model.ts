@@ -68,9 +68,12 @@ export const withRetention = ({ settings, traffic }: Model, eventsFrom: string):
   traffic: { ...traffic, eventsFrom },
 })
 
-/** The two were of different moments. What one of them knows about retention holds. */
-export const restored = (settings: Settings, traffic: Traffic): Model =>
-  withRetention({ settings, traffic }, [settings.eventsFrom, traffic.eventsFrom].sort().at(-1) as string)
+/** The two were of different moments. What one of them knows about retention holds, and rows of deleted sites are erased again. */
+export function restored(settings: Settings, traffic: Traffic): Model {
+  const events = new Map([...traffic.events].filter(([id]) => !settings.deleted.includes(id)))
+  const eventsFrom = [settings.eventsFrom, traffic.eventsFrom].sort().at(-1) as string
+  return withRetention({ settings, traffic: { ...traffic, events } }, eventsFrom)
+}
 
 export function withSite(settings: Settings, changed: SiteSettings): Settings {
   return { ...settings, sites: settings.sites.map((site) => (site.id === changed.id ? changed : site)) }

@@ -74,7 +74,9 @@ export async function takeWalk(
     }
     return undefined
   } finally {
-    await walk.away?.start() // a step that failed leaves it down
+    // A step that failed leaves a server down.
+    await servers.postgres.start()
+    await walk.away?.start()
     await installation.close()
   }
 }
