@@ -27,8 +27,8 @@ export const cli: readonly Mutation[] = [
   {
     name: 'retention: a backup omits what cannot be rolled up again',
     file: 'src/cli/backup.ts',
-    find: 'const before = await rolledUpBefore(control)',
-    replace: "const before = (await rolledUpBefore(control)) && '1970-01-01'",
+    find: 'const before = await retainedFrom(control)',
+    replace: "const before = (await retainedFrom(control)) && '1970-01-01'",
     caughtBy: 'test/cli/backup.test.ts',
   },
   {
