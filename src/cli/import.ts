@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
-import { openCountries } from '../collector/enrich/country.ts'
+import { openCountries } from '../enrichment/country.ts'
 import { FileFaults, type ImportFile, importFile } from '../importing/job.ts'
 import { whileOnItsShard } from '../moving/writing.ts'
 import { type Command, CommandError, positionals, text } from './command.ts'

@@ -1,4 +1,4 @@
-import type { Channel } from '../../traffic/channel.ts'
+import type { Channel } from '../traffic/channel.ts'
 import { domains, names, type SourceKind } from './channel-rules.ts'
 import type { Source } from './source.ts'
 

@@ -4,9 +4,9 @@ import { isIP } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { LRUCache } from 'lru-cache'
 import { Reader, type Response } from 'mmdb-lib'
-import { HintedError } from '../../process/error-hints.ts'
-import { unmapped } from '../../process/ip-address.ts'
-import { type CountryCode, isCountryCode } from '../../traffic/country.ts'
+import { HintedError } from '../process/error-hints.ts'
+import { unmapped } from '../process/ip-address.ts'
+import { type CountryCode, isCountryCode } from '../traffic/country.ts'
 
 export interface Countries {
   /** ZZ when the file does not have the address. */

@@ -1,4 +1,4 @@
-import type { Device } from '../../traffic/device.ts'
+import type { Device } from '../traffic/device.ts'
 
 // Android televisions say Android without Mobile, as tablets do.
 const television = /\bTV\b|SmartTV|SMART-TV|GoogleTV|AppleTV|BRAVIA|\bAFT[A-Z]|CrKey|Roku|Web0S/

@@ -1,5 +1,5 @@
 // What a session is (decisions D-4 and D-5). Midnight needs no rule here: a new day gives a visitor a new id.
-import type { Channel } from '../../traffic/channel.ts'
+import type { Channel } from '../traffic/channel.ts'
 
 /** A gap of exactly this length does not end a session. */
 export const sessionGapMs = 1_800_000

@@ -1,4 +1,4 @@
-import type { Site } from '../../accounts/sites.ts'
+import type { Site } from '../accounts/sites.ts'
 
 /** Where a visit came from, according to the URL of its first page and the browser's referrer. */
 export interface Source {

@@ -1,6 +1,12 @@
 import { createHmac, type KeyObject } from 'node:crypto'
-import type { TrafficEvent } from '../../traffic/event.ts'
-import type { Sender } from './hit.ts'
+import type { TrafficEvent } from '../traffic/event.ts'
+
+/** Who sent a request. Kept in memory only, and only as long as the request; a user agent on its own for up to a minute (bots). */
+export interface Sender {
+  ip: string
+  userAgent: string
+  secChUaMobile: string | undefined
+}
 
 /** 64 bits in decimal, valid for one site and day (decision D-3). The address and the user agent are not passed on from here. */
 export function visitorIdOf(

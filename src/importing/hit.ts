@@ -1,8 +1,8 @@
 // Checks one record of a file and reads it as a hit. docs/import.md lists the fields.
 
-import type { Countries } from '../collector/enrich/country.ts'
-import { deviceOf } from '../collector/enrich/device.ts'
-import { cleanTitle, longestName, longestUrl, readPageUrl } from '../collector/enrich/page.ts'
+import type { Countries } from '../enrichment/country.ts'
+import { deviceOf } from '../enrichment/device.ts'
+import { cleanTitle, longestName, longestUrl, readPageUrl } from '../enrichment/page.ts'
 import { type CountryCode, isCountryCode } from '../traffic/country.ts'
 import { type Device, devices } from '../traffic/device.ts'
 import { pageview } from '../traffic/event.ts'

@@ -28,7 +28,7 @@ export const parts: readonly Part[] = [
     touched: {
       short: '--rounds 1 --seconds 4 --down 3 --cpu 5',
       seconds: 75,
-      paths: ['src/collector/', 'src/traffic/', 'test/support/collector-process.ts'],
+      paths: ['src/collector/', 'src/enrichment/', 'src/traffic/', 'test/support/collector-process.ts'],
     },
   },
   {
@@ -121,7 +121,7 @@ export const parts: readonly Part[] = [
     touched: {
       short: '--events 10000 --sockets 500',
       seconds: 60,
-      paths: ['src/collector/http/', 'src/collector/enrich/'],
+      paths: ['src/collector/http/', 'src/collector/intake/', 'src/enrichment/'],
     },
   },
   {

@@ -1,6 +1,6 @@
 // Visits and the channel each must get, written by hand from docs/metrics.md (D-20, D-110), never copied from the program's output.
 // A line is the query string of the page and the referrer; `-` stands for none.
-import type { Channel } from '../../../src/traffic/channel.ts'
+import type { Channel } from '../../src/traffic/channel.ts'
 
 export interface ChannelCase {
   query: string

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { classifyChannel } from '../../../src/collector/enrich/channel.ts'
-import { domains, names } from '../../../src/collector/enrich/channel-rules.ts'
-import { readSource } from '../../../src/collector/enrich/source.ts'
-import { channels } from '../../../src/traffic/channel.ts'
+import { classifyChannel } from '../../src/enrichment/channel.ts'
+import { domains, names } from '../../src/enrichment/channel-rules.ts'
+import { readSource } from '../../src/enrichment/source.ts'
+import { channels } from '../../src/traffic/channel.ts'
 import { caseHostnames, channelCases } from './channel-cases.ts'
 
 test('every visit of the table gets its channel', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { type Countries, openCountries } from '../../../src/collector/enrich/country.ts'
+import { type Countries, openCountries } from '../../src/enrichment/country.ts'
 import { countryFile } from './country-file.ts'
 
 const maxMind = (code: string) => ({ country: { iso_code: code }, continent: { code: 'EU' } })

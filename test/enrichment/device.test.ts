@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isBot } from '../../../src/collector/enrich/bots.ts'
-import { deviceOf } from '../../../src/collector/enrich/device.ts'
-import type { Device } from '../../../src/traffic/device.ts'
-import { inTime } from '../../support/in-time.ts'
+import { isBot } from '../../src/enrichment/bots.ts'
+import { deviceOf } from '../../src/enrichment/device.ts'
+import type { Device } from '../../src/traffic/device.ts'
+import { inTime } from '../support/in-time.ts'
 
 const webKit = 'AppleWebKit/605.1.15 (KHTML, like Gecko)'
 const blink = 'AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0'

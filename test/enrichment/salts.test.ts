@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { createSecretKey } from 'node:crypto'
 import { test } from 'node:test'
-import { dayIn } from '../../../src/collector/enrich/calendar.ts'
-import { deleteOldSalts, openSalts } from '../../../src/collector/enrich/salts.ts'
-import { visitorIdOf } from '../../../src/collector/enrich/visitor.ts'
-import { boundReads } from '../../../src/stores/request-postgres.ts'
-import { openStores } from '../../support/stores.ts'
+import { dayIn } from '../../src/enrichment/day.ts'
+import { deleteOldSalts, openSalts } from '../../src/enrichment/salts.ts'
+import { visitorIdOf } from '../../src/enrichment/visitor.ts'
+import { boundReads } from '../../src/stores/request-postgres.ts'
+import { openStores } from '../support/stores.ts'
 
 const at = (iso: string) => Date.parse(iso)
 const someone = { siteId: 'site_a', country: 'DE', device: 'Desktop' } as const

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { readSource } from '../../../src/collector/enrich/source.ts'
+import { readSource } from '../../src/enrichment/source.ts'
 
 const at = (query: string, referrer = '') =>
   readSource(new URL(`https://site.example/${query}`), referrer, { hostnames: ['own.example'], allowSubdomains: false })

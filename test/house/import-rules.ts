@@ -4,10 +4,6 @@ import type { ImportTable } from './architecture.ts'
 import type { Tree } from './tree.ts'
 
 const processes = ['api', 'collector', 'console', 'cli']
-/** Folders of a process that modules other than `cli` may import: an import of old data uses the collector's rules to make events. */
-const sharedFolders: Readonly<Record<string, readonly string[]>> = {
-  importing: ['collector/enrich', 'collector/sessions'],
-}
 const forbiddenNames = ['utils', 'helpers', 'common', 'lib', 'services', 'types', 'controllers']
 const mostLines = 300
 
@@ -52,7 +48,7 @@ function isAllowed(from: string, to: string, typeOnly: boolean, table: ImportTab
   if (module === other) return true
   if (module === 'config') return typeOnly
   if (other === 'config') return typeOnly || (mayReadConfig(from) && (table.get(module) ?? []).includes(other))
-  return (table.get(module) ?? []).some((allowed) => allowed === other || to.startsWith(`src/${allowed}/`))
+  return (table.get(module) ?? []).includes(other)
 }
 
 type Imports = ReadonlyMap<string, readonly string[]>
@@ -88,16 +84,12 @@ function cycles(imports: Imports): string[] {
 export function tableFaults(table: ImportTable): string[] {
   const faults: string[] = []
   for (const [module, uses] of table) {
-    const forbidden = (other: string) => {
-      const [whole = ''] = other.split('/')
-      return (
-        module === 'stores' ||
-        (processes.includes(whole) && module !== 'cli' && !sharedFolders[module]?.includes(other)) ||
-        (other === 'config' && !processes.includes(module)) ||
-        (module === 'stats' && other === 'accounts') ||
-        (table.get(whole) ?? []).includes(module)
-      )
-    }
+    const forbidden = (other: string) =>
+      module === 'stores' ||
+      (processes.includes(other) && module !== 'cli') ||
+      (other === 'config' && !processes.includes(module)) ||
+      (module === 'stats' && other === 'accounts') ||
+      (table.get(other) ?? []).includes(module)
     for (const other of uses) {
       if (forbidden(other)) faults.push(`the table must not let ${module} import ${other}`)
     }

@@ -11,7 +11,7 @@ const table = new Map([
   ['stats', ['stores', 'errors', 'traffic']],
   ['api', ['stores', 'errors', 'traffic', 'accounts', 'stats', 'config']],
   ['collector', ['stores', 'errors', 'traffic', 'config']],
-  ['importing', ['stores', 'collector/enrich']],
+  ['importing', ['stores', 'traffic']],
   ['cli', ['stores', 'accounts', 'api', 'collector', 'config']],
 ])
 
@@ -42,10 +42,9 @@ test('an import that the table allows is accepted', () => {
     'src/api/app.ts': "import type { Config } from '../config.ts'\nimport { find } from '../accounts/keys.ts'",
     'src/api/main.ts': "import { readConfig } from '../config.ts'\nimport { buildApp } from './app.ts'",
     'src/cli/serve.ts': "import { buildApp } from '../api/app.ts'\nimport { readConfig } from '../config.ts'",
-    'src/collector/enrich/device.ts': '',
-    'src/collector/http/app.ts': "import { a } from '../enrich/device.ts'\nimport { b } from './limits.ts'",
-    'src/collector/http/limits.ts': "import { a } from '../enrich/device.ts'",
-    'src/importing/hit.ts': "import { a } from '../collector/enrich/device.ts'",
+    'src/collector/intake/hit.ts': '',
+    'src/collector/http/app.ts': "import { a } from '../intake/hit.ts'\nimport { b } from './limits.ts'",
+    'src/collector/http/limits.ts': "import { a } from '../intake/hit.ts'",
   })
   assert.deepEqual(importFaults(allowed, table), [])
 })
@@ -99,9 +98,9 @@ test('every forbidden import is found in any syntax', () => {
       'src/importing/hit.ts must not import src/collector/http/app.ts',
     ],
     [
-      'src/collector/enrich/bots.ts',
+      'src/collector/intake/bots.ts',
       "import { a } from '../http/limits.ts'",
-      'cycle: src/collector/http > src/collector/enrich > src/collector/http',
+      'cycle: src/collector/http > src/collector/intake > src/collector/http',
     ],
     [
       'src/api/access.ts',
@@ -135,8 +134,8 @@ test('every forbidden import is found in any syntax', () => {
     'src/accounts/keys.ts': "import { a } from './sites.ts'",
     'src/api/app.ts': '',
     'src/collector/http/limits.ts': '',
-    'src/collector/http/app.ts': "import { a } from '../enrich/device.ts'",
-    'src/collector/enrich/device.ts': '',
+    'src/collector/http/app.ts': "import { a } from '../intake/hit.ts'",
+    'src/collector/intake/hit.ts': '',
   }
   assert.deepEqual(importFaults(tree(sound), table), [])
   for (const [path, text, fault] of planted) {
@@ -151,10 +150,7 @@ test('a table that allows a forbidden import is found', () => {
     ['stats', 'config'],
     ['accounts', 'api'],
     ['api', 'collector'],
-    ['api', 'collector/enrich'],
     ['importing', 'collector'],
-    ['importing', 'collector/http'],
-    ['accounts', 'collector/enrich'],
   ]
   assert.deepEqual(tableFaults(table), [])
   for (const [module, other] of forbidden) {

@@ -1,8 +1,8 @@
 // POST /api/event, with the field names that other trackers use too. On bare node:http, because every visit of every site passes here.
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Sender } from '../../enrichment/visitor.ts'
 import type { ClientAddress } from '../../process/client-address.ts'
-import type { Sender } from '../enrich/hit.ts'
-import { type DropReason, eventFields, type Sources, takeIn } from '../enrich/intake.ts'
+import { type DropReason, eventFields, type Sources, takeIn } from '../intake/intake.ts'
 import { GroupTooLarge, type Spool } from '../spool/spool.ts'
 import type { SpooledEvent } from '../spool/spooled-event.ts'
 import type { Bodies } from './bodies.ts'

@@ -1,5 +1,5 @@
 // Every refusal of a whole request: code, status and wording (docs/errors.md). A single event that does not count is not refused but
-// dropped with a reason (enrich/intake.ts).
+// dropped with a reason (intake/intake.ts).
 export const refusals = {
   invalid_body: {
     status: 400,

@@ -1,13 +1,7 @@
 import type { Site } from '../../accounts/sites.ts'
+import type { Sender } from '../../enrichment/visitor.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
 import type { LimitedDay } from './value-limits.ts'
-
-/** Who sent a request. Kept in memory only, and only as long as the request; a user agent on its own for up to a minute (bots). */
-export interface Sender {
-  ip: string
-  userAgent: string
-  secChUaMobile: string | undefined
-}
 
 /** One event on its way through the intake: what was sent, and what the steps have found out so far. */
 export interface Hit {

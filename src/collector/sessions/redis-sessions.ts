@@ -1,8 +1,9 @@
 // Sessions that several collectors share through Redis. Each collector also keeps its sessions in memory: it uses those while Redis
 // is down, and the visitor's next hit writes the session back into a Redis that comes back empty (decision D-92).
+
+import { type Session, type Sessions, sessionGapMs } from '../../enrichment/session.ts'
 import { type Redis, script } from '../../stores/redis.ts'
 import type { MemorySessions } from './memory-sessions.ts'
-import { type Session, type Sessions, sessionGapMs } from './session.ts'
 
 // A value is `<time of the last hit> <session as JSON>`. The script compares the times, because Redis expiry is not exact.
 const join = script(`

@@ -1,4 +1,6 @@
 // After a restart: restores the sessions that were running when the last process ended, from ClickHouse and from the spool (decision D-92).
+
+import { sessionGapMs } from '../../enrichment/session.ts'
 import type { ClickHouse } from '../../stores/clickhouse.ts'
 import { date, instant, sql, uint } from '../../stores/clickhouse-sql.ts'
 import type { Channel } from '../../traffic/channel.ts'
@@ -6,7 +8,6 @@ import type { TrafficEvent } from '../../traffic/event.ts'
 import { openSpoolFile, spoolFiles } from '../spool/files.ts'
 import type { SpooledLine } from '../spool/spooled-event.ts'
 import type { MemorySessions } from './memory-sessions.ts'
-import { sessionGapMs } from './session.ts'
 
 interface Row {
   site_id: string

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { setImmediate as pause } from 'node:timers/promises'
-import { createHashSet } from '../../../src/collector/enrich/hash-set.ts'
+import { createHashSet } from '../../../src/collector/intake/hash-set.ts'
 import {
   type EarlierValue,
   type LimitedColumn,
   openValueLimiter,
   type ValueLimiterOptions,
   type ValueLimits,
-} from '../../../src/collector/enrich/value-limits.ts'
+} from '../../../src/collector/intake/value-limits.ts'
 
 const one = { known: 10, fresh: 2 }
 const limits: ValueLimits = { path: one, referrer: one, source: one, hostname: one, event: one }

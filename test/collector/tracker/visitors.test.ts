@@ -9,10 +9,10 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Browser, chromium } from 'playwright-core'
+import { countryFile } from '../../enrichment/country-file.ts'
 import { chromiumFlags, chromiumPath } from '../../support/browser.ts'
 import { browserAgent, startCollectorProcess } from '../../support/collector-process.ts'
 import { openWorld } from '../../support/world.ts'
-import { countryFile } from '../enrich/country-file.ts'
 import { servePages } from './recording-site.ts'
 
 const longestMs = 10_000
