@@ -29,7 +29,7 @@ const timed = [
   'test/console/keys-browser.test.ts', // a key that is disabled in a page is refused by all processes within a second
   'test/console/sign-in-times.test.ts', // who has an account must not show in the time of a sign-in
   'test/console/single-sign-on-faults.test.ts', // a provider that is slow holds up nobody else
-  'test/stores/least-privilege.test.ts', // ClickHouse refuses a reader that asks for more than five seconds
+  'test/cluster/least-privilege.test.ts', // ClickHouse refuses a reader that asks for more than five seconds
 ]
 
 /** Files that take long, and whose subject .ci/run checks in a shorter way. They run every night. */

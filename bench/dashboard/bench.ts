@@ -6,7 +6,7 @@
 import { createKey } from '../../src/accounts/keys.ts'
 import { setExcludedCountries } from '../../src/accounts/sites.ts'
 import { periodsOf } from '../../src/calendar/periods.ts'
-import { clusterOf } from '../../src/stores/cluster.ts'
+import { clusterOf } from '../../src/cluster/cluster.ts'
 import { openConsole } from '../../test/console/console.ts'
 import { readOptions } from '../../test/support/options.ts'
 import { keySecrets, redisUrl } from '../../test/support/stores.ts'

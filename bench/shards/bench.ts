@@ -5,11 +5,11 @@
 import { availableParallelism } from 'node:os'
 import { type Logger, pino } from 'pino'
 import { type ClickHouseServer, startClickHouse } from '../../dev/clickhouse/server.ts'
+import { type Cluster, clusterOf } from '../../src/cluster/cluster.ts'
+import { clickhouseMigrations } from '../../src/cluster/migrate.ts'
 import { createStatsService, type StatsService, type StatsSite } from '../../src/stats/service.ts'
 import { createClickHouseDatabase, openClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, texts, uint } from '../../src/stores/clickhouse-sql.ts'
-import { type Cluster, clusterOf } from '../../src/stores/cluster.ts'
-import { clickhouseMigrations } from '../../src/stores/migrate.ts'
 import { readOptions } from '../../test/support/options.ts'
 import { cpuSeconds, machineTime, round, since, spreadOf } from '../api/measure.ts'
 

@@ -1,9 +1,10 @@
 // Generates migrations/*/schema.sql, the schema after all migrations, one file per store.
+
+import { clusterOf } from '../../src/cluster/cluster.ts'
+import { migrate } from '../../src/cluster/migrate.ts'
+import type { Stores } from '../../src/cluster/stores.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
-import { clusterOf } from '../../src/stores/cluster.ts'
-import { migrate } from '../../src/stores/migrate.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
-import type { Stores } from '../../src/stores/stores.ts'
 import { freePort } from '../clickhouse/server.ts'
 import { createTemporaryDatabase } from '../clickhouse/temporary-database.ts'
 import { startPGlite } from '../postgres/pglite-server.ts'

@@ -1,12 +1,12 @@
 // All processes of Footfall in one, behind one port: for a small machine, and for trying it out.
 import type { Logger } from 'pino'
 import { openApi } from '../api/service.ts'
+import type { AllStores } from '../cluster/stores.ts'
 import { openCollector } from '../collector/service.ts'
 import type { Config } from '../config.ts'
 import { openConsole } from '../console/service.ts'
 import type { PortShare } from '../process/shared-port.ts'
 import { startRollups } from '../rollups/loop.ts'
-import type { AllStores } from '../stores/stores.ts'
 
 export interface AllProcesses {
   /** Keeps answering for some seconds, so that load balancers go elsewhere, then ends everything. */

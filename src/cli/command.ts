@@ -1,7 +1,7 @@
 import type { ParseArgsOptionsConfig } from 'node:util'
+import type { Cluster } from '../cluster/cluster.ts'
 import type { Config } from '../config.ts'
 import { HintedError } from '../process/error-hints.ts'
-import type { Cluster } from '../stores/cluster.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { Terminal } from './terminal.ts'
 

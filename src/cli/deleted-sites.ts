@@ -1,7 +1,7 @@
+import { byShard } from '../cluster/stores.ts'
 import { type DeletedSite, listDeletedSites } from '../erasure/deleted-sites.ts'
 import { eraseDeletedSites } from '../erasure/job.ts'
 import { refuseOlder } from '../rollups/ledger.ts'
-import { byShard } from '../stores/stores.ts'
 import { type Command, positionals } from './command.ts'
 import type { Terminal } from './terminal.ts'
 

@@ -1,11 +1,11 @@
 // The statistics of this installation, from its databases. No key is needed, and no request is counted.
 
 import { listSites, type Site } from '../accounts/sites.ts'
+import type { AllStores } from '../cluster/stores.ts'
 import { refuseOlder } from '../rollups/ledger.ts'
 import { sitesParameters } from '../stats/parameters.ts'
 import { createStatsService, instantOf } from '../stats/service.ts'
 import { deadlineFactor } from '../stores/deadline.ts'
-import type { AllStores } from '../stores/stores.ts'
 import { CommandError } from './command.ts'
 import type { SiteOverview, SitesSource } from './sites-source.ts'
 

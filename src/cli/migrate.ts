@@ -1,6 +1,6 @@
+import { addressesOf } from '../cluster/cluster.ts'
+import { migrate as applyMigrations } from '../cluster/migrate.ts'
 import { createClickHouseDatabase } from '../stores/clickhouse.ts'
-import { addressesOf } from '../stores/cluster.ts'
-import { migrate as applyMigrations } from '../stores/migrate.ts'
 import { createPostgresDatabase } from '../stores/postgres.ts'
 import { type Command, positionals } from './command.ts'
 

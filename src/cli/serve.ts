@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
+import { migrate } from '../cluster/migrate.ts'
 import { Unavailable } from '../stores/breaker.ts'
-import { migrate } from '../stores/migrate.ts'
 import { isOutage } from '../stores/postgres.ts'
 import { type Command, type Context, positionals } from './command.ts'
 

@@ -13,14 +13,11 @@ import { findSession } from '../users/sessions.ts'
 import { sharedLinkPath } from '../users/shared-links.ts'
 import type { Html } from '../web/html.ts'
 import { truncatedAddress } from './addresses.ts'
-import { assets, widget } from './assets.ts'
-import { browserName } from './browser-name.ts'
-import { contentPolicy } from './content-policy.ts'
 import { createCookies } from './cookies.ts'
-import { foreignForm, formTokenOf } from './forms.ts'
+import { foreignForm, formTokenOf } from './forms/forms.ts'
 import { admit } from './gate.ts'
-import { admitLink } from './link-gate.ts'
-import { createLinkLimits } from './link-limits.ts'
+import { assets, widget } from './layout/assets.ts'
+import { contentPolicy } from './layout/content-policy.ts'
 import { refusalPage } from './pages/refusal.ts'
 import { traceRefusals } from './refusal-traces.ts'
 import { Refusal, refusals } from './refusals.ts'
@@ -35,6 +32,9 @@ import {
   type Visit,
 } from './route.ts'
 import { routes } from './routes.ts'
+import { admitLink } from './sharing/link-gate.ts'
+import { createLinkLimits } from './sharing/link-limits.ts'
+import { browserName } from './sign-in/browser-name.ts'
 
 const mostFormBytes = 64 * 1024
 /** Longer than anything takes unless a store hangs: the driver of PostgreSQL waits for it without end. */

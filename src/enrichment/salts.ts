@@ -1,7 +1,7 @@
 // The salts of visitor ids (decisions D-3 and D-90): one random salt per day and zone, in PostgreSQL so that all collectors use the same
 // one. A salt is deleted two days after its day has ended everywhere.
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
-import { clockToleranceMs } from '../stores/clocks.ts'
+import { clockToleranceMs } from '../cluster/clocks.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { BoundedReads } from '../stores/request-postgres.ts'
 import { dayIn } from './day.ts'

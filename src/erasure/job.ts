@@ -1,7 +1,7 @@
 // Erases the data of sites that were deleted or moved (decision D-145). Each step is recorded before the next begins, and each may run twice.
 
+import type { Stores } from '../cluster/stores.ts'
 import { within } from '../stores/deadline.ts'
-import type { Stores } from '../stores/stores.ts'
 import { dropLeftClones } from '../traffic/snapshot.ts'
 import {
   eraseAgain,

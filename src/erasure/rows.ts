@@ -1,9 +1,10 @@
 // Erasing a site takes three steps, because ClickHouse's DELETE only masks rows: (1) no statement finds the rows any more; (2) the
 // parts with these rows are rewritten without them; (3) ClickHouse removes the files of the old parts, which it keeps for some minutes
 // (decision D-145).
+
+import { clockOf } from '../cluster/clocks.ts'
 import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { instant, type Sql, sql, text, texts } from '../stores/clickhouse-sql.ts'
-import { clockOf } from '../stores/clocks.ts'
 
 /** Every table with recorded data; rollups can be computed from it. A table added here is backed up and restored. */
 export const siteTables = ['events', 'titles'] as const

@@ -5,13 +5,13 @@
 // The old copy is erased when no reader can be using it any more (erasure/job.ts). A process that is killed at any step leaves a site that is
 // complete where it is; the same call continues the move, and `cancelMove` gives it up.
 import { setTimeout as pause } from 'node:timers/promises'
+import { withLease } from '../cluster/lease.ts'
+import type { AllStores } from '../cluster/stores.ts'
 import { eraseAgain } from '../erasure/deleted-sites.ts'
 import { noteInClickHouse, noteKeptDays } from '../rollups/ledger.ts'
 import { stalestReader } from '../rollups/runs.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
-import { withLease } from '../stores/lease.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import type { AllStores } from '../stores/stores.ts'
 import { CannotMove } from './cannot-move.ts'
 import { collectorsWithout } from './collectors.ts'
 import { copyDifferences, refuseRunningUploads } from './copy.ts'

@@ -1,6 +1,6 @@
 // The record of each move in PostgreSQL. Its statements are functions of migrations/postgres/0009_site_moves.sql, because each changes
 // several tables at once.
-import { withLease } from '../stores/lease.ts'
+import { withLease } from '../cluster/lease.ts'
 import type { Postgres } from '../stores/postgres.ts'
 
 /** Why a move cannot begin. */

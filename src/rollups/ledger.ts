@@ -3,12 +3,12 @@
 // each count is also written to ClickHouse, and processes compare the two. If they differ, an epoch begins: all days with events are read
 // from the events until they are rolled up again, under versions that no earlier epoch has used (decision D-205).
 import { randomUUID } from 'node:crypto'
+import { withLease } from '../cluster/lease.ts'
+import { type AllStores, byShard, type Stores } from '../cluster/stores.ts'
 import { Unavailable } from '../stores/breaker.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, uint } from '../stores/clickhouse-sql.ts'
-import { withLease } from '../stores/lease.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import { type AllStores, byShard, type Stores } from '../stores/stores.ts'
 
 /** Call it after a change of the ledger and before rows of the shard are written or deleted because of it. */
 export async function noteInClickHouse({ postgres, clickhouse }: Stores): Promise<void> {

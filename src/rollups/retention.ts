@@ -4,12 +4,12 @@
 // One wrong clock must not drop everything: nothing happens unless all clocks agree, and the first step takes one month with
 // events at a time. An operator has to confirm more than that (decision D-146).
 
+import { type Clocks, clocksAgree, readClocks } from '../cluster/clocks.ts'
+import { type AllStores, byShard, type Stores } from '../cluster/stores.ts'
 import { Unavailable } from '../stores/breaker.ts'
 import { type ClickHouse, isIncomplete } from '../stores/clickhouse.ts'
 import { sql, text } from '../stores/clickhouse-sql.ts'
-import { type Clocks, clocksAgree, readClocks } from '../stores/clocks.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import { type AllStores, byShard, type Stores } from '../stores/stores.ts'
 import { retainedFrom } from './coverage.ts'
 import { noteEarlierKeptDays, noteInClickHouse, noteKeptDays } from './ledger.ts'
 import { rollUpForGood } from './roll-up.ts'

@@ -1,9 +1,9 @@
 // Rolls up a site's closed days in chunks that fit into memory. Each chunk is readable as soon as it is written. Whole months follow.
 import { countDays, type DayRange, firstOfMonth } from '../calendar/days.ts'
+import type { Stores } from '../cluster/stores.ts'
 import { eraseAgain } from '../erasure/deleted-sites.ts'
 import { type ClickHouse, isOutOfMemory } from '../stores/clickhouse.ts'
 import { date, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
-import type { Stores } from '../stores/stores.ts'
 import { onDays } from '../traffic/conditions.ts'
 import { readCoverage, retainedFrom, rolledUpDays } from './coverage.ts'
 import { noteInClickHouse } from './ledger.ts'

@@ -1,8 +1,8 @@
 // Deletes rollup rows of a shard that no reader can be using any more, for many sites at once: a deletion goes through every part of a table.
 
+import type { Stores } from '../cluster/stores.ts'
 import { isIncomplete } from '../stores/clickhouse.ts'
 import { date, join, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
-import type { Stores } from '../stores/stores.ts'
 import { onDays } from '../traffic/conditions.ts'
 import { isOfEarlierEpoch, keyStartsWith } from './keys.ts'
 import { noteInClickHouse } from './ledger.ts'

@@ -3,8 +3,8 @@
 
 import { type DayRange, dayAfter, dayOf, lastClosedDay } from '../calendar/days.ts'
 import { partialEnd, periodsOf, storedDay } from '../calendar/periods.ts'
+import type { Stores } from '../cluster/stores.ts'
 import { isIncomplete } from '../stores/clickhouse.ts'
-import type { Stores } from '../stores/stores.ts'
 import { type DayPart, type RollupVersion, readCoverage, rolledUpDays } from './coverage.ts'
 import { fewEvents, settings } from './roll-up.ts'
 import { partsStatement, rollupStatements } from './statements.ts'

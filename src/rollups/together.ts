@@ -1,10 +1,10 @@
 // Rolls up the closed days of many small sites with the same statements. For a site alone, most of the work is to plan statements and to
 // merge the small parts that they write (decision D-200).
 import { countDays, type DayRange, firstOfMonth } from '../calendar/days.ts'
+import type { Stores } from '../cluster/stores.ts'
 import { eraseAgain } from '../erasure/deleted-sites.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { date, sql, texts } from '../stores/clickhouse-sql.ts'
-import type { Stores } from '../stores/stores.ts'
 import { onDays } from '../traffic/conditions.ts'
 import { retainedFrom } from './coverage.ts'
 import { noteInClickHouse } from './ledger.ts'

@@ -2,8 +2,8 @@
 // statements that write rollups. It also compares months with their days.
 
 import { countDays, type DayRange, intersect } from '../calendar/days.ts'
+import type { Stores } from '../cluster/stores.ts'
 import { join, type Sql, sql, text, uint } from '../stores/clickhouse-sql.ts'
-import type { Stores } from '../stores/stores.ts'
 import { onDays } from '../traffic/conditions.ts'
 import { readCoverage, rolledUpDays, type Segment } from './coverage.ts'
 import { type Dimension, dimensions, has, tableOf } from './dimensions.ts'

@@ -2,11 +2,11 @@
 // accounts; a site arrives as plain data.
 import fastJson from 'fast-json-stringify'
 import { intervalOf, type Periods, periodsOf, type RangeName, type rollingDays } from '../calendar/periods.ts'
+import type { ClusterReader } from '../cluster/cluster.ts'
 import type { TodayRollup } from '../rollups/coverage.ts'
 import { recentToday } from '../rollups/plan.ts'
 import type { Scope } from '../rollups/reading.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
-import type { ClusterReader } from '../stores/cluster.ts'
 import type { Filters } from '../traffic/conditions.ts'
 import { createAnswers, type Given, identityOf } from './answers.ts'
 import { createFairQueues } from './fair-queue.ts'

@@ -1,8 +1,8 @@
 // Clones of tables, which do not change while a backup reads them. Clones consist of hard links: they take a moment and no space.
 import type { TransactionSql } from 'postgres'
+import type { AllStores, Stores } from '../cluster/stores.ts'
 import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { sql, text } from '../stores/clickhouse-sql.ts'
-import type { AllStores, Stores } from '../stores/stores.ts'
 
 const prefix = 'backup_of_'
 // Any constant: the key of the lock that a backup holds while it needs its clones.

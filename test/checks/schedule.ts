@@ -40,7 +40,7 @@ export const parts: readonly Part[] = [
     touched: {
       short: '--rounds 1 --rate 20 --events 60',
       seconds: 90,
-      paths: ['src/moving/', 'src/collector/shipper/', 'src/erasure/', 'src/stores/cluster.ts'],
+      paths: ['src/moving/', 'src/collector/shipper/', 'src/erasure/', 'src/cluster/cluster.ts'],
     },
   },
   {
@@ -66,7 +66,7 @@ export const parts: readonly Part[] = [
     touched: {
       short: '--seconds 20 --rate 40 --events 100',
       seconds: 40,
-      paths: ['src/stores/', 'src/collector/shipper/', 'src/rollups/', 'deploy/clickhouse/'],
+      paths: ['src/stores/', 'src/cluster/', 'src/collector/shipper/', 'src/rollups/', 'deploy/clickhouse/'],
     },
   },
   {
@@ -76,6 +76,7 @@ export const parts: readonly Part[] = [
       seconds: 70,
       paths: [
         'src/stores/',
+        'src/cluster/',
         'src/collector/shipper/',
         'src/rollups/',
         'deploy/clickhouse/',
@@ -105,7 +106,7 @@ export const parts: readonly Part[] = [
     touched: {
       short: '--seconds 40',
       seconds: 150,
-      paths: ['src/stores/', 'src/collector/', 'src/rollups/', 'src/erasure/', 'src/cli/serve.ts'],
+      paths: ['src/stores/', 'src/cluster/', 'src/collector/', 'src/rollups/', 'src/erasure/', 'src/cli/serve.ts'],
     },
   },
   {
@@ -113,7 +114,7 @@ export const parts: readonly Part[] = [
     touched: {
       short: '--only faults/serve.test.ts --only faults/redis.test.ts',
       seconds: 60,
-      paths: ['src/stores/', 'src/process/', 'src/api/', 'src/cli/serve.ts'],
+      paths: ['src/stores/', 'src/cluster/', 'src/process/', 'src/api/', 'src/cli/serve.ts'],
     },
   },
   {
@@ -140,7 +141,7 @@ export const parts: readonly Part[] = [
       paths: [
         'src/users/',
         'src/process/network-buckets.ts',
-        'src/console/signing-in.ts',
+        'src/console/sign-in/signing-in.ts',
         'src/console/gate.ts',
         'src/console/service.ts',
       ],
@@ -154,8 +155,8 @@ export const parts: readonly Part[] = [
       paths: [
         'src/users/shared-links.ts',
         'src/users/link-tokens.ts',
-        'src/console/link-gate.ts',
-        'src/console/link-limits.ts',
+        'src/console/sharing/link-gate.ts',
+        'src/console/sharing/link-limits.ts',
         'src/stats/service.ts',
       ],
     },

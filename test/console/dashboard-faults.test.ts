@@ -1,9 +1,9 @@
 // Wrong addresses, slow and failing panels, and what the page says when there is nothing to show.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { clusterOf } from '../../src/cluster/cluster.ts'
 import { createStatsService } from '../../src/stats/service.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
-import { clusterOf } from '../../src/stores/cluster.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { eventOf, pageview } from '../support/events.ts'

@@ -1,7 +1,7 @@
 // Every route of the console: not signed in, as a viewer, with ids of another account, and with forms that no page of ours sent.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import { formTokenOf } from '../../src/console/forms.ts'
+import { formTokenOf } from '../../src/console/forms/forms.ts'
 import { isLinkRoute, type Route } from '../../src/console/route.ts'
 import { routes } from '../../src/console/routes.ts'
 import { addMember } from '../../src/users/members.ts'

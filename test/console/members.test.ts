@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { test } from 'node:test'
-import { formTokenOf } from '../../src/console/forms.ts'
+import { formTokenOf } from '../../src/console/forms/forms.ts'
 import { addMember } from '../../src/users/members.ts'
 import { openConsole, password, type TestConsole, type Visitor } from './console.ts'
 

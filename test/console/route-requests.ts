@@ -1,7 +1,7 @@
 // Sends the example request of a route over HTTP, as any person, with the form that belongs to it.
 import assert from 'node:assert/strict'
 import { request } from 'node:http'
-import { formTokenOf } from '../../src/console/forms.ts'
+import { formTokenOf } from '../../src/console/forms/forms.ts'
 import type { Route } from '../../src/console/route.ts'
 import { addressOf, exampleOf } from './route-examples.ts'
 import type { OwnThings, Person } from './things.ts'

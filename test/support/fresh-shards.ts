@@ -1,7 +1,8 @@
 // An installation with several shards: separate databases on the ClickHouse of this run.
+
+import { type Cluster, clusterOf } from '../../src/cluster/cluster.ts'
+import { migrate } from '../../src/cluster/migrate.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
-import { type Cluster, clusterOf } from '../../src/stores/cluster.ts'
-import { migrate } from '../../src/stores/migrate.ts'
 import type { Postgres } from '../../src/stores/postgres.ts'
 import { freshEmptyStores } from './fresh-stores.ts'
 import { fromTemplate } from './stores.ts'

@@ -1,8 +1,8 @@
 // Separate databases for tests that change the schema or the counter that all directories follow.
 import postgres from 'postgres'
+import { clusterOf } from '../../src/cluster/cluster.ts'
+import { migrate } from '../../src/cluster/migrate.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
-import { clusterOf } from '../../src/stores/cluster.ts'
-import { migrate } from '../../src/stores/migrate.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import {
   databaseUrl,

@@ -1,7 +1,7 @@
 // The chart in the terminal: a bar for each day, or for several days if the terminal is too narrow, and a dashed line for the
 // previous period.
-import { axisText, dayAndMonth, shortMonth } from '../../console/dashboard/formats.ts'
-import { countTicks } from '../../console/dashboard/scale.ts'
+import { axisText, dayAndMonth, shortMonth } from '../../display/formats.ts'
+import { countTicks } from '../../display/scale.ts'
 import { padStart, type Terminal } from '../terminal.ts'
 import type { ComparedDay } from './answers.ts'
 

@@ -1,6 +1,6 @@
 // What people see, as wide as the terminal: one site with its numbers, chart and lists, or a line for each of all sites.
-import { shortDay } from '../../console/dashboard/formats.ts'
-import { metrics } from '../../console/dashboard/metrics.ts'
+import { shortDay } from '../../display/formats.ts'
+import { metrics } from '../../display/metrics.ts'
 import { queryFields } from '../../stats/query-string.ts'
 import type { StatsParameters } from '../../stats/service.ts'
 import { printable } from '../printable.ts'

@@ -1,5 +1,5 @@
 // The top lists: each row with its numbers and a bar, in as many columns as the terminal has room for.
-import { inFull } from '../../console/dashboard/formats.ts'
+import { inFull } from '../../display/formats.ts'
 import { printable } from '../printable.ts'
 import { pad, padStart, shorten, type Terminal } from '../terminal.ts'
 import { type ListName, listNames, type SiteAnswers } from './answers.ts'

@@ -1,6 +1,6 @@
 // The five numbers, with their change if the previous period is shown.
-import { inFull } from '../../console/dashboard/formats.ts'
-import { metrics } from '../../console/dashboard/metrics.ts'
+import { inFull } from '../../display/formats.ts'
+import { metrics } from '../../display/metrics.ts'
 import type { Metrics, Overview } from '../../stats/reports/overview.ts'
 import { pad, padStart, shownWidth, type Terminal } from '../terminal.ts'
 import { metricNames } from './tables.ts'

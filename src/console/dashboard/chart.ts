@@ -1,10 +1,11 @@
 // The chart as SVG. Its parts have coordinates in percent and its lines are stretched, so it fits any width without a script and its texts
 // keep their size. The table below it has all its numbers; chart.js reads them there.
+
+import { axisText, clockTime, inFull, shortDay } from '../../display/formats.ts'
+import { countTicks } from '../../display/scale.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import type { Answer, Moment } from './answers.ts'
 import { curlOf, rowEnd } from './curl.ts'
-import { axisText, clockTime, inFull, shortDay } from './formats.ts'
-import { countTicks } from './scale.ts'
 import type { Point, Series } from './series.ts'
 import { addressOf, type DashboardState } from './state.ts'
 

@@ -1,12 +1,12 @@
 // What each list shows: its label, its number, what that is a share of, and where a click on a row leads.
 import type { Site } from '../../accounts/sites.ts'
+import { counted } from '../../display/formats.ts'
 import type { Metrics } from '../../stats/reports/overview.ts'
 import { halfUp } from '../../stats/rounding.ts'
 import type { Filters } from '../../traffic/conditions.ts'
 import { type CountryCode, countryNames } from '../../traffic/country.ts'
 import { devices } from '../../traffic/device.ts'
 import type { Row } from './answers.ts'
-import { counted } from './formats.ts'
 import { addressOf, type DashboardState, type ListReport } from './state.ts'
 
 export interface ListKind {

@@ -1,10 +1,11 @@
 // The five numbers at the top, each with its change. Visitors and pageviews choose what the chart draws.
+
+import { inFull } from '../../display/formats.ts'
+import { metrics } from '../../display/metrics.ts'
 import { meanings } from '../../stats/meanings.ts'
 import type { Metrics, Overview } from '../../stats/reports/overview.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { Answer } from './answers.ts'
-import { inFull } from './formats.ts'
-import { metrics } from './metrics.ts'
 import { addressOf, type ChartMetric, chartMetrics, type DashboardState } from './state.ts'
 
 const names = Object.keys(metrics) as (keyof Metrics)[]

@@ -1,10 +1,11 @@
 // The lists of the dashboard: short ones in panels, and one alone with its first hundred rows.
+
+import { countText, inFull } from '../../display/formats.ts'
 import type { Metrics } from '../../stats/reports/overview.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import type { Answer, Row } from './answers.ts'
 import { limitOf } from './answers.ts'
 import { curlOf, rowEnd } from './curl.ts'
-import { countText, inFull } from './formats.ts'
 import { codeOfCountry, type ListKind, lists } from './lists.ts'
 import { addressOf, csvAddressOf, type DashboardState, type ListReport, longLimit, sourceReports } from './state.ts'
 import { worldMap } from './world-map.ts'

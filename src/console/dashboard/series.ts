@@ -1,8 +1,9 @@
 // The points of the chart: days, months of a long range, or hours of the last day, each with the point it is compared with.
+
+import { clockTime, longDay, monthName, shortDay } from '../../display/formats.ts'
+import { dayTicks, hourTicks, monthTicks, type TimeTick } from '../../display/scale.ts'
 import type { Hour } from '../../stats/recent-events.ts'
 import type { Day, Moment } from './answers.ts'
-import { clockTime, longDay, monthName, shortDay } from './formats.ts'
-import { dayTicks, hourTicks, monthTicks, type TimeTick } from './scale.ts'
 import type { ChartMetric, DashboardState } from './state.ts'
 
 export interface Point {

@@ -6,7 +6,7 @@ import { type QueryString, queryFields, readQueryString } from '../../stats/quer
 import { type ReportName, reports } from '../../stats/reports.ts'
 import type { StatsParameters } from '../../stats/service.ts'
 import type { Filters } from '../../traffic/conditions.ts'
-import { sitePath } from '../layout.ts'
+import { sitePath } from '../layout/layout.ts'
 import type { Theme } from '../route.ts'
 
 export const chartMetrics = ['visitors', 'pageviews'] as const

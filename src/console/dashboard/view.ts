@@ -1,12 +1,14 @@
 // The dashboard of a site, in the console and behind a shared link. The head is sent at once, then the numbers, then each panel in the same
 // response as soon as it is there.
+
+import { counted } from '../../display/formats.ts'
 import { ApiError } from '../../errors.ts'
 import { csvOf, csvType, type ListRow } from '../../stats/csv.ts'
 import type { Overview } from '../../stats/reports/overview.ts'
 import { countryNames } from '../../traffic/country.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
-import { chartScript, dashboardScript, dashboardStyles } from '../assets.ts'
-import { fault, layout, layoutEnd, layoutHead, layoutTop, sitePath } from '../layout.ts'
+import { chartScript, dashboardScript, dashboardStyles } from '../layout/assets.ts'
+import { fault, layout, layoutEnd, layoutHead, layoutTop, sitePath } from '../layout/layout.ts'
 import { Refusal } from '../refusals.ts'
 import { type ConsoleServices, type Reply, show, showPieces, type Visit } from '../route.ts'
 import {
@@ -22,7 +24,6 @@ import {
 } from './answers.ts'
 import { chart } from './chart.ts'
 import { filterBar } from './filters.ts'
-import { counted } from './formats.ts'
 import { glossary, numbers } from './numbers.ts'
 import { longList, panel } from './panels.ts'
 import { type Series, seriesOfDays, seriesOfHours } from './series.ts'

@@ -1,10 +1,10 @@
 // The world, coloured by visitors. dev/world-map made its outlines. Many countries are too small for a finger, so the list is the way to
 // filter for everybody; with a pointer, dashboard.js also filters by a click here.
 import { readFileSync } from 'node:fs'
+import { counted } from '../../display/formats.ts'
 import { type CountryCode, countryNames } from '../../traffic/country.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { Row } from './answers.ts'
-import { counted } from './formats.ts'
 import { codeOfCountry } from './lists.ts'
 import { addressOf, type DashboardState } from './state.ts'
 

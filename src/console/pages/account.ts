@@ -1,8 +1,8 @@
 import { plans } from '../../accounts/plans.ts'
 import { type Html, html } from '../../web/html.ts'
-import { accountField, accountHead, accountPath } from '../account-head.ts'
-import { tokenField } from '../forms.ts'
-import { layout } from '../layout.ts'
+import { tokenField } from '../forms/forms.ts'
+import { accountField, accountHead, accountPath } from '../layout/account-head.ts'
+import { layout } from '../layout/layout.ts'
 import { Refusal } from '../refusals.ts'
 import { type AccountVisit, goTo, type Reply, type Route, show, type UserVisit } from '../route.ts'
 

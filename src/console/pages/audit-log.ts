@@ -1,9 +1,9 @@
 import { auditedActions, type RecordedAction, recordedActions } from '../../users/audit-log.ts'
 import { type Html, html } from '../../web/html.ts'
-import { accountHead, accountPath } from '../account-head.ts'
-import { layout } from '../layout.ts'
+import { accountHead, accountPath } from '../layout/account-head.ts'
+import { layout } from '../layout/layout.ts'
+import { minuteText, relativeText } from '../layout/times.ts'
 import { type AccountVisit, type Reply, type Route, show } from '../route.ts'
-import { minuteText, relativeText } from '../times.ts'
 
 export const auditLogRoutes: readonly Route[] = [
   { method: 'GET', path: '/account/audit', access: 'owner', handle: auditLogPage },

@@ -3,7 +3,7 @@
 import { type Html, html } from '../../web/html.ts'
 import { placeOfSite } from '../dashboard/state.ts'
 import { showCsv, showDashboard, type Viewing } from '../dashboard/view.ts'
-import { sitePath } from '../layout.ts'
+import { sitePath } from '../layout/layout.ts'
 import type { Route, SiteVisit } from '../route.ts'
 
 export const dashboardRoutes: readonly Route[] = [

@@ -1,14 +1,14 @@
 import { countriesOf, InvalidSetting } from '../../accounts/site-rules.ts'
 import type { Site } from '../../accounts/sites.ts'
+import { inFull } from '../../display/formats.ts'
 import { deadlineFactor } from '../../stores/deadline.ts'
 import { type CountryCode, countryNames, isCountryCode } from '../../traffic/country.ts'
 import { changeExcludedCountries } from '../../users/site-changes.ts'
 import { type Html, html } from '../../web/html.ts'
 import { actorOf } from '../actor.ts'
-import { siteScript } from '../assets.ts'
-import { inFull } from '../dashboard/formats.ts'
-import { tokenField } from '../forms.ts'
-import { fault, layout, notice, settingsHead, sitePath } from '../layout.ts'
+import { tokenField } from '../forms/forms.ts'
+import { siteScript } from '../layout/assets.ts'
+import { fault, layout, notice, settingsHead, sitePath } from '../layout/layout.ts'
 import { goTo, type Reply, type Route, type SiteVisit, show } from '../route.ts'
 
 export const exclusionsRoutes: readonly Route[] = [

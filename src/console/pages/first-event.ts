@@ -2,7 +2,7 @@
 import type { Site } from '../../accounts/sites.ts'
 import { hasEvents } from '../../traffic/first-event.ts'
 import { type Html, html } from '../../web/html.ts'
-import { sitePath } from '../layout.ts'
+import { sitePath } from '../layout/layout.ts'
 import { type ConsoleServices, type Reply, type Route, type SiteVisit, show } from '../route.ts'
 
 export const firstEventRoutes: readonly Route[] = [

@@ -4,12 +4,12 @@ import { acceptInvitation } from '../../users/invitations.ts'
 import { findLink, type OneTimeLink } from '../../users/one-time-links.ts'
 import { findUser } from '../../users/users.ts'
 import { type Html, html } from '../../web/html.ts'
-import { tokenField } from '../forms.ts'
-import { fault, layout } from '../layout.ts'
+import { tokenField } from '../forms/forms.ts'
+import { fault, layout } from '../layout/layout.ts'
 import { Refusal } from '../refusals.ts'
 import { goTo, type Reply, type Route, show, type Visit } from '../route.ts'
-import { beginFlow } from '../sign-on-flow.ts'
-import { beginSession, newPasswordFields, newPasswordOf } from '../signing-in.ts'
+import { beginFlow } from '../sign-in/sign-on-flow.ts'
+import { beginSession, newPasswordFields, newPasswordOf } from '../sign-in/signing-in.ts'
 
 export const invitationRoutes: readonly Route[] = [
   { method: 'GET', path: '/invitation/:token', access: 'everyone', handle: showInvitation },

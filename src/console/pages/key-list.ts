@@ -1,10 +1,10 @@
 // The list of keys, with what needs attention above it.
 import type { KeyListing } from '../../accounts/keys.ts'
 import { plans } from '../../accounts/plans.ts'
+import { counted, inFull } from '../../display/formats.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
-import { counted, inFull } from '../dashboard/formats.ts'
-import { notice } from '../layout.ts'
-import { dayText, relativeText, timeElement } from '../times.ts'
+import { notice } from '../layout/layout.ts'
+import { dayText, relativeText, timeElement } from '../layout/times.ts'
 import { expiresSoon, expiryText, stateOf } from './key-expiry.ts'
 import { type KeyPlace, keysAt } from './key-place.ts'
 import { type KeyUsage, sparkline, usageOf, windowText } from './key-usage.ts'

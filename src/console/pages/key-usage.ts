@@ -2,8 +2,8 @@
 import type { KeyListing } from '../../accounts/keys.ts'
 import { readUsage } from '../../accounts/last-use.ts'
 import { plans } from '../../accounts/plans.ts'
+import { counted, inFull } from '../../display/formats.ts'
 import { type Html, html } from '../../web/html.ts'
-import { counted, inFull } from '../dashboard/formats.ts'
 import { stateOf } from './key-expiry.ts'
 import type { KeyPlace } from './key-place.ts'
 

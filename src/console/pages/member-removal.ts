@@ -1,5 +1,6 @@
 // Removes a member, or lets somebody leave. The page before it lists what they made and still works, and offers to end that, too.
 import type { KeyListing } from '../../accounts/keys.ts'
+import { counted } from '../../display/formats.ts'
 import { inTransaction } from '../../stores/postgres.ts'
 import { recordAction } from '../../users/audit-log.ts'
 import { disableKeys } from '../../users/key-changes.ts'
@@ -12,14 +13,13 @@ import {
 } from '../../users/left-behind.ts'
 import { membersOf, removeMember } from '../../users/members.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
-import { accountField, accountHead, accountPath } from '../account-head.ts'
 import { actorOf } from '../actor.ts'
-import { counted } from '../dashboard/formats.ts'
-import { tokenField } from '../forms.ts'
-import { layout, sitePath } from '../layout.ts'
+import { tokenField } from '../forms/forms.ts'
+import { accountField, accountHead, accountPath } from '../layout/account-head.ts'
+import { layout, sitePath } from '../layout/layout.ts'
+import { relativeText, timeElement } from '../layout/times.ts'
 import { Refusal } from '../refusals.ts'
 import { type AccountVisit, type Reply, type Route, show } from '../route.ts'
-import { relativeText, timeElement } from '../times.ts'
 import { afterChange, memberId } from './members.ts'
 
 export const memberRemovalRoutes: readonly Route[] = [

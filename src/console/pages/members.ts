@@ -5,13 +5,13 @@ import { changeRole, isRole, type Member, type MemberChange, membersOf } from '.
 import { linkAddress } from '../../users/one-time-links.ts'
 import { emailOf, isEmail } from '../../users/users.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
-import { accountField, accountHead, accountPath } from '../account-head.ts'
 import { actorOf } from '../actor.ts'
-import { tokenField } from '../forms.ts'
-import { fault, layout, notice } from '../layout.ts'
+import { tokenField } from '../forms/forms.ts'
+import { accountField, accountHead, accountPath } from '../layout/account-head.ts'
+import { fault, layout, notice } from '../layout/layout.ts'
+import { relativeText, timeElement } from '../layout/times.ts'
 import { Refusal } from '../refusals.ts'
 import { type AccountVisit, goTo, type Reply, type Route, show } from '../route.ts'
-import { relativeText, timeElement } from '../times.ts'
 
 export const membersRoutes: readonly Route[] = [
   { method: 'GET', path: '/account/members', access: 'member', handle: (visit) => membersPage(visit) },

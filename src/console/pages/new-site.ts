@@ -2,11 +2,11 @@ import { domainOf, InvalidSetting, timeZoneOf } from '../../accounts/site-rules.
 import { addSite } from '../../users/site-changes.ts'
 import { type Html, html } from '../../web/html.ts'
 import { actorOf } from '../actor.ts'
-import { siteScript } from '../assets.ts'
-import { tokenField } from '../forms.ts'
-import { fault, layout, sitePath } from '../layout.ts'
+import { tokenField } from '../forms/forms.ts'
+import { timeZoneField } from '../forms/time-zone-field.ts'
+import { siteScript } from '../layout/assets.ts'
+import { fault, layout, sitePath } from '../layout/layout.ts'
 import { type AccountVisit, goTo, type Reply, type Route, show } from '../route.ts'
-import { timeZoneField } from '../time-zone-field.ts'
 
 export const newSiteRoutes: readonly Route[] = [
   { method: 'GET', path: '/sites/new', access: 'owner', handle: (visit) => show(newSitePage(visit)) },

@@ -1,5 +1,5 @@
 import { type Html, html } from '../../web/html.ts'
-import { layout } from '../layout.ts'
+import { layout } from '../layout/layout.ts'
 import { type RefusalName, type RefusalText, refusals } from '../refusals.ts'
 import type { Theme } from '../route.ts'
 

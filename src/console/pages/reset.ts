@@ -5,11 +5,11 @@ import { findLink, takeLink } from '../../users/one-time-links.ts'
 import { endSessionsOf } from '../../users/sessions.ts'
 import { findUserById, setPassword, type User } from '../../users/users.ts'
 import { html } from '../../web/html.ts'
-import { tokenField } from '../forms.ts'
-import { fault, layout } from '../layout.ts'
+import { tokenField } from '../forms/forms.ts'
+import { fault, layout } from '../layout/layout.ts'
 import { Refusal } from '../refusals.ts'
 import { goTo, type Reply, type Route, show, type Visit } from '../route.ts'
-import { newPasswordFields, newPasswordOf } from '../signing-in.ts'
+import { newPasswordFields, newPasswordOf } from '../sign-in/signing-in.ts'
 
 export const resetRoutes: readonly Route[] = [
   { method: 'GET', path: '/reset/:token', access: 'everyone', handle: askForNewPassword },

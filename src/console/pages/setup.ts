@@ -4,11 +4,11 @@ import { findLink } from '../../users/one-time-links.ts'
 import { makeFirstOwner } from '../../users/setup.ts'
 import { emailOf, isEmail } from '../../users/users.ts'
 import { html } from '../../web/html.ts'
-import { tokenField } from '../forms.ts'
-import { fault, layout } from '../layout.ts'
+import { tokenField } from '../forms/forms.ts'
+import { fault, layout } from '../layout/layout.ts'
 import { Refusal } from '../refusals.ts'
 import { goTo, type Reply, type Route, show, type Visit } from '../route.ts'
-import { beginSession, newPasswordFields, newPasswordOf } from '../signing-in.ts'
+import { beginSession, newPasswordFields, newPasswordOf } from '../sign-in/signing-in.ts'
 
 export const setupRoutes: readonly Route[] = [
   { method: 'GET', path: '/setup/:token', access: 'everyone', handle: askForOwner },

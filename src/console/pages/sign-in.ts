@@ -5,10 +5,10 @@ import { useCode } from '../../users/second-factor.ts'
 import { endSession } from '../../users/sessions.ts'
 import { emailOf, findUser, isEmail, type UserSecrets } from '../../users/users.ts'
 import { type Html, html } from '../../web/html.ts'
-import { tokenField } from '../forms.ts'
-import { fault, layout, notice } from '../layout.ts'
+import { tokenField } from '../forms/forms.ts'
+import { fault, layout, notice } from '../layout/layout.ts'
 import { goTo, type Reply, type Route, show, type Visit } from '../route.ts'
-import { beginSession, judgeWithinLimits, ownPath } from '../signing-in.ts'
+import { beginSession, judgeWithinLimits, ownPath } from '../sign-in/signing-in.ts'
 import { codeField } from './second-factor.ts'
 
 export const signInRoutes: readonly Route[] = [

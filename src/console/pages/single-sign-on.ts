@@ -6,11 +6,11 @@ import { addMember } from '../../users/members.ts'
 import { findLink } from '../../users/one-time-links.ts'
 import { holdSession } from '../../users/sessions.ts'
 import { createUser, findUser } from '../../users/users.ts'
-import { callbackPath, type Person } from '../provider.ts'
 import { Refusal } from '../refusals.ts'
 import { goTo, type Reply, type Route, type Visit } from '../route.ts'
-import { beginFlow, flowOf, providerOf } from '../sign-on-flow.ts'
-import { beginSession, judgeAttempt, ownPath } from '../signing-in.ts'
+import { callbackPath, type Person } from '../sign-in/provider.ts'
+import { beginFlow, flowOf, providerOf } from '../sign-in/sign-on-flow.ts'
+import { beginSession, judgeAttempt, ownPath } from '../sign-in/signing-in.ts'
 
 export const singleSignOnRoutes: readonly Route[] = [
   { method: 'GET', path: '/login/oidc', access: 'everyone', handle: begin },

@@ -1,11 +1,11 @@
 // The cards of the landing page. Numbers of all cards come from a few statements (stats/site-summaries.ts).
 import type { Site } from '../../accounts/sites.ts'
+import { counted, countText } from '../../display/formats.ts'
 import type { SiteSummary } from '../../stats/site-summaries.ts'
 import type { Membership } from '../../users/members.ts'
 import { type Html, html } from '../../web/html.ts'
-import { counted, countText } from '../dashboard/formats.ts'
 import { changeOf } from '../dashboard/numbers.ts'
-import { sitePath } from '../layout.ts'
+import { sitePath } from '../layout/layout.ts'
 
 interface Shown {
   /** Empty if they cannot be read now: then the cards are links without numbers. */

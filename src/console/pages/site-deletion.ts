@@ -3,9 +3,9 @@ import { tryToEraseRows } from '../../erasure/job.ts'
 import { removeSite } from '../../users/site-changes.ts'
 import { type Html, html } from '../../web/html.ts'
 import { actorOf } from '../actor.ts'
-import { layout } from '../layout.ts'
+import { layout } from '../layout/layout.ts'
+import { dayText } from '../layout/times.ts'
 import { goTo, type Reply, type Route, type SiteVisit, show, type UserVisit } from '../route.ts'
-import { dayText } from '../times.ts'
 import { settingsPage } from './site-settings.ts'
 
 export const siteDeletionRoutes: readonly Route[] = [

@@ -5,7 +5,7 @@ import { Unavailable } from '../../stores/breaker.ts'
 import { deadlineFactor } from '../../stores/deadline.ts'
 import type { Membership } from '../../users/members.ts'
 import { type Html, html } from '../../web/html.ts'
-import { layout } from '../layout.ts'
+import { layout } from '../layout/layout.ts'
 import { type Reply, type Route, show, type UserVisit } from '../route.ts'
 import { siteCards } from './site-cards.ts'
 

@@ -8,9 +8,9 @@ import { type ClickHouseServer, freePort, startClickHouse } from '../../../dev/c
 import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
+import { clusterOf } from '../../../src/cluster/cluster.ts'
+import { migrate } from '../../../src/cluster/migrate.ts'
 import { createClickHouseDatabase, openClickHouse } from '../../../src/stores/clickhouse.ts'
-import { clusterOf } from '../../../src/stores/cluster.ts'
-import { migrate } from '../../../src/stores/migrate.ts'
 import { createPostgresDatabase, openPostgres } from '../../../src/stores/postgres.ts'
 import { startApiProcess } from '../../support/api-process.ts'
 import {

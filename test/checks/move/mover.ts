@@ -1,7 +1,7 @@
 // Moves a site as `footfall site move` does, and stops before each step until check.ts lets it go on, so that it can be killed there.
 import { once } from 'node:events'
+import { openCluster } from '../../../src/cluster/cluster.ts'
 import { moveSite, type Step } from '../../../src/moving/move-site.ts'
-import { openCluster } from '../../../src/stores/cluster.ts'
 import { openPostgres } from '../../../src/stores/postgres.ts'
 
 const [siteId, shard] = process.argv.slice(2) as [string, string]

@@ -57,14 +57,14 @@ export const cli: readonly Mutation[] = [
     file: 'src/cli/backup.ts',
     find: 'for (const clickhouse of context.cluster.shards) {',
     replace: 'for (const clickhouse of context.cluster.shards.slice(0, 1)) {',
-    caughtBy: 'test/stores/cluster.test.ts',
+    caughtBy: 'test/cluster/cluster.test.ts',
   },
   {
     name: 'cluster: a backup is restored into fewer shards',
     file: 'src/cli/backup.ts',
     find: 'if (shards < manifest.shards) {',
     replace: 'if (shards < 0) {',
-    caughtBy: 'test/stores/cluster.test.ts',
+    caughtBy: 'test/cluster/cluster.test.ts',
   },
   {
     name: 'retention: 24 months are accepted',

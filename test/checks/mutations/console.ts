@@ -26,14 +26,14 @@ export const console: readonly Mutation[] = [
   },
   {
     name: 'console gate: a form without Origin is accepted',
-    file: 'src/console/forms.ts',
+    file: 'src/console/forms/forms.ts',
     find: 'if (headers.origin !== publicUrl)',
     replace: 'if (headers.origin !== undefined && headers.origin !== publicUrl)',
     caughtBy: 'test/console/gate.test.ts',
   },
   {
     name: 'console gate: any token is accepted',
-    file: 'src/console/forms.ts',
+    file: 'src/console/forms/forms.ts',
     find: 'if (!expected || !token || !equal(token, expected))',
     replace: 'if (!expected || !token)',
     caughtBy: 'test/console/gate.test.ts',
@@ -68,7 +68,7 @@ export const console: readonly Mutation[] = [
   },
   {
     name: 'one port: signing in leads to another host',
-    file: 'src/console/signing-in.ts',
+    file: 'src/console/sign-in/signing-in.ts',
     find: '/^\\/(?![/\\\\])[\\x21-\\x7e]*$/',
     replace: '/^\\/[\\x21-\\x7e]*$/',
     caughtBy: 'test/console/one-port.test.ts',
@@ -124,7 +124,7 @@ export const console: readonly Mutation[] = [
   },
   {
     name: 'traces: wrong passwords leave none',
-    file: 'src/console/signing-in.ts',
+    file: 'src/console/sign-in/signing-in.ts',
     find: 'if (verdict === undefined) services.refusalTraces',
     replace: 'if (verdict === null) services.refusalTraces',
     caughtBy: 'test/console/refusal-traces.test.ts',
@@ -145,7 +145,7 @@ export const console: readonly Mutation[] = [
   },
   {
     name: 'links: strangers close all links',
-    file: 'src/console/link-gate.ts',
+    file: 'src/console/sharing/link-gate.ts',
     find: "  if (!(await services.linkTokens.mayBeLink(token))) throw new Refusal('closed_link')\n",
     replace: '',
     caughtBy: 'test/console/made-up-links.test.ts',
@@ -166,7 +166,7 @@ export const console: readonly Mutation[] = [
   },
   {
     name: 'links: requests are not limited',
-    file: 'src/console/link-gate.ts',
+    file: 'src/console/sharing/link-gate.ts',
     find: 'if (waitSeconds > 0) throw',
     replace: 'if (waitSeconds > 1e9) throw',
     caughtBy: 'check:share -- --rounds 1 --most 8 --attack 1 --attack-most 20',

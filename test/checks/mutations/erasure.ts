@@ -50,7 +50,7 @@ export const erasure: readonly Mutation[] = [
     file: 'src/erasure/deleted-sites.ts',
     find: 'AS reopened FROM deleted_sites\n  WHERE shard = ',
     replace: 'AS reopened FROM deleted_sites\n  WHERE shard <> -1 * ',
-    caughtBy: 'test/stores/cluster.test.ts',
+    caughtBy: 'test/cluster/cluster.test.ts',
   },
   {
     name: 'moving: the old copy is erased while readers may use it',

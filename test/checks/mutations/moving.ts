@@ -89,7 +89,7 @@ export const moving: readonly Mutation[] = [
   },
   {
     name: 'moving: a new shard gets sites before every process knows it',
-    file: 'src/stores/migrate.ts',
+    file: 'src/cluster/migrate.ts',
     find: 'if (isNew) await useShards(connection, cluster.shards)',
     replace: 'await useShards(connection, cluster.shards)',
     caughtBy: 'test/moving/commands.test.ts',

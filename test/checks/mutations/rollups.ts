@@ -103,7 +103,7 @@ export const rollups: readonly Mutation[] = [
   },
   {
     name: 'loop: rounds run without a lease',
-    file: 'src/stores/lease.ts',
+    file: 'src/cluster/lease.ts',
     find: '  if (count === 0) return undefined\n',
     replace: '',
     caughtBy: 'test/rollups/loop.test.ts',
@@ -246,14 +246,14 @@ export const rollups: readonly Mutation[] = [
     file: 'src/rollups/retention.ts',
     find: 'missingDays += await rollUpShardBefore(',
     replace: 'await rollUpShardBefore(',
-    caughtBy: 'test/stores/cluster.test.ts',
+    caughtBy: 'test/cluster/cluster.test.ts',
   },
   {
     name: 'cluster: a shard rolls up the sites of others',
     file: 'src/rollups/loop.ts',
     find: 'FROM sites LEFT JOIN rollup_state ON site_id = id\n    WHERE shard = ',
     replace: 'FROM sites LEFT JOIN rollup_state ON site_id = id\n    WHERE shard <> -1 * ',
-    caughtBy: 'test/stores/cluster.test.ts',
+    caughtBy: 'test/cluster/cluster.test.ts',
   },
   {
     name: 'retention: months are dropped while a replica is away',

@@ -268,6 +268,6 @@ export const stats: readonly Mutation[] = [
     file: 'src/stats/service.ts',
     find: 'read(cluster.of({ shard }), some)',
     replace: 'read(cluster.of({ shard: shard > 0 ? 1 : 0 }), some)',
-    caughtBy: 'test/stores/cluster.test.ts',
+    caughtBy: 'test/cluster/cluster.test.ts',
   },
 ]

@@ -42,7 +42,7 @@ export const users: readonly Mutation[] = [
   },
   {
     name: 'sign-in: the session before goes on',
-    file: 'src/console/signing-in.ts',
+    file: 'src/console/sign-in/signing-in.ts',
     find: '  if (cookie) await endSession(postgres, cookie)\n',
     replace: '',
     caughtBy: 'test/console/sessions.test.ts',
@@ -204,28 +204,28 @@ export const users: readonly Mutation[] = [
   },
   {
     name: 'single sign-on: an unverified email counts',
-    file: 'src/console/provider.ts',
+    file: 'src/console/sign-in/provider.ts',
     find: 'return email_verified === true && isEmail(address)',
     replace: 'return email_verified !== undefined && isEmail(address)',
     caughtBy: 'test/console/single-sign-on.test.ts',
   },
   {
     name: 'single sign-on: the state is not checked',
-    file: 'src/console/provider.ts',
+    file: 'src/console/sign-in/provider.ts',
     find: 'expectedState: state,',
     replace: "expectedState: query.get('state') ?? state,",
     caughtBy: 'test/console/single-sign-on-attacks.test.ts',
   },
   {
     name: 'single sign-on: the signature of a token is not checked',
-    file: 'src/console/provider.ts',
+    file: 'src/console/sign-in/provider.ts',
     find: 'execute: [enableNonRepudiationChecks, ...',
     replace: 'execute: [...(issuer === "" ? [enableNonRepudiationChecks] : []), ...',
     caughtBy: 'test/console/single-sign-on-attacks.test.ts',
   },
   {
     name: 'single sign-on: a cookie that we did not sign is believed',
-    file: 'src/console/sign-on-flow.ts',
+    file: 'src/console/sign-in/sign-on-flow.ts',
     find: "const text = flowCookie && signedText(services.keySecrets, 'sign-on flow', flowCookie)",
     replace:
       "const text = flowCookie && (signedText(services.keySecrets, 'sign-on flow', flowCookie) ?? flowCookie.split('.')[0])",

@@ -1,12 +1,12 @@
 // One walk: its steps, the comparison after each, and the shortest form of a walk that fails.
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Stores } from '../../../src/cluster/stores.ts'
 import { eraseRows } from '../../../src/erasure/job.ts'
 import { sitesWithRows } from '../../../src/erasure/rows.ts'
 import { readCoverage } from '../../../src/rollups/coverage.ts'
 import { unknownSites, verifyLedger } from '../../../src/rollups/ledger.ts'
 import { verifySite } from '../../../src/rollups/verify.ts'
 import { sql, text } from '../../../src/stores/clickhouse-sql.ts'
-import type { Stores } from '../../../src/stores/stores.ts'
 import { type Random, seeded } from '../../support/random.ts'
 import { answer, answerOfSites, reports } from '../oracle/model.ts'
 import { zones } from '../oracle/moments.ts'

@@ -1,0 +1,163 @@
+// Forward-only migrations of both databases. PostgreSQL holds the list of applied files and the lock: one process migrates at a time.
+// Every ClickHouse server also has a list of its own, so that a new or emptied one gets its tables. A checksum detects a file that was
+// edited after it was applied.
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import type { ReservedSql } from 'postgres'
+import { Unavailable } from '../stores/breaker.ts'
+import type { ClickHouse } from '../stores/clickhouse.ts'
+import { sql } from '../stores/clickhouse-sql.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import { prepareReplicas, replicated } from './replicated-tables.ts'
+import type { AllStores } from './stores.ts'
+
+const migrationsFolder = new URL('../../migrations/', import.meta.url)
+const lock = 4_669_201 // any constant: the key of the migration lock
+
+interface Migration {
+  name: string
+  text: string
+  checksum: string
+}
+
+interface MigrateOptions {
+  folder?: URL
+  /** Called for each ClickHouse that was left out. What it throws ends the run. */
+  leftOut?(cause: Unavailable): void
+}
+
+/**
+ * Applies the missing migrations and returns their names. An interrupted run can be repeated. A ClickHouse that is down must not keep
+ * the others from starting: it is left out, unless there are files that no run has applied to every ClickHouse.
+ */
+export async function migrate(
+  { postgres, cluster }: AllStores,
+  { folder = migrationsFolder, leftOut = () => {} }: MigrateOptions = {},
+): Promise<string[]> {
+  const connection = await postgres.reserve()
+  try {
+    await connection`SELECT pg_advisory_lock(${lock})`
+    await connection`
+      CREATE TABLE IF NOT EXISTS migrations
+      (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
+    const pending = await missing(connection, folder)
+    const applied = new Set<string>()
+    for (const { name, text, checksum } of pending.filter(isOf('postgres'))) {
+      await connection`BEGIN`
+      await connection.unsafe(text)
+      await connection`INSERT INTO migrations ${connection({ name, checksum })}`
+      await connection`COMMIT`
+      applied.add(name)
+    }
+    const toRecord = pending.filter(isOf('clickhouse'))
+    for (const shard of cluster.shards) {
+      const servers = shard.replicas ? await prepareReplicas(shard.replicas.all) : [shard]
+      for (const server of servers) {
+        try {
+          const all = read(folder).filter(isOf('clickhouse'))
+          for (const name of await migrateClickHouse(server, all, servers)) applied.add(name)
+        } catch (error) {
+          if (toRecord.length > 0 || !(error instanceof Unavailable)) throw error
+          leftOut(error)
+        }
+      }
+    }
+    for (const { name, checksum } of toRecord) {
+      await connection`INSERT INTO migrations ${connection({ name, checksum })}`
+      applied.add(name)
+    }
+    // Only those of a new installation: once there are sites, every process must know a shard before it is used (`footfall shard add`).
+    const [{ isNew }] = await connection<[{ isNew: boolean }]>`SELECT NOT EXISTS (SELECT FROM sites) AS "isNew"`
+    if (isNew) await useShards(connection, cluster.shards)
+    return [...applied]
+  } finally {
+    connection.release() // also releases the lock and rolls back an unfinished migration
+  }
+}
+
+/** From now on, new sites may go to them. */
+export async function useShards(postgres: Postgres | ReservedSql, shards: readonly ClickHouse[]): Promise<void> {
+  for (const { shard } of shards) await postgres`INSERT INTO shards (number) VALUES (${shard}) ON CONFLICT DO NOTHING`
+}
+
+const isOf =
+  (database: string) =>
+  (migration: Migration): boolean =>
+    migration.name.startsWith(`${database}/`)
+
+async function migrateClickHouse(
+  clickhouse: ClickHouse,
+  all: readonly Migration[],
+  replicas: readonly ClickHouse[],
+): Promise<string[]> {
+  await clickhouse.rows(sql`SELECT 1`) // a statement below may take an hour; this finds out early whether ClickHouse is down
+  await clickhouse.command(`
+    CREATE TABLE IF NOT EXISTS migrations (name String, checksum String, applied_at DateTime DEFAULT now())
+    ENGINE = MergeTree ORDER BY name`)
+  const rows = await clickhouse.rowsPatiently<Applied>(sql`SELECT name, checksum FROM migrations`)
+  const pending = notIn(rows, all)
+  for (const { name, text, checksum } of pending) {
+    // ClickHouse has no transactions, so every statement of a file must be safe to repeat (IF NOT EXISTS).
+    for (const statement of statementsOf(text)) {
+      if (replicas.length === 1) await clickhouse.command(statement)
+      else await replicated(statement, clickhouse, replicas)
+    }
+    await clickhouse.insert('migrations', [{ name, checksum }], name)
+  }
+  return pending.map(({ name }) => name)
+}
+
+/** A statement ends with a semicolon at the end of a line. */
+const statementsOf = (text: string): string[] => text.split(/;$/m).filter((statement) => statement.trim() !== '')
+
+/** The names of the migrations that `migrate` would apply now. */
+export async function pendingMigrations(postgres: Postgres): Promise<string[]> {
+  const [{ exists }] = await postgres<[{ exists: boolean }]>`SELECT to_regclass('migrations') IS NOT NULL AS exists`
+  const pending = exists ? await missing(postgres, migrationsFolder) : read(migrationsFolder)
+  return pending.map(({ name }) => name)
+}
+
+/** The same for one ClickHouse, by its own list. */
+export async function pendingClickHouseMigrations(clickhouse: ClickHouse): Promise<string[]> {
+  const all = read(migrationsFolder).filter(isOf('clickhouse'))
+  const [table] = await clickhouse.rows(
+    sql`SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = 'migrations'`,
+  )
+  const rows = table ? await clickhouse.rows<Applied>(sql`SELECT name, checksum FROM migrations`) : []
+  return notIn(rows, all).map(({ name }) => name)
+}
+
+async function missing(postgres: Postgres | ReservedSql, folder: URL): Promise<Migration[]> {
+  return notIn(await postgres<Applied[]>`SELECT name, checksum FROM migrations`, read(folder))
+}
+
+type Applied = Pick<Migration, 'name' | 'checksum'>
+
+function notIn(rows: readonly Applied[], all: readonly Migration[]): Migration[] {
+  const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]))
+  return all.filter(({ name, checksum }) => {
+    const known = applied.get(name)
+    if (known && known !== checksum) {
+      throw new Error(`Migration ${name} was edited after it was applied. Restore it and add a new file instead.`)
+    }
+    return !known
+  })
+}
+
+function read(folder: URL): Migration[] {
+  return ['postgres', 'clickhouse'].flatMap((database) =>
+    readdirSync(new URL(`${database}/`, folder))
+      .filter((file) => /^\d{4}_\w+\.sql$/.test(file)) // not schema.sql, which is what they come to
+      .sort()
+      .map((file) => {
+        const text = readFileSync(new URL(`${database}/${file}`, folder), 'utf8')
+        return { name: `${database}/${file}`, text, checksum: createHash('sha256').update(text).digest('hex') }
+      }),
+  )
+}
+
+/** The statements that create the tables of an empty ClickHouse database, for callers without PostgreSQL. */
+export const clickhouseMigrations = (): string[] =>
+  read(migrationsFolder)
+    .filter(({ name }) => name.startsWith('clickhouse/'))
+    .flatMap(({ text }) => statementsOf(text))

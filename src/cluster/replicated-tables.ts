@@ -1,0 +1,94 @@
+// Tables of a shard with several replicas. They have the schema of migrations/clickhouse with ClickHouse's replicated engine, whose path in
+// Keeper is the server's `default_replica_path` (docs/cluster.md).
+import { ClickHouseError } from '@clickhouse/client'
+import type { ClickHouse } from '../stores/clickhouse.ts'
+import { sql } from '../stores/clickhouse-sql.ts'
+
+/** Runs a statement of a migration with the replicated engine. */
+export async function replicated(
+  statement: string,
+  clickhouse: ClickHouse,
+  replicas: readonly ClickHouse[],
+): Promise<void> {
+  const changed = statement.replace(/^ENGINE = (\w*MergeTree)$/m, 'ENGINE = Replicated$1')
+  try {
+    await clickhouse.command(changed)
+  } catch (error) {
+    const table = /^CREATE TABLE IF NOT EXISTS (\w+)/m.exec(statement)?.[1]
+    if (!table || !isKnownReplica(error)) throw error
+    await forget(table, clickhouse, replicas)
+    await clickhouse.command(changed)
+  }
+}
+
+/** Keeper knows a replica with this name, but its server has no tables: the disk was replaced. */
+const isKnownReplica = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '253'
+
+/** Only another replica can remove it from Keeper. ClickHouse refuses to remove one that is in use. */
+async function forget(table: string, clickhouse: ClickHouse, replicas: readonly ClickHouse[]): Promise<void> {
+  const [row] = await clickhouse.rows<{ name: string }>(sql`SELECT getMacro('replica') AS name`)
+  let cause: unknown
+  for (const other of replicas) {
+    if (other === clickhouse) continue
+    try {
+      return await dropReplica(other, table, row?.name ?? '')
+    } catch (error) {
+      cause = error
+    }
+  }
+  throw cause
+}
+
+/** ClickHouse takes no parameter here. */
+const dropReplica = (by: ClickHouse, table: string, name: string): Promise<void> =>
+  by.command(`SYSTEM DROP REPLICA '${name.replaceAll("'", "''")}' FROM TABLE ${table}`)
+
+/** Removes a replica that is gone for good from Keeper. */
+export async function dropFromAllTables(by: ClickHouse, name: string): Promise<void> {
+  const tables = await by.rows<{ name: string }>(
+    sql`SELECT table AS name FROM system.replicas WHERE database = currentDatabase()`,
+  )
+  for (const table of tables) await dropReplica(by, table.name, name)
+}
+
+/**
+ * Turns the tables of a server that was alone into replicated ones. ClickHouse keeps their rows and copies them to the other replicas.
+ * Returns the replicas in the order in which their tables must be created.
+ */
+export async function prepareReplicas(replicas: readonly ClickHouse[]): Promise<readonly ClickHouse[]> {
+  const plain = new Map<ClickHouse, PlainTable[]>()
+  for (const replica of replicas) {
+    const tables = await replica.rows<PlainTable>(plainTables).catch(() => [])
+    if (tables.length > 0) plain.set(replica, tables)
+  }
+  const filled = [...plain].filter(([, tables]) => tables.some(({ rows }) => rows > 0)).map(([replica]) => replica)
+  if (filled.length > 1) {
+    throw new Error(
+      'Two replicas of a shard have rows of their own in tables that are not replicated. Drop the database of the one that is new, then migrate again.',
+    )
+  }
+  for (const [replica, tables] of plain) {
+    if (filled.includes(replica)) {
+      for (const { name } of tables) await convert(replica, name)
+    } else {
+      for (const { name } of [...tables, { name: 'migrations' }]) await replica.command(`DROP TABLE ${name} SYNC`)
+    }
+  }
+  return [...filled, ...replicas.filter((one) => !filled.includes(one))]
+}
+
+interface PlainTable {
+  name: string
+  rows: number
+}
+
+const plainTables = sql`
+  SELECT name, ifNull(total_rows, 0) AS rows FROM system.tables
+  WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND NOT startsWith(engine, 'Replicated') AND name != 'migrations'
+    AND NOT startsWith(name, 'backup_of_')`
+
+async function convert(clickhouse: ClickHouse, table: string): Promise<void> {
+  await clickhouse.command(`DETACH TABLE ${table}`)
+  await clickhouse.command(`ATTACH TABLE ${table} AS REPLICATED`)
+  await clickhouse.command(`SYSTEM RESTORE REPLICA ${table}`)
+}

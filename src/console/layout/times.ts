@@ -1,0 +1,31 @@
+// Dates and times as people read them. All are in UTC, and the whole time is in the title.
+import { type Html, html } from '../../web/html.ts'
+
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
+const minute = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', timeZone: 'UTC' })
+const relative = new Intl.RelativeTimeFormat('en')
+
+const units = [
+  ['year', 365 * 86_400_000],
+  ['month', 30 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const
+
+/** `13 Feb 2027` */
+export const dayText = (time: Date): string => day.format(time)
+
+/** `13 Feb 2027, 18:00 UTC` */
+export const minuteText = (time: Date): string => `${day.format(time)}, ${minute.format(time)} UTC`
+
+/** `in 9 days`, `2 minutes ago`; within a minute of now: `just now` or `in a moment`. Parts of a unit do not count. */
+export function relativeText(time: Date, now: number): string {
+  const difference = time.getTime() - now
+  const [unit, length] = units.find(([, length]) => Math.abs(difference) >= length) ?? []
+  if (unit === undefined) return difference > 0 ? 'in a moment' : 'just now'
+  return relative.format(Math.trunc(difference / length), unit)
+}
+
+export const timeElement = (time: Date, text: string): Html =>
+  html`<time datetime="${time.toISOString()}" title="${minuteText(time)}">${text}</time>`

@@ -1,0 +1,94 @@
+// What signing in does, whichever page it happens on.
+import type { Postgres } from '../../stores/postgres.ts'
+import { type Attempt, browserCookieOf } from '../../users/attempts.ts'
+import { recordOfUser } from '../../users/audit-log.ts'
+import { PasswordsBusy } from '../../users/password-queue.ts'
+import { leastPasswordLength, mostPasswordLength } from '../../users/passwords.ts'
+import { createSession, endSession } from '../../users/sessions.ts'
+import { type Html, html } from '../../web/html.ts'
+import { Refusal } from '../refusals.ts'
+import type { Visit } from '../route.ts'
+
+const browserCookieSeconds = 400 * 86_400
+
+type SignInAction = 'user.signed_in' | 'user.recovery_code_used' | 'user.signed_on' | 'user.signed_in_with_link'
+
+interface SignedIn {
+  id: string
+  email: string
+}
+
+/**
+ * Returns the cookies of a new session. The id is always new, and a session that the browser had is over: nobody can prepare a session
+ * for somebody else to sign in to.
+ */
+export async function beginSession(
+  { services, cookies, cookie, ...origin }: Visit,
+  postgres: Postgres,
+  { id, email }: SignedIn,
+  action: SignInAction = 'user.signed_in',
+): Promise<string[]> {
+  if (cookie) await endSession(postgres, cookie)
+  const value = await createSession(postgres, id, origin)
+  await recordOfUser(postgres, id, { actor: email, action, subject: email, address: origin.address })
+  return [
+    cookies.set('session', value),
+    cookies.set('browser', browserCookieOf(services.keySecrets, email), browserCookieSeconds),
+    cookies.remove('form'),
+    cookies.remove('code'),
+    cookies.remove('flow'),
+  ]
+}
+
+/** Judges a password or a code within the limits of guessing. */
+export async function judgeWithinLimits<Verdict>(
+  { services, ...sender }: Pick<Visit, 'services' | 'clientAddress' | 'browserCookie'>,
+  what: 'password' | 'code',
+  email: string,
+  judge: (knownUser: string | undefined) => Promise<Verdict | undefined>,
+): Promise<Verdict | undefined> {
+  const verdict = await judgeAttempt(services.attempts.begin(what, email, sender), judge)
+  if (verdict === undefined) services.refusalTraces.note(`wrong_${what}`, sender.clientAddress)
+  return verdict
+}
+
+/** What was right, or could not be judged, does not count. */
+export async function judgeAttempt<Verdict>(
+  { waitSeconds, knownUser, giveBack, turnAway }: Attempt,
+  judge: (knownUser: string | undefined) => Promise<Verdict | undefined>,
+): Promise<Verdict | undefined> {
+  if (waitSeconds > 0) throw new Refusal('too_many', waitSeconds)
+  try {
+    const verdict = await judge(knownUser)
+    if (verdict !== undefined) giveBack()
+    return verdict
+  } catch (error) {
+    if (error instanceof PasswordsBusy) turnAway()
+    else giveBack()
+    throw error
+  }
+}
+
+/** Only a path of the console: `//example.com` and `/\example.com` would lead to another host. */
+export const ownPath = (next: string | null): string => (next && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/')
+
+/** The fields for a password that somebody chooses. Twice, because nobody can send it to them again. */
+export const newPasswordFields = (): Html => html`
+  <label>New password <input name="new-password" type="password" autocomplete="new-password" required minlength="${leastPasswordLength}" maxlength="${mostPasswordLength}">
+    <span class="hint">At least ${leastPasswordLength} characters. A few unrelated words are easy to remember.</span></label>
+  <label>The same again <input name="repeated-password" type="password" autocomplete="new-password" required></label>`
+
+/** The password of these fields, or what is wrong with it. */
+export function newPasswordOf(form: URLSearchParams): { password: string } | { wrong: string } {
+  const password = form.get('new-password') ?? ''
+  if (password.length < leastPasswordLength) {
+    return { wrong: `The password is too short. Use at least ${leastPasswordLength} characters.` }
+  }
+  if (password.length > mostPasswordLength) {
+    return { wrong: `The password is too long. Use at most ${mostPasswordLength} characters.` }
+  }
+  if (password !== form.get('repeated-password')) {
+    return { wrong: 'The two passwords are not the same. Type both again.' }
+  }
+  return { password }
+}
