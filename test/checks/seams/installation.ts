@@ -112,7 +112,7 @@ export async function openInstallation(servers: WalkServers, now: number) {
       now: () => now,
       log,
       metrics: createMetrics(),
-      directory: { secrets: keySecrets, queryMs: 10_000, refuseOlder: () => refuseOlder(stores) },
+      directory: { secrets: keySecrets, queryMs: 1_000, refuseOlder: () => refuseOlder(stores) },
       cacheBytes: 0,
       isEnding: () => false,
       mcpOrigins: [],
