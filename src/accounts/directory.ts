@@ -74,7 +74,7 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
   const namesOf = new Map<string, Set<string>>()
   const loading = new Map<string, Promise<Entry>>()
   let version: bigint | undefined
-  /** Which database counts, since it was started. */
+  /** Identifies the database and its last start. A restored database may have counted just as far. */
   let start: string | undefined
   let confirmedAt = Number.NEGATIVE_INFINITY
   let generation = 0
@@ -88,7 +88,7 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
     for (const name of namesOf.get(subject) ?? []) drop(name)
   }
 
-  /** A change of an account, a site or a key. Its rollups are not part of what depends on any site. */
+  /** A change of an account, a site or a key. A change of rollups calls `forget` alone: nothing that depends on any site changes. */
   function forgetChanged(subject: string): void {
     forget(subject)
     if (subject.startsWith('site_')) forget(anySite)

@@ -7,7 +7,7 @@ type Kind = 'acct' | 'site' | 'key' | 'user' | 'sess' | 'link' | 'share' | 'brow
 /** A prefix such as `site_` and 16 random base32 characters: 80 bits. The id does not reveal how many there are. */
 export const newId = (kind: Kind): string => idOf(kind, randomBytes(16))
 
-/** The same id for the same text, to do something only once. The text must hold as many random bits. */
+/** An id derived from a text: whoever repeats a request with the same text gets the same id. The text must have at least 80 random bits. */
 export const onceId = (kind: Kind, text: string): string => idOf(kind, hash('sha256', text, 'buffer').subarray(0, 16))
 
 const idOf = (kind: Kind, bytes: Uint8Array): string =>

@@ -31,7 +31,7 @@ export interface NewKey {
   expiresAt?: Date | undefined
   /** The email of a user; the command line if it is missing. */
   createdBy?: string
-  /** A random text of the form that asks for the key. The same text never makes a second key of the account. */
+  /** The nonce of the form. The same nonce never makes a second key of the account. */
   nonce?: string
 }
 

@@ -17,12 +17,12 @@ const mostAtOnce = 500
 const hourMs = 3_600_000
 const goodbyeMs = 1_000
 
-/** How long the requests of an hour are kept. The page of keys shows a day of them. */
+/** Retention of hourly request counts. The page of keys shows a day of them. */
 const kept = '3 days'
-/** Old hours per statement, within the same 200 ms. */
+/** Old hours that one statement deletes, within the same 200 ms. */
 const mostDeletedAtOnce = 5_000
 
-/** The use of one key in one hour, as far as it is not written. */
+/** Requests of one key in one hour that are not written yet. */
 interface Use {
   keyId: string
   /** UTC milliseconds. */
@@ -34,7 +34,7 @@ interface Use {
 /** No request waits for a write. What cannot be written is tried again a minute later. */
 export function recordLastUse(postgres: Postgres, everyMs = 60_000, clock: () => number = Date.now): LastUse {
   const current = new Map<string, Use>()
-  /** Of hours that are over. */
+  /** Counts of earlier hours. */
   const earlier = new Set<Use>()
 
   function note(keyId: string): void {

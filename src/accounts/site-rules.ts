@@ -9,7 +9,7 @@ const hostName = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/
 /** The console has pages of its own at `/sites/…`. */
 const reserved = ['new']
 
-/** A setting that its person can correct: what is wrong, and what to enter. */
+/** Thrown for a value that the person can correct: what is wrong, and what to enter. */
 export class InvalidSetting extends Error {
   readonly advice: string
 
@@ -87,5 +87,5 @@ function hostnameOf(given: string): string {
 
 const longestQuoted = 60
 
-/** A message repeats what was entered, but not a page of it. */
+/** Messages quote what was entered, shortened. */
 const quoted = (text: string): string => (text.length <= longestQuoted ? text : `${text.slice(0, longestQuoted)}…`)

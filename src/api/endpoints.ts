@@ -18,11 +18,11 @@ export interface Endpoint {
   details?: string | undefined
   data: TSchema
   meta: TProperties
-  /** Those that have an effect. */
+  /** The parameters that have an effect. */
   parameters: readonly ParameterKey[]
   /** Response headers, besides those that every endpoint with a key has. */
   headers: readonly string[]
-  /** What the example is of. */
+  /** What the example shows. */
   example: string
   /** Needs no key and is not counted. */
   isOpen?: true

@@ -25,7 +25,7 @@ export async function whileWanted<Value>(
 }
 
 interface Content {
-  /** The same for the same numbers of the same query. */
+  /** Becomes the ETag: equal for equal numbers of the same query. */
   identity: string
   /** Headers besides Authorization and Accept-Encoding that the answer depends on. */
   vary?: string

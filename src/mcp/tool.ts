@@ -22,7 +22,7 @@ export interface Call {
   signal: AbortSignal
 }
 
-/** The same answer twice: many assistants read only one of the two. */
+/** The answer as text and as structured content: many assistants read only one of the two. */
 interface ToolAnswer {
   data: Record<string, unknown>
   text: string

@@ -15,7 +15,7 @@ interface ConnectionLimits {
   answered(socket: Socket): void
 }
 
-/** How long a body may take, except one of the share that reports its own requests: it has a limit of its own. */
+/** Time limit for a request body. The share that reports its own requests has its own limit. */
 const longestBodyMs = 6_000
 
 export interface SharedPort {

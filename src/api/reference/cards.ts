@@ -47,7 +47,7 @@ function control({ name, schema, example }: Parameter): Html {
     const shown = standard ?? example ?? ''
     return html`<label class="${name}">${name}<input name="${name}" autocomplete="off" spellcheck="false" placeholder="${shown}"></label>`
   }
-  // A call does not send what it would get anyway.
+  // A call does not send default values.
   const options = words.map((word) =>
     word === standard
       ? html`<option value="" selected>${word}</option>`
