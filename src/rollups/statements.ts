@@ -3,6 +3,7 @@
 import type { DayRange } from '../calendar/days.ts'
 import { date, instant, join, type Sql, sql, text, texts, uint, uints } from '../stores/clickhouse-sql.ts'
 import { onDays } from '../traffic/conditions.ts'
+import { sessionColumns } from '../traffic/sessions.ts'
 import type { DayPart, Segment, Span } from './coverage.ts'
 import { type Dimension, dimensions, filterBits, has } from './dimensions.ts'
 import { rollupKey, rollupKeyIn } from './keys.ts'
@@ -129,9 +130,7 @@ function sessionRows(target: Target): Sql {
           any(events.country) AS country,
           any(events.device) AS device,
           any(events.utm_source) AS source,
-          ${hosts} AS hosts,
-          count() = 1 AND any(events.name) = 'pageview' AS bounced,
-          toUnixTimestamp64Milli(max(time)) - toUnixTimestamp64Milli(min(time)) AS milliseconds
+          ${hosts} AS hosts, ${sessionColumns}
         FROM events
         WHERE ${eventsOf(target)}
         GROUP BY ${bySite(target)}day, session_id${begun}

@@ -8,6 +8,7 @@ import type { Segment } from '../rollups/coverage.ts'
 import { type Dimension, type DimensionName, dimensions, tableOf } from '../rollups/dimensions.ts'
 import { type RollupSource, rollupSources } from '../rollups/reading.ts'
 import { date, join, type Sql, sql } from '../stores/clickhouse-sql.ts'
+import { sessionColumns } from '../traffic/sessions.ts'
 import { hitScope, inWindow, type StatsQuery, sessionScope, startsInWindow } from './query.ts'
 
 /** A relation (day, value, views, visitors) for the current period. For custom events, `views` counts occurrences. */
@@ -69,25 +70,25 @@ const sources = (
   ...(today.length > 0 ? rollupSources(query, asked, today, () => sql`today_rollups`) : []),
 ]
 
-const rawTotals = (query: StatsQuery, period: Period, name: Sql, days: readonly DayRange[]): Sql => sql`
-    SELECT
-      ${name} AS period,
-      day,
+/** The columns of a day over its sessions: of the hits inside the period, and of the sessions that count in it. */
+export const totalsOfSessions = sql`
       toInt64(sum(hit_views)) AS views,
       toInt64(uniqExactIf(visitor, hits > 0)) AS visitors,
       toInt64(countIf(counted)) AS sessions,
-      toInt64(countIf(counted AND session_events = 1 AND session_views = 1)) AS bounces,
-      toInt64(sumIf(milliseconds, counted)) AS duration
+      toInt64(countIf(counted AND bounced)) AS bounces,
+      toInt64(sumIf(milliseconds, counted)) AS duration`
+
+const rawTotals = (query: StatsQuery, period: Period, name: Sql, days: readonly DayRange[]): Sql => sql`
+    SELECT
+      ${name} AS period,
+      day, ${totalsOfSessions}
     FROM (
       SELECT
         day,
         any(visitor_id) AS visitor,
         countIf(${inWindow(query, period)}) AS hits,
         countIf(name = 'pageview' AND ${inWindow(query, period)}) AS hit_views,
-        count() AS session_events,
-        countIf(name = 'pageview') AS session_views,
-        min(time) AS started,
-        toUnixTimestamp64Milli(max(time)) - toUnixTimestamp64Milli(started) AS milliseconds,
+        min(time) AS started, ${sessionColumns},
         hits > 0 AND ${startsInWindow(period, sql`started`)} AS counted
       FROM events
       WHERE ${sessionScope(query, days)}

@@ -11,6 +11,8 @@ import { filterBitsOf, smallestSet } from '../rollups/reading.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import { dates, ints, join, type Sql, sql, text, texts, uints } from '../stores/clickhouse-sql.ts'
 import { type Filters, onDays } from '../traffic/conditions.ts'
+import { sessionColumns } from '../traffic/sessions.ts'
+import { totalsOfSessions } from './daily-metrics.ts'
 import type { StatsQuery } from './query.ts'
 
 const periodNames = ['current', 'previous'] as const
@@ -155,12 +157,7 @@ function rawTotals(queries: readonly StatsQuery[], name: keyof Periods): Sql[] {
     SELECT
       site_id,
       ${name === 'current' ? sql`'current'` : sql`'previous'`} AS period,
-      day,
-      toInt64(sum(hit_views)) AS views,
-      toInt64(uniqExactIf(visitor, hits > 0)) AS visitors,
-      toInt64(countIf(counted)) AS sessions,
-      toInt64(countIf(counted AND session_events = 1 AND session_views = 1)) AS bounces,
-      toInt64(sumIf(milliseconds, counted)) AS duration
+      day, ${totalsOfSessions}
     FROM (
       SELECT
         site_id,
@@ -168,10 +165,7 @@ function rawTotals(queries: readonly StatsQuery[], name: keyof Periods): Sql[] {
         any(visitor_id) AS visitor,
         countIf(${onHost} AND ${inWindow(sql`time`)}) AS hits,
         countIf(name = 'pageview' AND ${onHost} AND ${inWindow(sql`time`)}) AS hit_views,
-        count() AS session_events,
-        countIf(name = 'pageview') AS session_views,
-        min(time) AS started,
-        toUnixTimestamp64Milli(max(time)) - toUnixTimestamp64Milli(started) AS milliseconds,
+        min(time) AS started, ${sessionColumns},
         hits > 0 AND ${inWindow(sql`started`, (column) => sql`any(${column})`)} AS counted
       FROM events
       INNER JOIN (

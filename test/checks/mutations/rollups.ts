@@ -166,8 +166,8 @@ export const rollups: readonly Mutation[] = [
   },
   {
     name: 'runs: a session of up to three events is a bounce',
-    file: 'src/rollups/statements.ts',
-    find: "count() = 1 AND any(events.name) = 'pageview' AS bounced",
+    file: 'src/traffic/sessions.ts',
+    find: "count() = 1 AND any(events.name = 'pageview') AS bounced",
     replace: 'count() <= 3 AS bounced',
     caughtBy: 'check:smallbox -- --events 50000 --idle 2',
   },

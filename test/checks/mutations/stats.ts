@@ -90,9 +90,9 @@ export const stats: readonly Mutation[] = [
   },
   {
     name: 'numbers: a session with a custom event is a bounce',
-    file: 'src/stats/daily-metrics.ts',
-    find: 'session_events = 1 AND session_views = 1',
-    replace: 'session_views = 1',
+    file: 'src/traffic/sessions.ts',
+    find: "count() = 1 AND any(events.name = 'pageview')",
+    replace: "countIf(events.name = 'pageview') = 1",
     caughtBy: 'test/contract/reports/overview.test.ts',
   },
   {
@@ -160,9 +160,9 @@ export const stats: readonly Mutation[] = [
   },
   {
     name: 'oracle: a session with one view and a custom event is a bounce',
-    file: 'src/stats/daily-metrics.ts',
-    find: 'session_events = 1 AND session_views = 1',
-    replace: 'session_views = 1',
+    file: 'src/traffic/sessions.ts',
+    find: "count() = 1 AND any(events.name = 'pageview')",
+    replace: "countIf(events.name = 'pageview') = 1",
     caughtBy: 'check:oracle -- --worlds 6 --requests 60',
   },
   {
