@@ -16,20 +16,19 @@ import { createGunzip, createGzip } from 'node:zlib'
 import type { TransactionSql } from 'postgres'
 import { pendingMigrations } from '../cluster/migrate.ts'
 import { byShard } from '../cluster/stores.ts'
-import { siteTables } from '../erasure/rows.ts'
+import { lastingTables, rollupTables } from '../cluster/tables.ts'
 import { retainedFrom } from '../rollups/coverage.ts'
 import { noteKeptDays } from '../rollups/ledger.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { date, type Sql, sql } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import { withSnapshot } from '../traffic/snapshot.ts'
+import { clonedRows, withSnapshot } from '../traffic/snapshot.ts'
 import { contentOf, controlTables, readControlTable, writeControlTable } from './backup-control.ts'
 import { type Command, CommandError, type Context, positionals } from './command.ts'
 import { showProgress } from './terminal.ts'
 
-const rollupTables = ['short_rollups', 'long_rollups'] as const
-const trafficTables = [...siteTables, ...rollupTables] as const
-type TrafficTable = (typeof trafficTables)[number]
+type TrafficTable = keyof typeof lastingTables
+const trafficTables = Object.keys(lastingTables) as TrafficTable[]
 interface Manifest {
   /** Format 1 also counted titles that a later title replaces. Formats 1 and 2 know one shard only. */
   format: 1 | 2 | 3
@@ -73,11 +72,12 @@ async function writeBackup(context: Context, folder: string): Promise<Manifest |
     for (const [index, table] of trafficTables.entries()) {
       progress.update(index, trafficTables.length)
       // Only the rollups of days whose events were dropped or are about to be (decision D-79); all others can be rebuilt from the events.
-      const until = isRollups(table) ? before : undefined
+      const until = table in rollupTables ? before : undefined
+      const clone = clonedRows(lastingTables[table])
       rows[table] = 0
       for (const clickhouse of context.cluster.shards) {
-        rows[table] += await countRows(clickhouse, table, clones[table], until)
-        const copied = until === undefined ? clones[table] : sql`${clones[table]} WHERE day < ${date(until)}`
+        rows[table] += await countRows(clickhouse, table, clone, until)
+        const copied = until === undefined ? clone : sql`${clone} WHERE day < ${date(until)}`
         const stream = await clickhouse.download(sql`SELECT * FROM ${copied}`)
         await writeTraffic(stream, join(folder, fileOf(table, clickhouse.shard)))
       }
@@ -111,7 +111,7 @@ export const restore: Command = {
       rows[table] = 0
       for (const clickhouse of context.cluster.shards.slice(0, manifest.shards)) {
         await readTraffic(clickhouse, table, join(folder, fileOf(table, clickhouse.shard)))
-        rows[table] += await countRows(clickhouse, table, originals[table])
+        rows[table] += await countRows(clickhouse, table, lastingTables[table])
       }
     }
     progress.update(trafficTables.length, trafficTables.length)
@@ -198,7 +198,7 @@ async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<
     )
   }
   const events = await Promise.all(
-    context.cluster.shards.map((clickhouse) => countRows(clickhouse, 'events', originals.events)),
+    context.cluster.shards.map((clickhouse) => countRows(clickhouse, 'events', lastingTables.events)),
   )
   if (isUsed || events.some((count) => count > 0)) {
     throw new CommandError(
@@ -213,21 +213,6 @@ const appliedMigrations = async (postgres: Postgres | TransactionSql): Promise<s
 
 const writeTraffic = (stream: Readable, path: string) =>
   pipeline(stream, createGzip({ level: 1 }), createWriteStream(path, { flags: 'wx' }))
-
-const isRollups = (table: TrafficTable): boolean => (rollupTables as readonly string[]).includes(table)
-
-const originals: Record<TrafficTable, Sql> = {
-  events: sql`events`,
-  titles: sql`titles`,
-  short_rollups: sql`short_rollups`,
-  long_rollups: sql`long_rollups`,
-}
-const clones: Record<TrafficTable, Sql> = {
-  events: sql`backup_of_events`,
-  titles: sql`backup_of_titles`,
-  short_rollups: sql`backup_of_short_rollups`,
-  long_rollups: sql`backup_of_long_rollups`,
-}
 
 /** Counts only the titles that a reader sees, because ClickHouse merges rows of the same page and country at any time. */
 async function countRows(clickhouse: ClickHouse, table: TrafficTable, from: Sql, before?: string): Promise<number> {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Unavailable } from '../stores/breaker.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, texts } from '../stores/clickhouse-sql.ts'
+import { tables as allTables } from './tables.ts'
 
 interface Status {
   tables: number
@@ -15,8 +16,7 @@ interface Status {
   lag: number
 }
 
-/** The tables of migrations/clickhouse. */
-const tableCount = 7
+const names = Object.keys(allTables)
 const everyMs = 10
 const otherMs = 200
 
@@ -32,7 +32,7 @@ export async function catchUp(replica: ClickHouse, all: readonly ClickHouse[], w
     const { tables, isCutOff, knowsAll, unwritten, toFetch } = await statusOf(replica, signal).catch((error: Error) => {
       throw signal.aborted ? new Unavailable('A replica does not answer in time', { cause: error }) : error
     })
-    if (tables < tableCount) throw new Unavailable('A replica has no tables. Run: footfall migrate')
+    if (tables < names.length) throw new Unavailable('A replica has no tables. Run: footfall migrate')
     if (isCutOff) throw new Unavailable('A replica has no connection to Keeper')
     // `toFetch` is counted before `knowsAll` is looked up, so only the status after that one counts every part that is missing.
     if (knewAll && toFetch === 0) return
@@ -68,7 +68,7 @@ export async function replicasInKeeper(replica: ClickHouse): Promise<Map<string,
 /** Seconds. */
 export async function lagOf(replica: ClickHouse): Promise<number> {
   const { tables, lag } = await statusOf(replica)
-  if (tables < tableCount) throw new Unavailable('A replica has no tables. Run: footfall migrate')
+  if (tables < names.length) throw new Unavailable('A replica has no tables. Run: footfall migrate')
   return lag
 }
 
@@ -79,8 +79,7 @@ async function statusOf(replica: ClickHouse, signal?: AbortSignal): Promise<Stat
         min(log_pointer > log_max_index OR log_max_index = 0) AS knowsAll, groupArrayIf(table, log_max_index = 0 AND log_pointer = 0) AS unwritten,
         sum(inserts_in_queue) AS toFetch, max(absolute_delay) AS lag
       FROM system.replicas
-      WHERE database = currentDatabase()
-        AND table IN ('events', 'titles', 'short_rollups', 'long_rollups', 'today_rollups', 'ledger', 'kept_days')`,
+      WHERE database = currentDatabase() AND table IN ${texts(names)}`,
     signal,
   )
   return status as Status

@@ -2,7 +2,8 @@
 // Keeper is the server's `default_replica_path` (docs/cluster.md).
 import { ClickHouseError } from '@clickhouse/client'
 import type { ClickHouse } from '../stores/clickhouse.ts'
-import { sql } from '../stores/clickhouse-sql.ts'
+import { sql, text } from '../stores/clickhouse-sql.ts'
+import { clonePrefix } from './tables.ts'
 
 /** Runs a statement of a migration with the replicated engine. */
 export async function replicated(
@@ -85,7 +86,7 @@ interface PlainTable {
 const plainTables = sql`
   SELECT name, ifNull(total_rows, 0) AS rows FROM system.tables
   WHERE database = currentDatabase() AND engine LIKE '%MergeTree' AND NOT startsWith(engine, 'Replicated') AND name != 'migrations'
-    AND NOT startsWith(name, 'backup_of_')`
+    AND NOT startsWith(name, ${text(clonePrefix)})`
 
 async function convert(clickhouse: ClickHouse, table: string): Promise<void> {
   await clickhouse.command(`DETACH TABLE ${table}`)

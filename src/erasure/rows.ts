@@ -3,21 +3,9 @@
 // (decision D-145).
 
 import { clockOf } from '../cluster/clocks.ts'
+import { siteTables } from '../cluster/tables.ts'
 import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { instant, type Sql, sql, text, texts } from '../stores/clickhouse-sql.ts'
-
-/** Every table with recorded data; rollups can be computed from it. A table added here is backed up and restored. */
-export const siteTables = ['events', 'titles'] as const
-
-/** Every table with any data of a site. */
-const allTables: readonly Sql[] = [
-  sql`events`,
-  sql`titles`,
-  sql`short_rollups`,
-  sql`long_rollups`,
-  sql`today_rollups`,
-  sql`kept_days`,
-]
 
 /** How long after the look at the list a deletion may begin. A move waits longer (migrations/postgres/0011_way_back.sql). */
 const latestMs = 60_000
@@ -33,7 +21,7 @@ export async function eraseSites(
   withinMs = latestMs,
 ): Promise<void> {
   const worker = (await clickhouse.replicas?.worker()) ?? clickhouse // the clock is asked where the deletion runs
-  for (const table of allTables) {
+  for (const table of Object.values(siteTables)) {
     const deadline = (await clockOf(worker)) + withinMs
     const siteIds = await listIds()
     if (siteIds.length === 0) return
@@ -50,7 +38,7 @@ export async function eraseSites(
 /** The sites whose rows a statement still finds. */
 export async function sitesWithRows(clickhouse: ClickHouse, siteIds: readonly string[]): Promise<string[]> {
   const found = new Set<string>()
-  for (const table of allTables) {
+  for (const table of Object.values(siteTables)) {
     const rows = await clickhouse.rowsPatiently<{ site_id: string }>(
       sql`SELECT DISTINCT site_id FROM ${table} WHERE site_id IN ${texts(siteIds)}`,
     )
@@ -64,7 +52,7 @@ export async function sitesWithRows(clickhouse: ClickHouse, siteIds: readonly st
  * Returns when this was done, by ClickHouse's clock.
  */
 export async function rewriteWithout(clickhouse: ClickHouse, siteIds: readonly string[]): Promise<Date> {
-  for (const table of allTables) {
+  for (const table of Object.values(siteTables)) {
     for (const partition of await partitionsWith(clickhouse, table, siteIds)) {
       await clickhouse.run(sql`ALTER TABLE ${table} APPLY DELETED MASK IN PARTITION ID ${text(partition)}`, {
         mutations_sync: '2', // on all replicas; fails while one is away

@@ -3,12 +3,13 @@
 // differences is the proof that it is complete.
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
+import { lastingTables } from '../cluster/tables.ts'
 import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { date, type Sql, sql, text, uints } from '../stores/clickhouse-sql.ts'
 
-interface Table {
-  name: string
-  rows: Sql
+interface Slicing {
+  /** Unless they are the rows of the table as it is. */
+  rows?: Sql
   /** A number for each row; rows with the same number are copied together. */
   slice: Sql
   /** The days of the rows in a slice, for tables that have days. */
@@ -19,19 +20,24 @@ interface Table {
 
 const hour = sql`toUnixTimestamp(toStartOfHour(time))`
 
-const tables: readonly Table[] = [
+const byDay: Slicing = { slice: sql`toUInt32(day)`, day: sql`day`, content: sql`cityHash64(*)` }
+
+const slicings: Record<keyof typeof lastingTables, Slicing> = {
   // By hour, because the events of the last hour are copied while new ones are held back.
-  { name: 'events', rows: sql`events`, slice: hour, day: sql`day`, content: sql`event_id` },
+  events: { slice: hour, day: sql`day`, content: sql`event_id` },
   // FINAL: ClickHouse merges titles of the same page at any time.
-  { name: 'titles', rows: sql`titles FINAL`, slice: sql`cityHash64(pathname) % 256`, content: sql`cityHash64(*)` },
-  ...(['short_rollups', 'long_rollups'] as const).map((name) => ({
-    name,
-    rows: name === 'short_rollups' ? sql`short_rollups` : sql`long_rollups`,
-    slice: sql`toUInt32(day)`,
-    day: sql`day`,
-    content: sql`cityHash64(*)`,
-  })),
-]
+  titles: { rows: sql`titles FINAL`, slice: sql`cityHash64(pathname) % 256`, content: sql`cityHash64(*)` },
+  short_rollups: byDay,
+  long_rollups: byDay,
+}
+
+const tables = Object.entries(lastingTables).map(([name, table]) => ({
+  name,
+  table,
+  rows: table,
+  ...slicings[name as keyof typeof slicings],
+}))
+type Table = (typeof tables)[number]
 
 interface Slice {
   slice: number
@@ -132,7 +138,7 @@ function chunksOf(slices: readonly Difference[]): Difference[][] {
 }
 
 async function copyChunk(
-  { name, rows, slice, day }: Table,
+  { name, table, rows, slice, day }: Table,
   chunk: readonly Difference[],
   { siteId, source, target }: CopyOptions,
 ): Promise<void> {
@@ -147,7 +153,6 @@ async function copyChunk(
   const days = day ? sql`AND ${day} BETWEEN ${date(first)} AND ${date(last)}` : sql``
   const chosen = sql`site_id = ${text(siteId)} ${days} AND has(${uints(numbers)}, ${slice})`
   if (chunk.some(({ isOnTarget }) => isOnTarget)) {
-    const table = name === 'titles' ? sql`titles` : rows
     // On every replica, because `catchUp` does not wait for deletions.
     await target.run(sql`DELETE FROM ${table} WHERE ${chosen}`, { lightweight_deletes_sync: '2' })
   }

@@ -1,6 +1,7 @@
 // Deletes rollup rows of a shard that no reader can be using any more, for many sites at once: a deletion goes through every part of a table.
 
 import type { Stores } from '../cluster/stores.ts'
+import { rollupTables } from '../cluster/tables.ts'
 import { isIncomplete } from '../stores/clickhouse.ts'
 import { date, join, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 import { onDays } from '../traffic/conditions.ts'
@@ -20,7 +21,7 @@ export async function sweep(stores: Stores, patience?: string): Promise<number> 
   let swept = 0
   const sweepAll = async (find: () => Promise<Leftover[]>, end: (one: Leftover) => Promise<void>) => {
     for (let found = await find(); found.length > 0; found = await find()) {
-      for (const table of [sql`short_rollups`, sql`long_rollups`])
+      for (const table of Object.values(rollupTables))
         await clickhouse.run(sql`DELETE FROM ${table} WHERE ${rowsOf(found)}`, { lightweight_deletes_sync: '2' })
       for (const one of found) await end(one)
       swept += found.length
@@ -44,7 +45,7 @@ async function sweepEarlierEpochs({ postgres, clickhouse }: Stores, patience = s
     SELECT epoch, events_from::text AS "eventsFrom" FROM ledger, retention, shards
     WHERE number = ${clickhouse.shard} AND swept_epoch < epoch AND began_at < now() - ${patience}::text::interval`
   if (!due) return
-  for (const table of [sql`short_rollups`, sql`long_rollups`])
+  for (const table of Object.values(rollupTables))
     await clickhouse.run(
       sql`DELETE FROM ${table} WHERE ${isOfEarlierEpoch(due.epoch)} AND day >= ${date(due.eventsFrom)}`,
       { lightweight_deletes_sync: '2' },

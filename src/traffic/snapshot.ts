@@ -1,14 +1,16 @@
 // Clones of tables, which do not change while a backup reads them. Clones consist of hard links: they take a moment and no space.
 import type { TransactionSql } from 'postgres'
 import type { AllStores, Stores } from '../cluster/stores.ts'
+import { clonePrefix } from '../cluster/tables.ts'
 import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
-import { sql, text } from '../stores/clickhouse-sql.ts'
+import { type Sql, sql, text } from '../stores/clickhouse-sql.ts'
 
-const prefix = 'backup_of_'
 // Any constant: the key of the lock that a backup holds while it needs its clones.
 const backupLock = 4_669_204
 
-export const cloneOf = (table: string): string => prefix + table
+export const cloneOf = (table: string): string => clonePrefix + table
+
+export const clonedRows = (table: Sql): Sql => sql`backup_of_${table}`
 
 /** Runs the work on all databases as they are at one moment. Undefined while another backup runs. */
 export const withSnapshot = <Result>(
@@ -61,7 +63,7 @@ export async function dropLeftClones({ postgres, clickhouse }: Stores): Promise<
 
 async function clones(clickhouse: ClickHouse): Promise<string[]> {
   const rows = await clickhouse.rowsPatiently<{ name: string }>(
-    sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, ${text(prefix)})`,
+    sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND startsWith(name, ${text(clonePrefix)})`,
   )
   return rows.map(({ name }) => name)
 }

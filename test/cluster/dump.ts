@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { clickhouseSchema } from '../../dev/docs/clickhouse-schema.ts'
 import { postgresSchema } from '../../dev/docs/postgres-schema.ts'
 import type { Stores } from '../../src/cluster/stores.ts'
+import { lastingTables } from '../../src/cluster/tables.ts'
 import { join, type Sql, sql } from '../../src/stores/clickhouse-sql.ts'
 
 export const dumps = new URL('dumps/', import.meta.url)
@@ -16,7 +17,9 @@ export async function writeDump(folder: URL, { postgres, clickhouse }: Stores, k
   // Triggers come last, so that rows change nothing.
   writeFileSync(new URL('postgres.sql', folder), [...tables.map(({ text }) => text), ...rows, code].join('\n'))
   const traffic = await clickhouseSchema(clickhouse)
-  const inserts = await Promise.all(Object.keys(contents).map((table) => rowsOfClickHouse(clickhouse, table)))
+  const inserts = await Promise.all(
+    Object.entries(lastingTables).map(([name, rows]) => rowsOfClickHouse(clickhouse, name, rows)),
+  )
   writeFileSync(new URL('clickhouse.sql', folder), [...traffic.map(({ text }) => text), ...inserts].join('\n'))
   writeFileSync(new URL('key.txt', folder), `${key}\n`)
 }
@@ -41,20 +44,9 @@ async function rowsOfPostgres(postgres: Stores['postgres'], table: string): Prom
   return `INSERT INTO ${table} OVERRIDING SYSTEM VALUE SELECT * FROM jsonb_populate_recordset(NULL::${table}, $rows$[\n${json}\n]$rows$);\n`
 }
 
-/** Without `today_rollups`, which forgets its rows within the hour. */
-const contents: Record<string, Sql> = {
-  events: sql`events`,
-  titles: sql`titles`,
-  short_rollups: sql`short_rollups`,
-  long_rollups: sql`long_rollups`,
-}
-
-async function rowsOfClickHouse(clickhouse: Stores['clickhouse'], table: string): Promise<string> {
+async function rowsOfClickHouse(clickhouse: Stores['clickhouse'], name: string, table: Sql): Promise<string> {
   const rows = await clickhouse.rows<{ row: string }>(
-    join(
-      [sql`SELECT formatRowNoNewline('JSONCompactEachRow', *) AS row FROM`, contents[table] as Sql, sql`ORDER BY row`],
-      sql` `,
-    ),
+    join([sql`SELECT formatRowNoNewline('JSONCompactEachRow', *) AS row FROM`, table, sql`ORDER BY row`], sql` `),
   )
-  return `INSERT INTO ${table} FORMAT JSONCompactEachRow\n${rows.map(({ row }) => row).join('\n')}\n;\n`
+  return `INSERT INTO ${name} FORMAT JSONCompactEachRow\n${rows.map(({ row }) => row).join('\n')}\n;\n`
 }

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { deleteSite } from '../../src/accounts/sites.ts'
+import { siteTables } from '../../src/cluster/tables.ts'
 import { eraseAgain, listDeletedSites } from '../../src/erasure/deleted-sites.ts'
 import { eraseDeletedSites, eraseRows } from '../../src/erasure/job.ts'
 import { rollUpToday } from '../../src/rollups/today.ts'
@@ -20,7 +21,6 @@ import { makeWorld, type World } from '../support/world.ts'
 import { filesWith } from './part-files.ts'
 
 const now = '2026-03-15T12:00:00Z'
-const tables = ['events', 'titles', 'short_rollups', 'long_rollups', 'today_rollups']
 const days = ['2026-03-14', '2026-03-15', '2026-02-10']
 
 const { test, before, after } = needing('ClickHouse')
@@ -33,7 +33,7 @@ let stores: Stores
 before(async () => {
   created = await createStores({ folder })
   stores = connect(created.addresses)
-  for (const table of tables) {
+  for (const table of Object.keys(siteTables)) {
     await stores.clickhouse.command(
       `ALTER TABLE ${table} MODIFY SETTING cleanup_delay_period = 1, max_cleanup_delay_period = 1, cleanup_delay_period_random_add = 0`,
     )

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createSite, findSite, type Site } from '../../src/accounts/sites.ts'
+import { lastingTables } from '../../src/cluster/tables.ts'
 import { type MoveOptions, moveSite } from '../../src/moving/move-site.ts'
 import { rollUpSite } from '../../src/rollups/roll-up.ts'
 import { type ReportName, reports } from '../../src/stats/reports.ts'
@@ -15,12 +16,7 @@ import { freshShards } from '../support/fresh-shards.ts'
 
 export const now = Date.parse('2026-11-15T12:00:00Z')
 
-const tables: Record<string, Sql> = {
-  events: sql`events`,
-  titles: sql`titles FINAL`,
-  short_rollups: sql`short_rollups`,
-  long_rollups: sql`long_rollups`,
-}
+const tables: Record<string, Sql> = { ...lastingTables, titles: sql`titles FINAL` }
 
 export async function openMovingSite(t: TestContext) {
   const shards = await freshShards(2, (end) => t.after(end))

@@ -1,5 +1,6 @@
 // At the end, with every store up: compares the ledger of acknowledged ids with ClickHouse and with the API's responses for each day,
 // compares rollups with events, and checks the deleted site.
+import { siteTables } from '../../../src/cluster/tables.ts'
 import { eventKey } from '../../../src/traffic/recording.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { Check } from '../runner.ts'
@@ -109,7 +110,7 @@ async function answersOf(
 
 /** The rows of the deleted site in all tables. */
 async function leftOf(check: Check, installation: Installation, { id, domain }: ChaosSite): Promise<number> {
-  const tables = ['events', 'titles', 'short_rollups', 'long_rollups', 'today_rollups']
+  const tables = Object.keys(siteTables)
   const count = async () => {
     const parts = tables.map((table) => `(SELECT count() FROM ${table} WHERE site_id = '${id}')`)
     return Number((await select(installation, `SELECT ${parts.join(' + ')}`))[0]?.[0])

@@ -13,8 +13,8 @@ export const cli: readonly Mutation[] = [
   {
     name: 'backup: rows are counted in a table that changes',
     file: 'src/cli/backup.ts',
-    find: 'countRows(clickhouse, table, clones[table], until)',
-    replace: 'countRows(clickhouse, table, originals[table], until)',
+    find: 'countRows(clickhouse, table, clone, until)',
+    replace: 'countRows(clickhouse, table, lastingTables[table], until)',
     caughtBy: 'test/cli/backup-under-traffic.test.ts',
   },
   {
