@@ -1,11 +1,8 @@
 // What the settings of a site may be. The command line and the console ask here, so that both accept the same and store the same.
-import { domainToASCII } from 'node:url'
+import { asciiOf, isSiteHost, maxHostname } from '../hostnames.ts'
 import { type CountryCode, countryNames, isCountryCode } from '../traffic/country.ts'
 
 const mostHostnames = 100
-const longestDomain = 253
-const outsideAscii = /[\u0080-\u{10ffff}]/u
-const hostName = /^[a-z0-9-]+(\.[a-z0-9-]+)*$/
 /** The console has pages of its own at `/sites/…`. */
 const reserved = ['new']
 
@@ -80,8 +77,8 @@ function hostnameOf(given: string): string {
     .replace(/[/?#].*$/s, '')
     .replace(/\.$/, '')
     .toLowerCase()
-  const ascii = host.length <= longestDomain && outsideAscii.test(host) ? domainToASCII(host) : host
-  if (ascii.length <= longestDomain && hostName.test(ascii)) return ascii
+  const ascii = host.length <= maxHostname ? asciiOf(host) : host
+  if (isSiteHost(ascii)) return ascii
   throw new InvalidSetting(`${quoted(given)} is not a domain.`, domainAdvice)
 }
 

@@ -1,5 +1,6 @@
 // The texts of the reference for parameters and headers. Tests compare them with parameters.ts and with real responses.
 import { rangeNames } from '../calendar/periods.ts'
+import { maxHostname } from '../hostnames.ts'
 import { type ParameterName, sitesParameters } from '../stats/parameters.ts'
 import type { Report } from '../stats/report.ts'
 import { reports } from '../stats/reports.ts'
@@ -75,7 +76,7 @@ export const parameterDocs: readonly ParameterDoc[] = [
     name: 'hostname',
     description:
       'Only hits on this host: the name alone, in upper or lower case, without scheme, port or path. An international name needs no Punycode.',
-    schema: { type: 'string', maxLength: 253 },
+    schema: { type: 'string', maxLength: maxHostname },
     example: 'example.com',
   },
   {

@@ -1,6 +1,7 @@
 // Each turns the text of a setting into its value, or throws an Error that says what is expected. None repeats the text: it may be a secret.
 import { isIP } from 'node:net'
 import type { KeySecrets } from '../accounts/keys.ts'
+import { isEmailDomain } from '../hostnames.ts'
 
 export function url(...protocols: string[]) {
   return (text: string): string => {
@@ -67,7 +68,7 @@ export function issuer(text: string): string {
 }
 
 export function domain(text: string): string {
-  if (!/^[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(text)) throw new Error('must be a domain such as example.com')
+  if (!isEmailDomain(text)) throw new Error('must be a domain such as example.com')
   return text.toLowerCase()
 }
 

@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
+import { maxHostname } from '../hostnames.ts'
 import type { ClientAddress } from '../process/client-address.ts'
 import { compress, compressPieces, encodingOf, encodingOfLong } from '../process/compression.ts'
 import { deadlineFactor } from '../stores/deadline.ts'
@@ -82,8 +83,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...given }: Co
     logger: false,
     bodyLimit: mostFormBytes,
     exposeHeadRoutes: true,
-    // As long as a host name may be.
-    routerOptions: { maxParamLength: 253 },
+    routerOptions: { maxParamLength: maxHostname },
     forceCloseConnections: 'idle',
     return503OnClosing: false,
     requestTimeout: 10_000,

@@ -1,4 +1,5 @@
 import type { Site } from '../accounts/sites.ts'
+import { isReferrerHost } from '../hostnames.ts'
 
 /** Where a visit came from, according to the URL of its first page and the browser's referrer. */
 export interface Source {
@@ -66,7 +67,7 @@ function referrerHost(referrer: string, { hostnames, allowSubdomains }: OwnHosts
   const address = URL.parse(referrer)
   if (!address || !referrerSchemes.includes(address.protocol)) return ''
   const host = bareHost(address.hostname)
-  if (!/^[a-z0-9._:[\]-]{1,253}$/.test(host)) return ''
+  if (!isReferrerHost(host)) return ''
   const isOwn = hostnames.some((hostname) => {
     const own = bareHost(hostname)
     return host === own || (allowSubdomains && host.endsWith(`.${own}`))

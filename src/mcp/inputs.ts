@@ -2,6 +2,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { Errors } from 'typebox/value'
 import { ApiError, errors } from '../errors.ts'
+import { maxHostname } from '../hostnames.ts'
 import { readParameters } from '../stats/parameters.ts'
 import type { StatsParameters } from '../stats/service.ts'
 import type { SourceSite } from '../stats/source.ts'
@@ -33,7 +34,7 @@ export const query = {
     Type.String({ maxLength: 2, description: 'Only visitors of this country: two letters of ISO 3166-1, such as DE.' }),
   ),
   device: Type.Optional(oneOf(['desktop', 'mobile', 'tablet'], 'Only visitors with this type of device.')),
-  hostname: Type.Optional(Type.String({ maxLength: 253, description: 'Only traffic of this host name.' })),
+  hostname: Type.Optional(Type.String({ maxLength: maxHostname, description: 'Only traffic of this host name.' })),
   utm_source: Type.Optional(Type.String({ maxLength: 255, description: 'Only sessions with this UTM source.' })),
 }
 

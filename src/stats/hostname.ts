@@ -1,11 +1,8 @@
-import { domainToASCII } from 'node:url'
 import { ApiError } from '../errors.ts'
+import { asciiOf, isPageHost, maxHostname } from '../hostnames.ts'
 
-const longest = 253
-const outsideAscii = /[\u0080-\u{10ffff}]/u
 /** Characters that no host name may contain, neither an ASCII one nor an international one. */
 const foreign = /[^\w.\-\u0080-\u{10ffff}]/u
-const hostName = /^[a-z0-9_-]+(\.[a-z0-9_-]+)*$/
 
 /** The host in the form that events have: lower case, ASCII, without a trailing dot (decision D-52). */
 export function readHostname(text: string): string {
@@ -15,16 +12,15 @@ export function readHostname(text: string): string {
   throw new ApiError(
     'invalid_parameter',
     bare === undefined
-      ? `hostname must be a host name such as shop.example.com, of at most ${longest} characters.`
+      ? `hostname must be a host name such as shop.example.com, of at most ${maxHostname} characters.`
       : `hostname must be a host name alone, without scheme, port, slash or space: send hostname=${bare}.`,
   )
 }
 
 function hostOf(text: string): string | undefined {
   if (foreign.test(text)) return undefined
-  const ascii = outsideAscii.test(text) ? domainToASCII(text) : text.toLowerCase()
-  const host = ascii.replace(/\.$/, '')
-  return hostName.test(host) && host.length <= longest ? host : undefined
+  const host = asciiOf(text).toLowerCase().replace(/\.$/, '')
+  return isPageHost(host) ? host : undefined
 }
 
 /** Strips scheme, user, port and path from an address that somebody copied. */

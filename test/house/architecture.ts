@@ -1,6 +1,6 @@
 // Parses the rules from ARCHITECTURE.md itself, so the page and the check cannot differ.
 
-/** Module -> the modules it may import. `errors` and `config` are the files beside the modules. */
+/** Module -> the modules it may import. `errors` and `config` are files beside the modules. */
 export type ImportTable = ReadonlyMap<string, readonly string[]>
 
 /** The markdown table whose first two columns are `module` and `may import`. */

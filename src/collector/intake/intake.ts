@@ -14,6 +14,7 @@ import type { Origin, Session, Sessions } from '../../enrichment/session.ts'
 import { readReferrer, readTags } from '../../enrichment/source.ts'
 import { isSpam } from '../../enrichment/spam.ts'
 import { type Sender, visitorIdOf } from '../../enrichment/visitor.ts'
+import { isSiteHost } from '../../hostnames.ts'
 import { pageview } from '../../traffic/event.ts'
 import type { SpooledEvent } from '../spool/spooled-event.ts'
 import { type Hit, newHit } from './hit.ts'
@@ -147,7 +148,7 @@ function refuseBots({ sender }: Hit): Verdict {
 }
 
 function findSite(hit: Hit, { siteOfDomain }: Sources): Verdict | Promise<Verdict> {
-  const found = isDomain.test(hit.domain) ? siteOfDomain(hit.domain) : undefined
+  const found = isSiteHost(hit.domain) ? siteOfDomain(hit.domain) : undefined
   return when(found, (site) => {
     if (!site) return 'unknown_site'
     hit.site = site
@@ -155,8 +156,6 @@ function findSite(hit: Hit, { siteOfDomain }: Sources): Verdict | Promise<Verdic
     hit.event.day = dayIn(site.timeZone, hit.event.time)
   })
 }
-
-const isDomain = /^[a-z0-9.-]{1,253}$/
 
 /** Site ids are public, so anybody can send hits with pages and host names of their own (decision D-157). */
 function allowHostname({ site: { hostnames, allowSubdomains }, event: { hostname } }: Hit): Verdict {

@@ -1,5 +1,6 @@
 import { listSitesOf, type Site } from '../../accounts/sites.ts'
 import { listDeletedSites } from '../../erasure/deleted-sites.ts'
+import { maxHostname } from '../../hostnames.ts'
 import type { SiteSummary } from '../../stats/site-summaries.ts'
 import { Unavailable } from '../../stores/breaker.ts'
 import { deadlineFactor } from '../../stores/deadline.ts'
@@ -13,7 +14,6 @@ export const sitesRoutes: readonly Route[] = [{ method: 'GET', path: '/', access
 
 const orders = { name: 'Name', newest: 'Newest first', visitors: 'Most visitors' } as const
 const ranges = { '7d': 'Last 7 days', '30d': 'Last 30 days', '90d': 'Last 90 days' } as const
-const longestSearch = 253
 /** As many as the statements of stats/site-summaries.ts read well at once. */
 const cardsOnPage = 200
 /** Longer than the statements may take, with the wait for their turn. */
@@ -29,7 +29,7 @@ interface Asked {
 async function allSites(visit: UserVisit): Promise<Reply> {
   const { services, memberships, query } = visit
   const asked: Asked = {
-    search: (query.get('q') ?? '').trim().slice(0, longestSearch).toLowerCase(),
+    search: (query.get('q') ?? '').trim().slice(0, maxHostname).toLowerCase(),
     order: chosen(orders, query.get('sort'), 'name'),
     range: chosen(ranges, query.get('range'), '30d'),
   }
@@ -112,7 +112,7 @@ const nothingFound = (search: string): Html =>
 const searchForm = ({ search, order, range }: Asked): Html => html`
 <form class="row search" method="get" action="/" role="search">
   <label class="unseen" for="q">Search sites</label>
-  <input id="q" name="q" type="search" placeholder="Search sites" maxlength="${longestSearch}" value="${search}">
+  <input id="q" name="q" type="search" placeholder="Search sites" maxlength="${maxHostname}" value="${search}">
   ${select('range', 'Range', ranges, range)}
   ${select('sort', 'Sort by', orders, order)}
   <button class="button">Show</button>
