@@ -1,8 +1,7 @@
 import { createAccount, deleteAccount, listAccounts, setPlan } from '../accounts/accounts.ts'
 import { isPlan, type Plan, plans } from '../accounts/plans.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
-import { type AuditEntry, recordAction } from '../users/audit-log.ts'
-import { commandLine } from '../users/site-changes.ts'
+import { type AuditEntry, commandLine, recordAction } from '../users/audit-log.ts'
 import { type Command, CommandError, positionals, text } from './command.ts'
 
 const planNames = Object.keys(plans)

@@ -1,8 +1,8 @@
 import { isKeyText, keyPrefix } from '../accounts/key-text.ts'
 import { type KeyListing, listKeys, selectKey } from '../accounts/keys.ts'
 import type { Postgres } from '../stores/postgres.ts'
+import { commandLine } from '../users/audit-log.ts'
 import { addKey, changeKeyExpiry, removeKey, replaceKey, switchKey } from '../users/key-changes.ts'
-import { commandLine } from '../users/site-changes.ts'
 import { type Command, CommandError, type Context, type Output, positionals, text } from './command.ts'
 import { siteOf } from './site-reference.ts'
 

@@ -7,12 +7,12 @@ import type { Postgres } from '../stores/postgres.ts'
 import { readTracker } from '../tracker/script.ts'
 import { trackerTag } from '../tracker/tag.ts'
 import { countryNames } from '../traffic/country.ts'
+import { commandLine } from '../users/audit-log.ts'
 import {
   addSite,
   changeExcludedCountries,
   changeHostnames,
   changeTimeZone,
-  commandLine,
   hostsText,
   removeSite,
 } from '../users/site-changes.ts'

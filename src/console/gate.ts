@@ -23,7 +23,7 @@ async function userVisit(visit: Visit): Promise<UserVisit> {
   const { session, cookie } = visit
   if (!session || !cookie) throw new Refusal('not_found')
   const memberships = await membershipsOf(visit.services.postgres, session.user.id)
-  return { ...visit, session, cookie, memberships }
+  return { ...visit, session, cookie, actor: { actor: session.user.email, address: visit.address }, memberships }
 }
 
 function accountVisit(visit: UserVisit): AccountVisit {

@@ -8,6 +8,7 @@ import type { Cluster } from '../cluster/cluster.ts'
 import type { StatsService } from '../stats/service.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { Attempts } from '../users/attempts.ts'
+import type { Actor } from '../users/audit-log.ts'
 import type { LinkTokens } from '../users/link-tokens.ts'
 import type { Membership } from '../users/members.ts'
 import type { Passwords } from '../users/passwords.ts'
@@ -84,6 +85,8 @@ export interface Visit {
 export interface UserVisit extends Visit {
   session: Session
   cookie: string
+  /** The user, as the audit log names who makes a change. */
+  actor: Actor
   /** The accounts of the user. */
   memberships: readonly Membership[]
 }

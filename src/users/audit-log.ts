@@ -59,6 +59,11 @@ export interface AuditEntry {
   newKeyId?: string
 }
 
+/** Who makes a change, and from where. */
+export type Actor = Pick<AuditEntry, 'actor' | 'address'>
+
+export const commandLine: Actor = { actor: 'command line' }
+
 export interface RecordedAction {
   id: string
   at: Date

@@ -1,7 +1,6 @@
 // Who somebody is at the provider of single sign-on: issuer and subject, never the email (decision D-189).
 import type { Postgres } from '../stores/postgres.ts'
-import { recordOfUser } from './audit-log.ts'
-import type { Actor } from './site-changes.ts'
+import { type Actor, recordOfUser } from './audit-log.ts'
 import type { User } from './users.ts'
 
 export interface Identity {

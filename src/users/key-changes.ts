@@ -14,8 +14,7 @@ import {
   setKeyExpiry,
 } from '../accounts/keys.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
-import { type AuditEntry, recordAction } from './audit-log.ts'
-import type { Actor } from './site-changes.ts'
+import { type Actor, type AuditEntry, recordAction } from './audit-log.ts'
 
 /** `reads`: the domain of its site, or undefined for the whole account. */
 export type AddedKey = Omit<NewKey, 'createdBy'> & { reads: string | undefined }

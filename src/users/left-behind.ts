@@ -2,8 +2,7 @@
 // after they were removed (decision D-214).
 import { type KeyListing, listKeysOf } from '../accounts/keys.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import { recordAction } from './audit-log.ts'
-import type { Actor } from './site-changes.ts'
+import { type Actor, recordAction } from './audit-log.ts'
 
 export interface Maker {
   accountId: string

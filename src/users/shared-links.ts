@@ -5,9 +5,8 @@ import type { KeySecrets } from '../accounts/keys.ts'
 import type { Site } from '../accounts/sites.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import type { Filters } from '../traffic/conditions.ts'
-import { recordAction } from './audit-log.ts'
+import { type Actor, recordAction } from './audit-log.ts'
 import { hashOfToken, newLinkToken } from './link-tokens.ts'
-import type { Actor } from './site-changes.ts'
 
 /** How often a link in use is noted, so that reading a page rarely writes. */
 const notedEvery = '1 minute'

@@ -9,12 +9,7 @@ import {
   setTimeZone,
 } from '../accounts/sites.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
-import { type AuditEntry, recordAction } from './audit-log.ts'
-
-/** Who makes a change, and from where. */
-export type Actor = Pick<AuditEntry, 'actor' | 'address'>
-
-export const commandLine: Actor = { actor: 'command line' }
+import { type Actor, type AuditEntry, recordAction } from './audit-log.ts'
 
 /** Returns the id of the new site, or undefined if another site has the domain. */
 export async function addSite(postgres: Postgres, actor: Actor, site: NewSite): Promise<string | undefined> {

@@ -5,7 +5,6 @@ import { deadlineFactor } from '../../stores/deadline.ts'
 import { type CountryCode, countryNames, isCountryCode } from '../../traffic/country.ts'
 import { changeExcludedCountries } from '../../users/site-changes.ts'
 import { type Html, html } from '../../web/html.ts'
-import { actorOf } from '../actor.ts'
 import { tokenField } from '../forms/forms.ts'
 import { siteScript } from '../layout/assets.ts'
 import { fault, layout, notice, settingsHead, sitePath } from '../layout/layout.ts'
@@ -28,7 +27,7 @@ async function saveExclusions(visit: SiteVisit): Promise<Reply> {
   const { services, site } = visit
   const chosen = chosenIn(visit)
   if (chosen instanceof InvalidSetting) return showMistake(visit, chosen)
-  await changeExcludedCountries(services.postgres, actorOf(visit), site, chosen)
+  await changeExcludedCountries(services.postgres, visit.actor, site, chosen)
   services.directory.forget(site.id)
   return goTo(sitePath(site, '/settings/exclusions?saved=yes'))
 }

@@ -1,7 +1,6 @@
 // Keys are managed in two places with the same pages: in the settings of a site, and in the account with the keys of all its sites.
 import { type KeyListing, listKeysOf } from '../../accounts/keys.ts'
 import { listSitesOf, type Site } from '../../accounts/sites.ts'
-import type { Actor } from '../../users/site-changes.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { tokenField } from '../forms/forms.ts'
 import { accountField, accountHead, accountPath } from '../layout/account-head.ts'
@@ -14,7 +13,6 @@ export interface KeyPlace {
   /** Undefined in the account. */
   site: Site | undefined
   isOwner: boolean
-  actor: Actor
   /** The address of the list, or of a page below it. */
   path(rest?: string, done?: string): string
   /** For every form. */
@@ -50,7 +48,6 @@ export const placeOfAccount = (visit: AccountVisit): KeyPlace => ({
 const placeOf = (visit: AccountVisit) => ({
   visit,
   isOwner: visit.account.role === 'owner',
-  actor: { actor: visit.session.user.email, address: visit.address },
   hiddenFields: html`${tokenField(visit.formToken)}${accountField(visit)}`,
 })
 

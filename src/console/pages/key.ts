@@ -108,7 +108,7 @@ export async function switchNamedKey(place: KeyPlace): Promise<Reply> {
   const wanted = place.visit.form.get('disabled')
   if (wanted !== 'yes' && wanted !== 'no') throw new Refusal('foreign_form')
   const { postgres, directory } = place.visit.services
-  await switchKey(postgres, place.actor, key, wanted === 'yes')
+  await switchKey(postgres, place.visit.actor, key, wanted === 'yes')
   directory.forget(key.id)
   return goTo(place.path(`/${key.id}`, wanted === 'yes' ? 'disabled' : 'enabled'))
 }
@@ -118,7 +118,7 @@ export async function changeNamedExpiry(place: KeyPlace): Promise<Reply> {
   const { postgres, directory, now } = place.visit.services
   const expiry = chosenExpiry(place.visit.form, now(), expiryOfKey)
   if ('wrong' in expiry) return keyPage(place, expiry.wrong)
-  await changeKeyExpiry(postgres, place.actor, key, expiry.expiresAt)
+  await changeKeyExpiry(postgres, place.visit.actor, key, expiry.expiresAt)
   directory.forget(key.id)
   return goTo(place.path(`/${key.id}`, 'expiry'))
 }
@@ -135,7 +135,7 @@ export async function rotateNamedKey(place: KeyPlace): Promise<Reply> {
   const nonce = nonceOf(form)
   const oldExpiresAt = new Date(services.now() + hours * 3_600_000)
   return shownOnce(place, async () => {
-    const key = await replaceKey(services.postgres, services.keySecrets, place.actor, old, {
+    const key = await replaceKey(services.postgres, services.keySecrets, place.visit.actor, old, {
       oldExpiresAt,
       expiresAt: expiry.expiresAt ?? undefined,
       nonce,
@@ -155,7 +155,7 @@ export async function deleteNamedKey(place: KeyPlace): Promise<Reply> {
   const key = namedKey(place, await keysAt(place))
   if (place.visit.form.get('confirm') !== 'yes') return keyPage(place, 'Confirm that the key is to be deleted.')
   const { postgres, directory } = place.visit.services
-  await removeKey(postgres, place.actor, key)
+  await removeKey(postgres, place.visit.actor, key)
   directory.forget(key.id)
   return goTo(place.path('', 'deleted'))
 }

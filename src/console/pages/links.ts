@@ -1,7 +1,6 @@
 // Shared links in the settings of a site: the list, one link, and revoking it. new-link.ts makes them.
 import { revokeSharedLink, type SharedLinkListing, sharedLinkAddress, sharedLinksOf } from '../../users/shared-links.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
-import { actorOf } from '../actor.ts'
 import { filterTexts } from '../dashboard/filters.ts'
 import { tokenField } from '../forms/forms.ts'
 import { fault, layout, notice, settingsHead, sitePath } from '../layout/layout.ts'
@@ -150,7 +149,7 @@ ${
 async function revokeLink(visit: SiteVisit): Promise<Reply> {
   const { services, site, params, form } = visit
   if (form.get('confirm') !== 'yes') return linkPage(visit, 'Confirm that the link is to be revoked.')
-  const isRevoked = await revokeSharedLink(services.postgres, actorOf(visit), site, params.id ?? '')
+  const isRevoked = await revokeSharedLink(services.postgres, visit.actor, site, params.id ?? '')
   if (!isRevoked) throw new Refusal('not_found')
   return goTo(pathOf(visit, '?done=revoked'))
 }

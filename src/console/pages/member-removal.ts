@@ -13,7 +13,6 @@ import {
 } from '../../users/left-behind.ts'
 import { membersOf, removeMember } from '../../users/members.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
-import { actorOf } from '../actor.ts'
 import { tokenField } from '../forms/forms.ts'
 import { accountField, accountHead, accountPath } from '../layout/account-head.ts'
 import { layout, sitePath } from '../layout/layout.ts'
@@ -104,7 +103,7 @@ const lastUse = ({ services }: AccountVisit, at: Date | null): HtmlValue =>
 async function dismissMember(visit: AccountVisit): Promise<Reply> {
   const { services, form, account } = visit
   const { accountId } = account
-  const actor = actorOf(visit)
+  const actor = visit.actor
   const { change, keys } = await inTransaction(services.postgres, async (transaction) => {
     const member = await removeMember(transaction, accountId, memberId(visit))
     if (typeof member === 'string') return { change: member, keys: [] }

@@ -5,7 +5,6 @@ import { changeRole, isRole, type Member, type MemberChange, membersOf } from '.
 import { linkAddress } from '../../users/one-time-links.ts'
 import { emailOf, isEmail } from '../../users/users.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
-import { actorOf } from '../actor.ts'
 import { tokenField } from '../forms/forms.ts'
 import { accountField, accountHead, accountPath } from '../layout/account-head.ts'
 import { fault, layout, notice } from '../layout/layout.ts'
@@ -41,7 +40,7 @@ async function inviteMember(visit: AccountVisit): Promise<Reply> {
     return membersPage(visit, { wrong: `${email} is a member already. You can change the role in the list.` })
   }
   const token = await inTransaction(services.postgres, async (transaction) => {
-    const entry = { ...actorOf(visit), accountId, action: 'member.invited', subject: email, details: role } as const
+    const entry = { ...visit.actor, accountId, action: 'member.invited', subject: email, details: role } as const
     await recordAction(transaction, entry)
     return invite(transaction, { accountId, email, role })
   })
@@ -56,7 +55,7 @@ async function changeMember(visit: AccountVisit): Promise<Reply> {
     const member = await changeRole(transaction, account.accountId, memberId(visit), role)
     if (typeof member === 'string' || member.role === role) return member
     await recordAction(transaction, {
-      ...actorOf(visit),
+      ...visit.actor,
       accountId: account.accountId,
       action: 'member.role_changed',
       subject: member.email,
@@ -87,7 +86,7 @@ async function revoke(visit: AccountVisit): Promise<Reply> {
   await inTransaction(services.postgres, async (transaction) => {
     const email = await revokeInvitation(transaction, accountId, id)
     if (email === undefined) throw new Refusal('not_found')
-    const entry = { ...actorOf(visit), accountId, action: 'member.invitation_revoked', subject: email } as const
+    const entry = { ...visit.actor, accountId, action: 'member.invitation_revoked', subject: email } as const
     await recordAction(transaction, entry)
   })
   return goTo(accountPath(visit, '/account/members', { done: 'revoked' }))

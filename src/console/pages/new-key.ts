@@ -19,7 +19,7 @@ export const newKeyPage = async (place: KeyPlace): Promise<Reply> =>
   show(hasAccess(place) ? formPage(place, await sitesAt(place)) : await listPage(place))
 
 export async function createNewKey(place: KeyPlace): Promise<Reply> {
-  const { visit, actor } = place
+  const { visit } = place
   const { form, services, account } = visit
   if (!hasAccess(place)) return show(await listPage(place), 422)
   const sites = await sitesAt(place)
@@ -34,7 +34,7 @@ export async function createNewKey(place: KeyPlace): Promise<Reply> {
   if (wrong !== undefined || 'wrong' in expiry) return show(formPage(place, sites, wrong), 422)
   const nonce = nonceOf(form)
   return shownOnce(place, async () => {
-    const key = await addKey(services.postgres, services.keySecrets, actor, {
+    const key = await addKey(services.postgres, services.keySecrets, visit.actor, {
       accountId: account.accountId,
       siteId: site?.id,
       reads: site?.domain,

@@ -5,7 +5,6 @@ import type { Filters } from '../../traffic/conditions.ts'
 import { leastPasswordLength, mostPasswordLength } from '../../users/passwords.ts'
 import { addSharedLink, sharedLinkAddress } from '../../users/shared-links.ts'
 import { type Html, html } from '../../web/html.ts'
-import { actorOf } from '../actor.ts'
 import { countryField, deviceField, hostnameField, utmSourceField } from '../dashboard/filters.ts'
 import { chosenExpiry, expiryChoice, expiryOfLink } from '../forms/expiry-choice.ts'
 import { tokenField } from '../forms/forms.ts'
@@ -34,7 +33,7 @@ export async function createNewLink(visit: SiteVisit): Promise<Created> {
   if (wrong !== undefined) return { status: 422, page: newLinkPage(visit, wrong) }
   if ('wrong' in expiry) return { status: 422, page: newLinkPage(visit, expiry.wrong) }
   if ('wrong' in locked) return { status: 422, page: newLinkPage(visit, locked.wrong) }
-  const token = await addSharedLink(services.postgres, services.keySecrets, actorOf(visit), site, {
+  const token = await addSharedLink(services.postgres, services.keySecrets, visit.actor, site, {
     name,
     expiresAt: expiry.expiresAt,
     passwordHash: password === '' ? null : await services.passwords.hash(password),

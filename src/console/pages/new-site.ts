@@ -1,7 +1,6 @@
 import { domainOf, InvalidSetting, timeZoneOf } from '../../accounts/site-rules.ts'
 import { addSite } from '../../users/site-changes.ts'
 import { type Html, html } from '../../web/html.ts'
-import { actorOf } from '../actor.ts'
 import { tokenField } from '../forms/forms.ts'
 import { timeZoneField } from '../forms/time-zone-field.ts'
 import { siteScript } from '../layout/assets.ts'
@@ -18,7 +17,7 @@ async function createSite(visit: AccountVisit): Promise<Reply> {
   try {
     const domain = domainOf(form.get('domain') ?? '')
     const timeZone = timeZoneOf(form.get('zone') ?? '')
-    const id = await addSite(services.postgres, actorOf(visit), { accountId: account.accountId, domain, timeZone })
+    const id = await addSite(services.postgres, visit.actor, { accountId: account.accountId, domain, timeZone })
     // The same words for a site of the same account and of another: nobody learns whose it is.
     if (!id) throw new InvalidSetting(`${domain} is already in use.`, 'Every domain can be added once.')
     services.directory.forget(id)

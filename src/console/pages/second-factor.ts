@@ -4,7 +4,6 @@ import { recordOfUser } from '../../users/audit-log.ts'
 import { turnOffSecondFactor, turnOnSecondFactor, useCode } from '../../users/second-factor.ts'
 import { isTotpSecret, newTotpSecret, otpauthLink, stepOfCode } from '../../users/totp.ts'
 import { type Html, html } from '../../web/html.ts'
-import { actorOf } from '../actor.ts'
 import { tokenField } from '../forms/forms.ts'
 import { accountField, accountPath } from '../layout/account-head.ts'
 import { fault, layout } from '../layout/layout.ts'
@@ -48,7 +47,7 @@ async function turnOn(visit: UserVisit): Promise<Reply> {
   const codes = await inTransaction(services.postgres, async (transaction) => {
     const made = await turnOnSecondFactor(transaction, services.keySecrets, { userId: id, secret, step })
     if (!made) return undefined
-    await recordOfUser(transaction, id, { ...actorOf(visit), action: 'user.second_factor_on', subject: email })
+    await recordOfUser(transaction, id, { ...visit.actor, action: 'user.second_factor_on', subject: email })
     return made
   })
   return codes ? show(codesPage(visit, codes)) : goTo(accountPath(visit, '/account/security'))
@@ -64,7 +63,7 @@ async function turnOff(visit: UserVisit): Promise<Reply> {
   if (!verdict) return offPage(visit, 'This code is not right, or was used already. Wait for the next one.')
   await inTransaction(services.postgres, async (transaction) => {
     await turnOffSecondFactor(transaction, id)
-    await recordOfUser(transaction, id, { ...actorOf(visit), action: 'user.second_factor_off', subject: email })
+    await recordOfUser(transaction, id, { ...visit.actor, action: 'user.second_factor_off', subject: email })
   })
   return goTo(accountPath(visit, '/account/security', { done: 'second-factor-off' }))
 }

@@ -5,7 +5,6 @@ import { recoveryCodesLeft } from '../../users/second-factor.ts'
 import { endSessionOf, endSessionsOf, type SessionListing, sessionsOf } from '../../users/sessions.ts'
 import { findUserById, setPassword } from '../../users/users.ts'
 import { type Html, html } from '../../web/html.ts'
-import { actorOf } from '../actor.ts'
 import { tokenField } from '../forms/forms.ts'
 import { accountField, accountHead, accountPath } from '../layout/account-head.ts'
 import { fault, layout, notice } from '../layout/layout.ts'
@@ -40,7 +39,7 @@ async function changePassword(visit: UserVisit): Promise<Reply> {
   await inTransaction(services.postgres, async (transaction) => {
     await setPassword(transaction, id, passwordHash)
     await endSessionsOf(transaction, id, session.id)
-    await recordOfUser(transaction, id, { ...actorOf(visit), action: 'user.password_changed', subject: email })
+    await recordOfUser(transaction, id, { ...visit.actor, action: 'user.password_changed', subject: email })
   })
   return goTo(accountPath(visit, '/account/security', { done: 'password' }))
 }
@@ -62,7 +61,7 @@ async function endOne(visit: UserVisit): Promise<Reply> {
   const ended = form.get('session') ?? ''
   await inTransaction(services.postgres, async (transaction) => {
     if (!(await endSessionOf(transaction, id, ended))) throw new Refusal('not_found')
-    await recordOfUser(transaction, id, { ...actorOf(visit), action: 'user.session_ended', subject: email })
+    await recordOfUser(transaction, id, { ...visit.actor, action: 'user.session_ended', subject: email })
   })
   return goTo(accountPath(visit, '/account/security', { done: 'session' }))
 }
@@ -71,7 +70,7 @@ async function signOutEverywhere(visit: UserVisit): Promise<Reply> {
   const { id, email } = visit.session.user
   await inTransaction(visit.services.postgres, async (transaction) => {
     await endSessionsOf(transaction, id)
-    await recordOfUser(transaction, id, { ...actorOf(visit), action: 'user.signed_out_everywhere', subject: email })
+    await recordOfUser(transaction, id, { ...visit.actor, action: 'user.signed_out_everywhere', subject: email })
   })
   return goTo('/login?done=everywhere', [visit.cookies.remove('session')])
 }

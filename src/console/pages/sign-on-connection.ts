@@ -3,7 +3,6 @@ import { inTransaction } from '../../stores/postgres.ts'
 import { disconnectIdentities, identityOf } from '../../users/identities.ts'
 import { useCode } from '../../users/second-factor.ts'
 import { type Html, html } from '../../web/html.ts'
-import { actorOf } from '../actor.ts'
 import { tokenField } from '../forms/forms.ts'
 import { accountField, accountPath } from '../layout/account-head.ts'
 import { fault, layout } from '../layout/layout.ts'
@@ -58,7 +57,7 @@ async function connect(visit: UserVisit): Promise<Reply> {
 
 async function disconnect(visit: UserVisit): Promise<Reply> {
   await inTransaction(visit.services.postgres, (transaction) =>
-    disconnectIdentities(transaction, visit.session.user, actorOf(visit), providerOf(visit).issuer),
+    disconnectIdentities(transaction, visit.session.user, visit.actor, providerOf(visit).issuer),
   )
   return goTo(accountPath(visit, '/account/security', { done: 'disconnected' }))
 }

@@ -2,7 +2,6 @@ import { type DeletedSite, listDeletedSites } from '../../erasure/deleted-sites.
 import { tryToEraseRows } from '../../erasure/job.ts'
 import { removeSite } from '../../users/site-changes.ts'
 import { type Html, html } from '../../web/html.ts'
-import { actorOf } from '../actor.ts'
 import { layout } from '../layout/layout.ts'
 import { dayText } from '../layout/times.ts'
 import { goTo, type Reply, type Route, type SiteVisit, show, type UserVisit } from '../route.ts'
@@ -22,7 +21,7 @@ async function deleteSite(visit: SiteVisit): Promise<Reply> {
     const text = `That is not ${site.domain}. Nothing was deleted. Type the domain as it is written here.`
     return show(await settingsPage(visit, { form: 'delete', text }), 422)
   }
-  await removeSite(services.postgres, actorOf(visit), site)
+  await removeSite(services.postgres, visit.actor, site)
   // The keys of a site are cached with their account.
   services.directory.forget(site.id)
   services.directory.forget(site.accountId)

@@ -3,7 +3,6 @@ import { readTracker } from '../../tracker/script.ts'
 import { trackerTag } from '../../tracker/tag.ts'
 import { changeHostnames, changeTimeZone, hostsText } from '../../users/site-changes.ts'
 import { type Html, html } from '../../web/html.ts'
-import { actorOf } from '../actor.ts'
 import { tokenField } from '../forms/forms.ts'
 import { timeZoneField } from '../forms/time-zone-field.ts'
 import { siteScript } from '../layout/assets.ts'
@@ -36,7 +35,7 @@ async function siteSettings(visit: SiteVisit): Promise<Reply> {
 function saveTimeZone(visit: SiteVisit): Promise<Reply> {
   const { services, site, form } = visit
   return save(visit, 'time-zone', () =>
-    changeTimeZone(services.postgres, actorOf(visit), site, timeZoneOf(form.get('zone') ?? '')),
+    changeTimeZone(services.postgres, visit.actor, site, timeZoneOf(form.get('zone') ?? '')),
   )
 }
 
@@ -45,7 +44,7 @@ function saveHostnames(visit: SiteVisit): Promise<Reply> {
   return save(visit, 'hostnames', () => {
     const lines = (form.get('hostnames') ?? '').split(/[\s,]+/).filter(Boolean)
     const hosts = { hostnames: hostnamesOf(lines), allowSubdomains: form.has('subdomains') }
-    return changeHostnames(services.postgres, actorOf(visit), site, hosts)
+    return changeHostnames(services.postgres, visit.actor, site, hosts)
   })
 }
 
