@@ -1,6 +1,6 @@
 // Runs several API processes behind one port; each behaves like a process that runs alone. The supervisor replaces a process that ends.
 // It also asks each process once per second whether it is alive and replaces one that hangs, because that one would keep getting
-// connections (decision D-126).
+// connections.
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'

