@@ -1,4 +1,4 @@
-// Identical concurrent queries run once, and all callers get the same result (decision D-77).
+// Identical concurrent queries run once, and all callers get the same result.
 
 export interface Coalescing<Value> {
   /** Joins the work that runs under this key, or starts it. The work's signal aborts when the last caller has left. */

@@ -1,4 +1,4 @@
-// Identical requests share one ClickHouse query, and a cached response is sent while it is fresh (D-77, D-78).
+// Identical requests share one ClickHouse query, and a cached response is sent while it is fresh (D-78).
 import assert from 'node:assert/strict'
 import test, { type TestContext } from 'node:test'
 import { rollUpRound } from '../../src/rollups/loop.ts'
