@@ -1,5 +1,5 @@
 // Finds the client's address. Behind a proxy it is in X-Forwarded-For, which any client can set: the header is read from the right, and
-// only as far as trusted proxies wrote it (decision D-94).
+// only as far as trusted proxies wrote it.
 import { BlockList, isIP } from 'node:net'
 import { unmapped } from './ip-address.ts'
 
