@@ -5,6 +5,7 @@
 // counter cannot be read, entries stay valid for 15 minutes: an outage is no reason to refuse a key (decision D-69).
 import { hash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { minuteMs } from '../durations.ts'
 import { within } from '../stores/deadline.ts'
 import type { OnChange } from '../stores/dependency-status.ts'
 import type { Postgres } from '../stores/postgres.ts'
@@ -24,7 +25,7 @@ const pollMs = 500
 const goodbyeMs = 250
 /** When polling finds a change, its notification gets this long to arrive. */
 const noticeMs = 100
-const standardUnconfirmedMs = 15 * 60_000
+const standardUnconfirmedMs = 15 * minuteMs
 const mostEntries = 100_000
 
 /** The subject of entries that a new site may change: domains without a site, and the sites of an account. */

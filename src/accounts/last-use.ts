@@ -1,4 +1,5 @@
 // When keys were last used, and their requests by hour. Requests only count in memory; once per minute the counts are written.
+import { hourMs, minuteMs } from '../durations.ts'
 import { within } from '../stores/deadline.ts'
 import type { Postgres } from '../stores/postgres.ts'
 
@@ -14,7 +15,6 @@ export interface LastUse {
  * was ever written.
  */
 const mostAtOnce = 500
-const hourMs = 3_600_000
 const goodbyeMs = 1_000
 
 /** Retention of hourly request counts. The page of keys shows a day of them. */
@@ -32,7 +32,7 @@ interface Use {
 }
 
 /** No request waits for a write. What cannot be written is tried again a minute later. */
-export function recordLastUse(postgres: Postgres, everyMs = 60_000, clock: () => number = Date.now): LastUse {
+export function recordLastUse(postgres: Postgres, everyMs = minuteMs, clock: () => number = Date.now): LastUse {
   const current = new Map<string, Use>()
   /** Counts of earlier hours. */
   const earlier = new Set<Use>()

@@ -1,9 +1,10 @@
 // Counts requests per hour and key, in a fixed window that starts with the key's first request (docs/contract.md 8.1,
 // decisions D-43 to D-47). A request over the limit is refused before it is counted, so a 429 changes nothing.
 import { type RequestWindow, type RequestWindows, redisWindows } from '../accounts/request-windows.ts'
+import { hourMs } from '../durations.ts'
 import { type Redis, script } from '../stores/redis.ts'
 
-const windowMs = 3_600_000
+const windowMs = hourMs
 
 export interface Spending {
   allowed: boolean

@@ -1,12 +1,11 @@
 // Calendar days as `YYYY-MM-DD`. These texts sort like dates.
+import { dayMs, minuteMs } from '../durations.ts'
 
 /** From the first day to the last, both inclusive. */
 export type DayRange = readonly [first: string, last: string]
 
-const dayMs = 86_400_000
-
 /** A day closes half an hour after midnight: an event that arrives by then is in time. */
-const graceMs = 30 * 60_000
+const graceMs = 30 * minuteMs
 
 export const dayOf = (zone: string, instant: number): string =>
   Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(zone).toPlainDate().toString()

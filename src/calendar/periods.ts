@@ -1,5 +1,6 @@
 // The days and instants that a query covers (docs/contract.md 4.1, decisions D-9 and D-32 to D-37). Calendar arithmetic in the site's
 // time zone, never multiples of 86,400 s: a day with 23 or 25 hours is one day.
+import { dayMs } from '../durations.ts'
 import { ApiError } from '../errors.ts'
 
 /** A half-open window [start, end) and the calendar days it touches. It is empty if the last day comes before the first. */
@@ -106,7 +107,7 @@ export const dayCount = ({ firstDay, lastDay }: Period): number => firstDay.unti
 export function* daysOf(period: Period): Generator<string> {
   const first = period.firstDay.toZonedDateTime('UTC').epochMilliseconds
   const days = dayCount(period)
-  for (let day = 0; day < days; day++) yield new Date(first + day * 86_400_000).toISOString().slice(0, -14)
+  for (let day = 0; day < days; day++) yield new Date(first + day * dayMs).toISOString().slice(0, -14)
 }
 
 /** The instant at which a partial first day begins, or null when the period covers that day from its first instant. */

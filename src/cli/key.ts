@@ -1,5 +1,6 @@
 import { isKeyText, keyPrefix } from '../accounts/key-text.ts'
 import { type KeyListing, listKeys, selectKey } from '../accounts/keys.ts'
+import { hourMs } from '../durations.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { commandLine } from '../users/audit-log.ts'
 import { addKey, changeKeyExpiry, removeKey, replaceKey, switchKey } from '../users/key-changes.ts'
@@ -101,7 +102,7 @@ const rotate: Command = {
       throw new CommandError('That overlap is not possible.', `--overlap takes 0 to ${longestOverlapHours} hours.`)
     }
     const old = await keyOf(context, reference)
-    const oldExpiresAt = new Date(Date.now() + hours * 3_600_000)
+    const oldExpiresAt = new Date(Date.now() + hours * hourMs)
     const key = await replaceKey(postgres, config.KEY_SECRETS, commandLine, old, { oldExpiresAt })
     if (!key) throw unknownKey(reference)
     return shownOnce(key, `replaces ${old.prefix}…, which expires at ${oldExpiresAt.toISOString()}`)

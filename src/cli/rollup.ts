@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { listSites, type Site } from '../accounts/sites.ts'
 import { countDays, type DayRange, lastClosedDay } from '../calendar/days.ts'
 import { byShard, type Stores } from '../cluster/stores.ts'
+import { minuteMs } from '../durations.ts'
 import { explain } from '../process/error-hints.ts'
 import { retainedFrom } from '../rollups/coverage.ts'
 import { verifyLedger } from '../rollups/ledger.ts'
@@ -122,7 +123,7 @@ const run: Command = {
     const repeat = async (work: () => Promise<void>) => {
       while (!signal.aborted) {
         await work()
-        await sleep(60_000, undefined, { signal }).catch(() => {})
+        await sleep(minuteMs, undefined, { signal }).catch(() => {})
       }
     }
     try {

@@ -1,3 +1,4 @@
+import { minuteMs } from '../durations.ts'
 import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import type { AllStores } from './stores.ts'
@@ -11,7 +12,7 @@ export interface Clocks {
 }
 
 /** Data is deleted by age only while the clocks differ by no more than this: any clock may be wrong by years. */
-export const clockToleranceMs = 60_000
+export const clockToleranceMs = minuteMs
 
 export async function readClocks({ postgres, cluster }: AllStores): Promise<Clocks> {
   const [postgresAhead, ...clickhouseAhead] = await Promise.all([

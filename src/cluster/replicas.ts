@@ -1,4 +1,5 @@
 // A shard of several ClickHouse servers, its replicas: ClickHouse copies every row to each. One may be down (decision D-202).
+import { minuteMs } from '../durations.ts'
 import { type ClickHouse, isBadData, isWithoutQuorum } from '../stores/clickhouse.ts'
 import { catchUp, replicasInKeeper } from './replica-lag.ts'
 import { createReplicaReads } from './replica-reads.ts'
@@ -12,7 +13,7 @@ const insertMs = 8_000
 const avoidedMs = 10_000
 const catchUpMs = 3_000
 /** How long every other replica may take to copy a part that was computed or uploaded. Half a gigabyte at most. */
-const allMs = 60_000
+const allMs = minuteMs
 
 export function replicate(replicas: readonly [ClickHouse, ...ClickHouse[]]): ClickHouse {
   const reads = createReplicaReads(replicas)

@@ -6,6 +6,7 @@ import type { Logger } from 'pino'
 import { openDirectory } from '../accounts/directory.ts'
 import { openCluster } from '../cluster/cluster.ts'
 import type { CollectorConfig } from '../config.ts'
+import { dayMs } from '../durations.ts'
 import { openCountries } from '../enrichment/country.ts'
 import { openSalts } from '../enrichment/salts.ts'
 import { createClientAddress, createTrust } from '../process/client-address.ts'
@@ -30,7 +31,7 @@ import { type Shipper, startShipper } from './shipper/supervisor.ts'
 import { openSpool } from './spool/spool.ts'
 
 /** How long a known site stays usable without PostgreSQL: refusing its visitors helps nobody. */
-const siteUnconfirmedMs = 24 * 3_600_000
+const siteUnconfirmedMs = dayMs
 /** How long a start waits for the sessions in ClickHouse. Sessions that arrive later are used from then on. */
 const longestReadMs = 500
 const longestDrainMs = 5_000

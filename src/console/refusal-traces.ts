@@ -2,6 +2,7 @@
 // and no whole address (decision D-210).
 import type { Logger } from 'pino'
 import { Counter, type Registry } from 'prom-client'
+import { minuteMs } from '../durations.ts'
 import { truncatedAddress } from './addresses.ts'
 
 /** What an attacker gets to see again and again. */
@@ -19,7 +20,7 @@ const kinds = {
 
 type Kind = keyof typeof kinds
 
-const everyMs = 60_000
+const everyMs = minuteMs
 
 export interface RefusalTraces {
   /** Kinds that say nothing about an attack are not counted. */

@@ -1,5 +1,6 @@
 // Decides how many sessions each day has: growth, weekdays, holidays, campaigns, a viral day and chance. All of this is decided here,
 // once per day and from the seed. ClickHouse decides what happens in a session (statement.ts).
+import { hourMs } from '../durations.ts'
 import { type Random, seeded } from './random.ts'
 import { type DayKind, shareBefore } from './rhythm.ts'
 import type { Pushes } from './shape.ts'
@@ -46,8 +47,8 @@ const months = 13
 const sessionsPerVisitor = 1.15
 
 /** A second visit is three hours away from the first, which may last two, so a shorter day has no second visits. */
-export const apartMs = 3 * 3_600_000
-export const longestMs = 2 * 3_600_000
+export const apartMs = 3 * hourMs
+export const longestMs = 2 * hourMs
 const shortestForTwoMs = 2 * apartMs + longestMs
 
 const weekdays = [1, 1.07, 1.06, 1.02, 0.9, 0.6, 0.64]

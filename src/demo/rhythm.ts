@@ -1,4 +1,5 @@
 // How a day's visits spread over its hours.
+import { minuteMs } from '../durations.ts'
 
 /** Visits by hour, on workdays and at weekends. Only the proportions matter. */
 const hours = {
@@ -9,7 +10,7 @@ const hours = {
 export type DayKind = keyof typeof hours
 
 const quarterHours = 96
-const quarterHourMs = 900_000
+const quarterHourMs = 15 * minuteMs
 
 /** The share of visits that have begun by each quarter hour of a 24-hour day, interpolated linearly between the middles of the hours. */
 function sharesBy(kind: DayKind): number[] {

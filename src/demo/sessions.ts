@@ -1,5 +1,6 @@
 // One row per session: when, who, from where, how long. Every choice comes from a hash of the seed, the session or visitor, and the
 // name of the choice.
+import { dayMs } from '../durations.ts'
 import { type Sql, sql, text, texts, uint, uints } from '../stores/clickhouse-sql.ts'
 import { indexOf, longTailed, pick, stepwise, uniform } from './draws.ts'
 import { tailHostTable } from './pages.ts'
@@ -148,4 +149,4 @@ const within = (hash: Sql, room: Sql): Sql =>
   sql`toInt64(pow(${uniform(hash)}, 2) * least(${room}, ${uint(furtherMs)}))`
 
 /** Days since the epoch. */
-export const dayNumber = (date: string): number => Date.parse(date) / 86_400_000
+export const dayNumber = (date: string): number => Date.parse(date) / dayMs

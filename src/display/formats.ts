@@ -1,4 +1,6 @@
 // Numbers and dates as pages write them.
+import { hourSeconds } from '../durations.ts'
+
 const whole = new Intl.NumberFormat('en')
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
 const mostWhole = 999_999
@@ -15,8 +17,8 @@ export const axisText = (count: number): string => (count >= 10_000 ? short : wh
 /** `1m 47s` */
 export function durationText(seconds: number): string {
   if (seconds < 60) return `${seconds}s`
-  if (seconds < 3600) return `${Math.floor(seconds / 60)}m ${seconds % 60}s`
-  return `${inFull(Math.floor(seconds / 3600))}h ${Math.floor((seconds % 3600) / 60)}m`
+  if (seconds < hourSeconds) return `${Math.floor(seconds / 60)}m ${seconds % 60}s`
+  return `${inFull(Math.floor(seconds / hourSeconds))}h ${Math.floor((seconds % hourSeconds) / 60)}m`
 }
 
 export const counted = (count: number, one: string, many = `${one}s`): string =>

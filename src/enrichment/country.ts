@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { LRUCache } from 'lru-cache'
 import { Reader, type Response } from 'mmdb-lib'
+import { minuteMs } from '../durations.ts'
 import { HintedError } from '../process/error-hints.ts'
 import { unmapped } from '../process/ip-address.ts'
 import { type CountryCode, isCountryCode } from '../traffic/country.ts'
@@ -30,7 +31,7 @@ const packaged = () => fileURLToPath(import.meta.resolve('@ip-location-db/dbip-c
 /** Throws when there is no usable file at the start. Later it keeps the last usable one: numbers must not stop because of a bad download. */
 export async function openCountries(path: string | undefined, options: CountriesOptions = {}): Promise<Countries> {
   const file = path ?? packaged()
-  const { pollMs = 60_000, onBroken = () => {} } = options
+  const { pollMs = minuteMs, onBroken = () => {} } = options
   let version = await versionOf(file)
   let reader = await load(file).catch((error) => {
     throw new HintedError(

@@ -2,6 +2,7 @@
 // one. A salt is deleted two days after its day has ended everywhere.
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto'
 import { clockToleranceMs } from '../cluster/clocks.ts'
+import { dayMs, minuteMs } from '../durations.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { BoundedReads } from '../stores/request-postgres.ts'
 import { dayIn } from './day.ts'
@@ -12,8 +13,7 @@ export interface Salts {
   close(): void
 }
 
-const lookAheadMs = 10 * 60_000
-const dayMs = 24 * 3_600_000
+const lookAheadMs = 10 * minuteMs
 
 export function openSalts(
   postgres: Postgres,

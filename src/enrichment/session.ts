@@ -1,8 +1,9 @@
 // What a session is (decisions D-4 and D-5). Midnight needs no rule here: a new day gives a visitor a new id.
+import { minuteMs } from '../durations.ts'
 import type { Channel } from '../traffic/channel.ts'
 
 /** A gap of exactly this length does not end a session. */
-export const sessionGapMs = 1_800_000
+export const sessionGapMs = 30 * minuteMs
 
 /** Where a session came from. Its first hit decides for the whole session. */
 export interface Origin {

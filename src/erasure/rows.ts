@@ -4,11 +4,12 @@
 
 import { clockOf } from '../cluster/clocks.ts'
 import { siteTables } from '../cluster/tables.ts'
+import { minuteMs } from '../durations.ts'
 import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { instant, type Sql, sql, text, texts } from '../stores/clickhouse-sql.ts'
 
 /** How long after the look at the list a deletion may begin. A move waits longer (migrations/postgres/0011_way_back.sql). */
-const latestMs = 60_000
+const latestMs = minuteMs
 
 /**
  * Erases many sites at once, because a deletion goes through every part of a table. A process may stand still after it has looked which

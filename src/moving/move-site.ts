@@ -7,6 +7,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { withLease } from '../cluster/lease.ts'
 import type { AllStores } from '../cluster/stores.ts'
+import { hourMs, minuteMs } from '../durations.ts'
 import { eraseAgain } from '../erasure/deleted-sites.ts'
 import { noteInClickHouse, noteKeptDays } from '../rollups/ledger.ts'
 import { stalestReader } from '../rollups/runs.ts'
@@ -36,8 +37,8 @@ export interface MoveOptions {
 const fewRows = 500_000
 const mostRounds = 10
 /** Collectors report every second. */
-const longestConfirmMs = 60_000
-const longestCompareMs = 300_000
+const longestConfirmMs = minuteMs
+const longestCompareMs = 5 * minuteMs
 const betweenRoundsMs = 200
 /** Every process that PostgreSQL reaches hears of a change within a second (accounts/directory.ts). */
 const surelyHeardMs = 3_000
@@ -92,7 +93,7 @@ async function moveWithLease({ postgres, cluster }: AllStores, options: MoveOpti
 /** Most rows are copied while new ones arrive. Leaves out the events of this hour. */
 async function copyMost(copy: Parameters<typeof copyDifferences>[0]): Promise<void> {
   for (let round = 0; round < mostRounds; round++) {
-    const before = Math.floor(Date.now() / 3_600_000) * 3_600_000
+    const before = Math.floor(Date.now() / hourMs) * hourMs
     const rows = await copyDifferences({ ...copy, before })
     if (rows === undefined || rows < fewRows) return
   }

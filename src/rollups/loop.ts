@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { lastClosedDay } from '../calendar/days.ts'
 import { withLease } from '../cluster/lease.ts'
 import { type AllStores, byShard, type Stores } from '../cluster/stores.ts'
+import { minuteMs } from '../durations.ts'
 import { eraseDeletedSites } from '../erasure/job.ts'
 import { Unavailable } from '../stores/breaker.ts'
 import { type ClickHouse, isIncomplete, serversOf } from '../stores/clickhouse.ts'
@@ -18,7 +19,7 @@ import { sweep } from './sweep.ts'
 import { rollUpTodayOfBusySites } from './today.ts'
 import { rollUpTogether } from './together.ts'
 
-const roundMs = 60_000
+const roundMs = minuteMs
 const todayRoundMs = 5_000
 /** Late events come in bursts, so a site's days are rolled up again at most once in five minutes. */
 const pause = '5 minutes'

@@ -1,6 +1,7 @@
 // Rolls up a site's closed days in chunks that fit into memory. Each chunk is readable as soon as it is written. Whole months follow.
 import { countDays, type DayRange, firstOfMonth } from '../calendar/days.ts'
 import type { Stores } from '../cluster/stores.ts'
+import { dayMs } from '../durations.ts'
 import { eraseAgain } from '../erasure/deleted-sites.ts'
 import { type ClickHouse, isOutOfMemory } from '../stores/clickhouse.ts'
 import { date, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
@@ -9,8 +10,6 @@ import { readCoverage, retainedFrom, rolledUpDays } from './coverage.ts'
 import { noteInClickHouse } from './ledger.ts'
 import { areAlive, beginRun, daysToRollUp, monthsToRollUp, publishRun, type RunSpan, releaseRun } from './runs.ts'
 import { monthStatements, rollupStatements } from './statements.ts'
-
-const dayMs = 86_400_000
 
 /**
  * Events per chunk. The processor's cache can hold their unique visitors: in chunks of 250,000 events an event took 11.4 us, in chunks

@@ -1,11 +1,11 @@
 // What the daily reports do not say: the hours of the last day, and who is there now. Both read events, by the same rules as every report.
 import { type Period, storedDay } from '../calendar/periods.ts'
+import { hourMs } from '../durations.ts'
 import type { Scope } from '../rollups/reading.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import { instant, sql, uint } from '../stores/clickhouse-sql.ts'
 import { hitScope } from './query.ts'
 
-const hourMs = 3_600_000
 /** Who was there in the last five minutes is there now. */
 export const minutesOfNow = 5
 

@@ -2,6 +2,7 @@
 // settled days stays valid until a late event or a rollup run changes the site's state. Any other response is fresh for five
 // seconds (decision D-78), and may be repeated for ten minutes while ClickHouse is down (decision D-66).
 import { LRUCache } from 'lru-cache'
+import { minuteMs } from '../durations.ts'
 
 export interface Cacheable {
   json: string
@@ -28,7 +29,7 @@ export interface ResponseCache<Response extends Cacheable> {
 }
 
 const freshMs = 5_000
-const longestMs = 10 * 60_000
+const longestMs = 10 * minuteMs
 /** Even without a cache, this much memory holds the last responses for an outage. */
 const leastBytes = 32 * 1024 * 1024
 

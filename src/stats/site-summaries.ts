@@ -1,6 +1,7 @@
 // The visitors of many sites with two statements: one for their days, and one for who is there now. The numbers are those of the
 // overview and the time series of each site.
 import { daysOf } from '../calendar/periods.ts'
+import { dayMs, minuteMs } from '../durations.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import { date, sql, texts, uint } from '../stores/clickhouse-sql.ts'
 import { isExcluded, readOfSites } from './daily-totals-of-sites.ts'
@@ -74,7 +75,7 @@ async function readNow(
   now: number,
   signal?: AbortSignal,
 ): Promise<Map<string, number>> {
-  const start = now - minutesOfNow * 60_000
+  const start = now - minutesOfNow * minuteMs
   const rows = await clickhouse.rows<{ site_id: string; visitors: number }>(
     sql`
       SELECT site_id, uniqExact(day, visitor_id) AS visitors
@@ -90,4 +91,4 @@ async function readNow(
 }
 
 /** No zone is more than a day away from UTC. */
-const utcDay = (time: number, later: number): string => new Date(time + later * 86_400_000).toISOString().slice(0, 10)
+const utcDay = (time: number, later: number): string => new Date(time + later * dayMs).toISOString().slice(0, 10)

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { ClickHouseError, type ClickHouseSettings, createClient, type ResultSet } from '@clickhouse/client'
 import type { Logger } from 'pino'
+import { hourMs } from '../durations.ts'
 import { createBreaker, Unavailable } from './breaker.ts'
 import { explainTo, type QueryRequest } from './clickhouse-explain.ts'
 import { render, type Sql } from './clickhouse-sql.ts'
@@ -69,7 +70,6 @@ export const serversOf = (clickhouse: ClickHouse): readonly ClickHouse[] => clic
 const readSeconds = 2
 const readMs = 2_300 // longer than ClickHouse's own limit, so that ClickHouse can report the cause itself
 const writeMs = 30_000
-const patientMs = 3_600_000
 const probeMs = 250
 const refusedLoginMs = 5_000
 
@@ -125,7 +125,7 @@ export function openClickHouse(
   const writer = createClient({ ...common, request_timeout: writeMs })
   const patient = createClient({
     ...common,
-    request_timeout: patientMs,
+    request_timeout: hourMs,
     clickhouse_settings: {
       // Rows that were written, deleted and written again must be there: a replicated table would skip them as repeated.
       insert_deduplicate: 0,

@@ -2,13 +2,13 @@
 
 import { newId } from '../accounts/ids.ts'
 import type { KeySecrets } from '../accounts/keys.ts'
+import { hourSeconds } from '../durations.ts'
 import { createNetworkBuckets } from '../process/network-buckets.ts'
 import { createNetworkKey } from '../process/network-key.ts'
 import { type Buckets, createBuckets } from '../process/token-buckets.ts'
 import { signed, signedText } from './derived-keys.ts'
 
-const quarterSeconds = 15 * 60
-const hourSeconds = 60 * 60
+const quarterSeconds = hourSeconds / 4
 
 /** Of one sender for one user, in 15 minutes. */
 const perSender = 10

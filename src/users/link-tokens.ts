@@ -3,6 +3,7 @@
 // older ones have none, and the secret of others was removed from KEY_SECRETS. Their hashes are kept in memory.
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import type { KeySecrets } from '../accounts/keys.ts'
+import { minuteMs } from '../durations.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { derivedKeys } from './derived-keys.ts'
 
@@ -10,7 +11,7 @@ const randomLength = 43
 /** With the checksum, or without it. */
 const shape = /^[\w-]{43}([\w-]{8})?$/
 /** Such a link can only be added by a process with an older version or other secrets, or when a database is restored. */
-const rereadMs = 60_000
+const rereadMs = minuteMs
 
 export function newLinkToken(secrets: KeySecrets): string {
   const random = randomBytes(32).toString('base64url')

@@ -4,7 +4,7 @@ import type { ImportTable } from './architecture.ts'
 import type { Tree } from './tree.ts'
 
 /** Files of src that are constants and rules without state. Every file may import them, and they import nothing of ours. */
-const everywhere = ['hostnames']
+const everywhere = ['durations', 'hostnames']
 const processes = ['api', 'collector', 'console', 'cli']
 const forbiddenNames = ['utils', 'helpers', 'common', 'lib', 'services', 'types', 'controllers']
 const mostLines = 300

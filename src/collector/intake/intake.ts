@@ -3,6 +3,7 @@
 import { type KeyObject, randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Site } from '../../accounts/sites.ts'
+import { minuteMs } from '../../durations.ts'
 import { isBot } from '../../enrichment/bots.ts'
 import { classifyChannel } from '../../enrichment/channel.ts'
 import type { Countries } from '../../enrichment/country.ts'
@@ -141,7 +142,7 @@ function readTitle({ sent, event }: Hit): undefined {
  * A few hundred user agents make up nearly all traffic, and matching one costs 10 us under load, a tenth of everything an event costs.
  * No user agent stays longer than a minute (docs/privacy.md).
  */
-const bots = new LRUCache<string, boolean>({ max: 1_000, ttl: 60_000, ttlAutopurge: true, memoMethod: isBot })
+const bots = new LRUCache<string, boolean>({ max: 1_000, ttl: minuteMs, ttlAutopurge: true, memoMethod: isBot })
 
 function refuseBots({ sender }: Hit): Verdict {
   if (bots.memo(sender.userAgent)) return 'bot'

@@ -2,6 +2,7 @@
 // for ever. Beyond the limit a new value is recorded as `(other)`; values that the site had before keep their names. Synchronous and in
 // memory, because every event passes here.
 import { setImmediate as pause } from 'node:timers/promises'
+import { hourMs, minuteMs } from '../../durations.ts'
 import { createHashSet, type HashSet } from './hash-set.ts'
 
 /** Replaces a value over the limit. No path or host can have this name; an event sent with this name shares the row. */
@@ -39,7 +40,7 @@ const mostValues = 2_000_000
 const mostSites = 100_000
 const charactersOfOne = 100
 const retryMs = 30_000
-const sweepMs = 600_000
+const sweepMs = 10 * minuteMs
 const rowsAtOnce = 2_000
 
 /** A value of the last days. `isNew`: it came today for the first time. */
@@ -174,7 +175,7 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
 
   /** Forgets days that are over in every zone. */
   function sweep(): void {
-    const oldest = new Date(now() - 12 * 3_600_000).toISOString().slice(0, 10)
+    const oldest = new Date(now() - 12 * hourMs).toISOString().slice(0, 10)
     for (const [siteId, { day }] of counted) if (day < oldest) counted.delete(siteId)
     for (const [siteId, { day }] of watched) if (day < oldest) forget(siteId)
   }

@@ -1,10 +1,11 @@
 // The running sessions, in the memory of this process.
 import { randomBytes } from 'node:crypto'
+import { minuteMs } from '../../durations.ts'
 import { continues, type Origin, type Session, type Sessions } from '../../enrichment/session.ts'
 
 /** About 250 bytes each. Above this number the sessions that were silent longest are dropped; if they go on, they split (decision D-92). */
 const mostSessions = 500_000
-const sweepMs = 60_000
+const sweepMs = minuteMs
 
 export interface MemorySessions extends Sessions {
   join(siteId: string, visitorId: string, time: number, origin: () => Origin): Session

@@ -1,6 +1,6 @@
 // Sessions that several collectors share through Redis. Each collector also keeps its sessions in memory: it uses those while Redis
 // is down, and the visitor's next hit writes the session back into a Redis that comes back empty (decision D-92).
-
+import { minuteMs } from '../../durations.ts'
 import { type Session, type Sessions, sessionGapMs } from '../../enrichment/session.ts'
 import { type Redis, script } from '../../stores/redis.ts'
 import type { MemorySessions } from './memory-sessions.ts'
@@ -13,12 +13,12 @@ const join = script(`
     local last = tonumber(string.sub(known, 1, gap - 1))
     if tonumber(ARGV[1]) - last <= ${sessionGapMs} then
       if tonumber(ARGV[1]) > last then
-        redis.call('SET', KEYS[1], ARGV[1] .. string.sub(known, gap), 'PX', ${sessionGapMs + 60_000})
+        redis.call('SET', KEYS[1], ARGV[1] .. string.sub(known, gap), 'PX', ${sessionGapMs + minuteMs})
       end
       return string.sub(known, gap + 1)
     end
   end
-  redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2], 'PX', ${sessionGapMs + 60_000})
+  redis.call('SET', KEYS[1], ARGV[1] .. ' ' .. ARGV[2], 'PX', ${sessionGapMs + minuteMs})
   return ARGV[2]`)
 
 export function shareSessions(redis: Redis, memory: MemorySessions, prefix = 'footfall:session:'): Sessions {

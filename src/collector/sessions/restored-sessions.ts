@@ -1,5 +1,5 @@
 // After a restart: restores the sessions that were running when the last process ended, from ClickHouse and from the spool (decision D-92).
-
+import { hourMs } from '../../durations.ts'
 import { sessionGapMs } from '../../enrichment/session.ts'
 import type { ClickHouse } from '../../stores/clickhouse.ts'
 import { date, instant, sql, uint } from '../../stores/clickhouse-sql.ts'
@@ -29,7 +29,7 @@ export async function readRunningSessions(
   now: number,
 ): Promise<void> {
   const since = now - sessionGapMs
-  const firstDay = new Date(since - 12 * 3_600_000).toISOString().slice(0, 10)
+  const firstDay = new Date(since - 12 * hourMs).toISOString().slice(0, 10)
   const rows = await clickhouse.rows<Row>(sql`
     SELECT site_id, toString(visitor_id) AS visitor_id, toString(session_id) AS id, toUnixTimestamp64Milli(time) AS last,
       referrer, channel, utm_source

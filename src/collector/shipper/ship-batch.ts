@@ -1,6 +1,7 @@
 // One shipping round: takes the next batch for a shard from the spool and writes its events to ClickHouse exactly once, even if a process crashes in
 // between (decisions D-96 and D-97).
 import { randomUUID } from 'node:crypto'
+import { dayMs } from '../../durations.ts'
 import { type ClickHouse, isBadData, isIncomplete } from '../../stores/clickhouse.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
 import { areOnTwo, type Batch, missingEvents, recordBatch } from '../../traffic/recording.ts'
@@ -27,7 +28,7 @@ export interface Shipment {
 }
 
 /** Younger events are always kept: a retention is at least 25 months. */
-const surelyKeptMs = 700 * 86_400_000
+const surelyKeptMs = 700 * dayMs
 
 /** Ships the next batch and removes it from the spool. Undefined when there is none. Throws when it must be tried again. */
 export async function shipNextBatch(stores: ShipperStores, isRetry: boolean): Promise<Shipment | undefined> {

@@ -2,6 +2,7 @@
 // spool folder, after ClickHouse has the batch and before the spool removes it, so that a crash loses nothing (decisions D-97 and D-140).
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
+import { hourMs } from '../../durations.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
 import { openDurableFile, writeWithReserve } from '../spool/files.ts'
 
@@ -31,7 +32,7 @@ export const notesAtOnce = 1_000
 /** Two generations of this many keys are in memory, and on disk with 16 bytes each: 13 MB. */
 const mostInGeneration = 400_000
 const keyBytes = 16
-const keptMs = 3_600_000
+const keptMs = hourMs
 
 /** Identifies an event that is sent again: a hash of its site and id, as 16 characters of one byte. The id has a fixed length. */
 export const keyOf = ({ siteId, eventId }: Pick<TrafficEvent, 'siteId' | 'eventId'>): string =>

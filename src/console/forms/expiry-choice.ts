@@ -1,7 +1,6 @@
 // When a key or a shared link expires, as a choice in forms: after some days, on a date, or never.
+import { dayMs } from '../../durations.ts'
 import { type Html, html } from '../../web/html.ts'
-
-const dayMs = 86_400_000
 
 interface ExpiryOf {
   what: 'key' | 'link'

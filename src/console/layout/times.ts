@@ -1,4 +1,5 @@
 // Dates and times as people read them. All are in UTC, and the whole time is in the title.
+import { dayMs, hourMs, minuteMs } from '../../durations.ts'
 import { type Html, html } from '../../web/html.ts'
 
 const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' })
@@ -6,11 +7,11 @@ const minute = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-di
 const relative = new Intl.RelativeTimeFormat('en')
 
 const units = [
-  ['year', 365 * 86_400_000],
-  ['month', 30 * 86_400_000],
-  ['day', 86_400_000],
-  ['hour', 3_600_000],
-  ['minute', 60_000],
+  ['year', 365 * dayMs],
+  ['month', 30 * dayMs],
+  ['day', dayMs],
+  ['hour', hourMs],
+  ['minute', minuteMs],
 ] as const
 
 /** `13 Feb 2027` */

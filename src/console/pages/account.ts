@@ -1,4 +1,5 @@
 import { plans } from '../../accounts/plans.ts'
+import { daySeconds } from '../../durations.ts'
 import { type Html, html } from '../../web/html.ts'
 import { tokenField } from '../forms/forms.ts'
 import { accountField, accountHead, accountPath } from '../layout/account-head.ts'
@@ -12,7 +13,7 @@ export const accountRoutes: readonly Route[] = [
 ]
 
 const themes = { system: 'As the system', light: 'Light', dark: 'Dark' } as const
-const themeSeconds = 400 * 86_400
+const themeSeconds = 400 * daySeconds
 
 function accountPage(visit: UserVisit): Reply {
   const named = visit.query.get('account')

@@ -1,9 +1,9 @@
 // Whether a key works, and until when.
 import type { KeyListing } from '../../accounts/keys.ts'
+import { dayMs } from '../../durations.ts'
 import { type Html, html } from '../../web/html.ts'
 import { dayText, relativeText, timeElement } from '../layout/times.ts'
 
-const dayMs = 86_400_000
 /** A key that expires earlier is shown in amber. */
 const soonMs = 14 * dayMs
 

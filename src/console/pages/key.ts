@@ -1,5 +1,6 @@
 // One key: everything about it and, for owners, what can be done with it.
 import type { KeyListing } from '../../accounts/keys.ts'
+import { hourMs } from '../../durations.ts'
 import { changeKeyExpiry, removeKey, replaceKey, switchKey } from '../../users/key-changes.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { chosenExpiry, expiryChoice, expiryOfKey } from '../forms/expiry-choice.ts'
@@ -133,7 +134,7 @@ export async function rotateNamedKey(place: KeyPlace): Promise<Reply> {
   if (hours === undefined) return keyPage(place, 'Choose when the old key ends.')
   if ('wrong' in expiry) return keyPage(place, expiry.wrong)
   const nonce = nonceOf(form)
-  const oldExpiresAt = new Date(services.now() + hours * 3_600_000)
+  const oldExpiresAt = new Date(services.now() + hours * hourMs)
   return shownOnce(place, async () => {
     const key = await replaceKey(services.postgres, services.keySecrets, place.visit.actor, old, {
       oldExpiresAt,

@@ -17,6 +17,7 @@ import {
   randomState,
 } from 'openid-client'
 import type { Logger } from 'pino'
+import { hourMs } from '../../durations.ts'
 import type { Identity } from '../../users/identities.ts'
 import { emailOf, isEmail } from '../../users/users.ts'
 import { Refusal } from '../refusals.ts'
@@ -24,7 +25,7 @@ import { Refusal } from '../refusals.ts'
 /** For each request to the provider. */
 const deadlineSeconds = 5
 /** The addresses and abilities of a provider rarely change; its keys are fetched again when an unknown one signs. */
-const discoveredMs = 3_600_000
+const discoveredMs = hourMs
 
 export interface ProviderSettings {
   issuer: string

@@ -1,4 +1,5 @@
 // What signing in does, whichever page it happens on.
+import { daySeconds } from '../../durations.ts'
 import type { Postgres } from '../../stores/postgres.ts'
 import { type Attempt, browserCookieOf } from '../../users/attempts.ts'
 import { recordOfUser } from '../../users/audit-log.ts'
@@ -9,7 +10,7 @@ import { type Html, html } from '../../web/html.ts'
 import { Refusal } from '../refusals.ts'
 import type { Visit } from '../route.ts'
 
-const browserCookieSeconds = 400 * 86_400
+const browserCookieSeconds = 400 * daySeconds
 
 type SignInAction = 'user.signed_in' | 'user.recovery_code_used' | 'user.signed_on' | 'user.signed_in_with_link'
 

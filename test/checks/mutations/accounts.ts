@@ -47,7 +47,7 @@ export const accounts: readonly Mutation[] = [
   {
     name: 'faults: cached keys and sites last only a minute without PostgreSQL',
     file: 'src/accounts/directory.ts',
-    find: 'const standardUnconfirmedMs = 15 * 60_000',
+    find: 'const standardUnconfirmedMs = 15 * minuteMs',
     replace: 'const standardUnconfirmedMs = 60_000',
     caughtBy: 'test/faults/postgres-health.test.ts',
   },

@@ -97,7 +97,7 @@ export const rollups: readonly Mutation[] = [
   {
     name: 'loop: a day closes at midnight',
     file: 'src/calendar/days.ts',
-    find: 'const graceMs = 30 * 60_000',
+    find: 'const graceMs = 30 * minuteMs',
     replace: 'const graceMs = 0',
     caughtBy: 'test/rollups/loop.test.ts',
   },

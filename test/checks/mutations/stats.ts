@@ -231,7 +231,7 @@ export const stats: readonly Mutation[] = [
   {
     name: 'faults: the last response is sent for ever during an outage',
     file: 'src/stats/response-cache.ts',
-    find: 'const longestMs = 10 * 60_000',
+    find: 'const longestMs = 10 * minuteMs',
     replace: 'const longestMs = 1000 * 60_000',
     caughtBy: 'test/faults/clickhouse.test.ts',
   },
