@@ -1,8 +1,8 @@
 // What people see, as wide as the terminal: one site with its numbers, chart and lists, or a line for each of all sites.
 import { shortDay } from '../../display/formats.ts'
 import { metrics } from '../../display/metrics.ts'
+import { rangeTexts } from '../../display/ranges.ts'
 import { queryFields } from '../../stats/query-string.ts'
-import type { StatsParameters } from '../../stats/service.ts'
 import { printable } from '../printable.ts'
 import type { SitesAnswer, SitesParameters } from '../sites-source.ts'
 import { pad, padStart, shorten, shownWidth, type Terminal } from '../terminal.ts'
@@ -11,15 +11,6 @@ import { chart } from './chart.ts'
 import { barText, listColumns, lists } from './lists.ts'
 import { changeText, numbers, numberText } from './numbers.ts'
 import { metricNames } from './tables.ts'
-
-const rangeTexts: Readonly<Record<StatsParameters['range']['name'], string>> = {
-  '24h': 'Last 24 hours',
-  '7d': 'Last 7 days',
-  '30d': 'Last 30 days',
-  '90d': 'Last 90 days',
-  '12m': 'Last 12 months',
-  custom: 'From start to end',
-}
 
 /** A terminal with fewer lines gets a lower chart. */
 const roomy = 36

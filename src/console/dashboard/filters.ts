@@ -4,6 +4,7 @@ import { type CountryCode, countryNames } from '../../traffic/country.ts'
 import { devices } from '../../traffic/device.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import type { Moment } from './answers.ts'
+import { rangeKeys } from './shortcuts.ts'
 import { addressOf, type DashboardState, fieldsOf, rollingRanges } from './state.ts'
 
 export function filterBar(state: DashboardState, moment: Moment): Html {
@@ -90,8 +91,6 @@ const hiddenFields = (state: DashboardState, except: readonly string[]): Html[] 
 const comparison = (state: DashboardState): Html =>
   html`<a class="chip compare" href="${addressOf(state, { compares: !state.compares })}" data-key="x" data-stay${state.compares && html` aria-current="true"`}>vs previous<span class="unseen">${state.compares ? ' period is shown. Hide it' : ' period is hidden. Show it'}</span></a>`
 
-const keys: Readonly<Record<string, string>> = { '24h': 'd', '7d': 'w', '30d': 'm', '12m': 'y' }
-
 function ranges(state: DashboardState, { local }: Moment): Html {
   const { range } = state.parameters
   const today = local.toPlainDate()
@@ -99,7 +98,7 @@ function ranges(state: DashboardState, { local }: Moment): Html {
     range.name === 'custom' ? [range.firstDay, range.lastDay] : [today.subtract({ days: 29 }), today]
   const isCustom = range.name === 'custom'
   return html`<div class="segments" role="group" aria-label="Range">
-${rollingRanges.map((name) => html`<a href="${addressOf(state, { range: { name } })}"${keys[name] && html` data-key="${keys[name]}"`}${name === range.name && html` aria-current="true"`} data-stay>${name}</a>`)}
+${rollingRanges.map((name) => html`<a href="${addressOf(state, { range: { name } })}"${rangeKeys.get(name) && html` data-key="${rangeKeys.get(name)}"`}${name === range.name && html` aria-current="true"`} data-stay>${name}</a>`)}
 <details class="menu right-menu"><summary${isCustom && html` aria-current="true"`} data-key="c">Custom</summary>
 <form class="menu-body" method="get" action="${state.path}">
 ${hiddenFields(state, ['range', 'start', 'end'])}

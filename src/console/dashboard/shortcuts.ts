@@ -1,16 +1,21 @@
+import { rangeTexts } from '../../display/ranges.ts'
 import { html } from '../../web/html.ts'
 
 /** dashboard.js finds what a key does by the attribute data-key. */
-const shortcuts = [
-  ['D', 'Last 24 hours'],
-  ['W', 'Last 7 days'],
-  ['M', 'Last 30 days'],
-  ['Y', 'Last 12 months'],
+export const rangeKeys: ReadonlyMap<keyof typeof rangeTexts, string> = new Map([
+  ['24h', 'd'],
+  ['7d', 'w'],
+  ['30d', 'm'],
+  ['12m', 'y'],
+])
+
+const shortcuts: readonly (readonly [string, string])[] = [
+  ...Array.from(rangeKeys, ([range, key]) => [key.toUpperCase(), rangeTexts[range]] as const),
   ['C', 'Custom range'],
   ['X', 'Compare with the previous period'],
   ['/', 'Filter'],
   ['?', 'This help'],
-] as const
+]
 
 export const shortcutHelp = html`<dialog class="help" id="help" aria-labelledby="help-title"><h2 id="help-title">Keyboard shortcuts</h2>
 <dl class="keys">${shortcuts.map(([key, text]) => html`<dt><kbd>${key}</kbd></dt><dd>${text}</dd>`)}</dl>

@@ -1,6 +1,7 @@
 import { countriesOf, InvalidSetting } from '../../accounts/site-rules.ts'
 import type { Site } from '../../accounts/sites.ts'
 import { inFull } from '../../display/formats.ts'
+import { rangeTexts } from '../../display/ranges.ts'
 import { deadlineFactor } from '../../stores/deadline.ts'
 import { type CountryCode, countryNames, isCountryCode } from '../../traffic/country.ts'
 import { changeExcludedCountries } from '../../users/site-changes.ts'
@@ -131,7 +132,7 @@ interface Totals {
 async function previewPart(visit: SiteVisit, chosen: readonly CountryCode[]): Promise<Html> {
   const [now, then] = await Promise.all([totals(visit, visit.site.excludedCountries), totals(visit, chosen)])
   return html`<section class="card padded preview" id="preview" aria-live="polite" aria-labelledby="preview-title">
-  <h2 id="preview-title">Last 30 days</h2>
+  <h2 id="preview-title">${rangeTexts['30d']}</h2>
   <table>
     <thead><tr><th scope="col"><span class="unseen">Number</span></th><th scope="col" class="right">Now</th><th scope="col" class="right">After saving</th></tr></thead>
     <tbody>${(['visitors', 'pageviews'] as const).map(

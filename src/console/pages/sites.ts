@@ -1,4 +1,5 @@
 import { listSitesOf, type Site } from '../../accounts/sites.ts'
+import { rangeTexts } from '../../display/ranges.ts'
 import { listDeletedSites } from '../../erasure/deleted-sites.ts'
 import { maxHostname } from '../../hostnames.ts'
 import type { SiteSummary } from '../../stats/site-summaries.ts'
@@ -13,7 +14,7 @@ import { siteCards } from './site-cards.ts'
 export const sitesRoutes: readonly Route[] = [{ method: 'GET', path: '/', access: 'user', handle: allSites }]
 
 const orders = { name: 'Name', newest: 'Newest first', visitors: 'Most visitors' } as const
-const ranges = { '7d': 'Last 7 days', '30d': 'Last 30 days', '90d': 'Last 90 days' } as const
+const ranges = { '7d': rangeTexts['7d'], '30d': rangeTexts['30d'], '90d': rangeTexts['90d'] }
 /** As many as the statements of stats/site-summaries.ts read well at once. */
 const cardsOnPage = 200
 /** Longer than the statements may take, with the wait for their turn. */
