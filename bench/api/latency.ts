@@ -1,6 +1,6 @@
 // What the API adds to its own statements: alternates between the same bare statements, `SELECT 1`, and the request.
 import { type Periods, periodsOf } from '../../src/calendar/periods.ts'
-import { planQuery } from '../../src/stats/query.ts'
+import { planQuery } from '../../src/stats/daily-metrics.ts'
 import type { Report } from '../../src/stats/report.ts'
 import { type ReportName, reports } from '../../src/stats/reports.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'

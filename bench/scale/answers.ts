@@ -1,5 +1,5 @@
 // One response as the API computes it, and its cost: time at the client; rows, bytes and memory from ClickHouse.
-import type { StatsQuery } from '../../src/stats/query.ts'
+import type { StatsQuery } from '../../src/stats/daily-metrics.ts'
 import type { Report } from '../../src/stats/report.ts'
 import { render, type Sql, type Statement } from '../../src/stores/clickhouse-sql.ts'
 import type { Cost, MeasuringConnection } from '../api/clickhouse-connection.ts'

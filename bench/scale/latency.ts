@@ -1,6 +1,6 @@
 // Response times. All queries run in turn, and each is followed by `SELECT 1` on the same connection: the load of a machine always
 // changes, so the floor is measured next to the responses.
-import type { StatsQuery } from '../../src/stats/query.ts'
+import type { StatsQuery } from '../../src/stats/daily-metrics.ts'
 import { reports } from '../../src/stats/reports.ts'
 import type { Statement } from '../../src/stores/clickhouse-sql.ts'
 import { seeded } from '../../test/support/random.ts'

@@ -2,7 +2,7 @@
 // succeed within ClickHouse's limits.
 import { periodsOf } from '../../src/calendar/periods.ts'
 import type { RollupVersion } from '../../src/rollups/coverage.ts'
-import { planQuery } from '../../src/stats/query.ts'
+import { planQuery } from '../../src/stats/daily-metrics.ts'
 import type { Report } from '../../src/stats/report.ts'
 import { reports } from '../../src/stats/reports.ts'
 import type { Filters } from '../../src/traffic/conditions.ts'

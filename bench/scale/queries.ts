@@ -1,7 +1,7 @@
 // Every query of the bench: endpoint x range x filter x window, for sites of several sizes.
 import { type Periods, periodsOf } from '../../src/calendar/periods.ts'
 import type { RollupVersion, TodayRollup } from '../../src/rollups/coverage.ts'
-import { planQuery, type StatsQuery } from '../../src/stats/query.ts'
+import { planQuery, type StatsQuery } from '../../src/stats/daily-metrics.ts'
 import type { Report } from '../../src/stats/report.ts'
 import { type ReportName, reports } from '../../src/stats/reports.ts'
 import type { BenchSite } from './sites.ts'

@@ -2,7 +2,7 @@
 // fewer rows, and should not need many more.
 import type { Period } from '../../src/calendar/periods.ts'
 import { partialEnd, partialStart } from '../../src/calendar/periods.ts'
-import type { StatsQuery } from '../../src/stats/query.ts'
+import type { StatsQuery } from '../../src/stats/daily-metrics.ts'
 import type { ReportName } from '../../src/stats/reports.ts'
 import { join, type Sql, sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { excluded, type FilterWord, filtersOf } from './queries.ts'

@@ -2,10 +2,11 @@
 import fastJson from 'fast-json-stringify'
 import type { FastifyInstance } from 'fastify'
 import type { ListedSite } from '../accounts/sites.ts'
-import { identityOf } from '../stats/answers.ts'
 import { cursorAfter } from '../stats/cursor.ts'
 import { type ReadParameters, readParameters, sitesParameters, warningsOf } from '../stats/parameters.ts'
 import { readQueryString } from '../stats/query-string.ts'
+import { identityOf } from '../stats/reports.ts'
+import { sitesOverview } from '../stats/sites-overview.ts'
 import { authenticate, resolveSites } from './access.ts'
 import { sitesShape } from './endpoints.ts'
 import { sendContent, whileWanted } from './responses.ts'
@@ -52,7 +53,7 @@ export function sitesRoutes(app: FastifyInstance, { stats, ...gatekeepers }: Sta
     const known = await directory.sites(page.map(({ id }) => id))
     const sites = known.filter(({ accountId }) => accountId === key.accountId)
     const result = await whileWanted(request, reply, (signal) =>
-      stats.readSitesOverview({ sites, parameters, queueKey: key.id }, signal),
+      stats.readSites({ report: sitesOverview, sites, parameters, queueKey: key.id }, signal),
     )
     const { range, limit } = parameters
     const paging = { range: range.name, limit, next_cursor: nextCursor }

@@ -4,7 +4,9 @@ import { listSites, type Site } from '../accounts/sites.ts'
 import type { AllStores } from '../cluster/stores.ts'
 import { refuseOlder } from '../rollups/ledger.ts'
 import { sitesParameters } from '../stats/parameters.ts'
-import { createStatsService, instantOf } from '../stats/service.ts'
+import { instantOf } from '../stats/reports.ts'
+import { createStatsService } from '../stats/service.ts'
+import { sitesOverview } from '../stats/sites-overview.ts'
 import { deadlineFactor } from '../stores/deadline.ts'
 import { CommandError } from './command.ts'
 import type { SiteOverview, SitesSource } from './sites-source.ts'
@@ -42,10 +44,10 @@ export function localSource({ postgres, cluster }: AllStores, now: number): Site
       const warnings = new Set<string>()
       const atOnce = sitesParameters.limit.most
       for (let first = 0; first < all.length; first += atOnce) {
-        const page = { sites: all.slice(first, first + atOnce), parameters: { ...parameters, limit: atOnce }, queueKey }
-        const answer = await stats.readSitesOverview(page, until(signal))
-        sites.push(...(JSON.parse(answer.json) as SiteOverview[]))
-        for (const warning of answer.warnings) warnings.add(warning)
+        const some = { sites: all.slice(first, first + atOnce), parameters: { ...parameters, limit: atOnce }, queueKey }
+        const result = await stats.readSites({ report: sitesOverview, ...some }, until(signal))
+        sites.push(...result.data)
+        for (const warning of result.warnings) warnings.add(warning)
       }
       return { sites, warnings: [...warnings] }
     },

@@ -1,6 +1,7 @@
 // A source of statistics for commands: it can also read the numbers of all sites at once.
+
+import type { StatsParameters } from '../stats/report.ts'
 import type { Overview } from '../stats/reports/overview.ts'
-import type { StatsParameters } from '../stats/service.ts'
 import type { StatsSource } from '../stats/source.ts'
 
 /** As in the answer of /api/v1/sites/overview. */

@@ -1,4 +1,4 @@
-import type { StatsParameters } from '../stats/service.ts'
+import type { StatsParameters } from '../stats/report.ts'
 
 /** The ranges as pages and the terminal name them. */
 export const rangeTexts: Readonly<Record<StatsParameters['range']['name'], string>> = {

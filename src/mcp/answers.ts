@@ -1,8 +1,8 @@
 // What answers of several tools have in common. Each names its site, dates, zone and units, so that nobody has to guess them.
 import Type from 'typebox'
 import { meanings } from '../stats/meanings.ts'
+import type { StatsParameters } from '../stats/report.ts'
 import type { Metrics } from '../stats/reports/overview.ts'
-import type { StatsParameters } from '../stats/service.ts'
 import type { SourceAnswer, SourceSite } from '../stats/source.ts'
 import { dayIn } from './inputs.ts'
 import { visitorText } from './visitor-text.ts'

@@ -6,14 +6,12 @@ import { type Periods, partialEnd, partialStart, storedDay } from '../calendar/p
 import type { Segment } from '../rollups/coverage.ts'
 import { dimensions, filterBits, has, tableOf } from '../rollups/dimensions.ts'
 import { rollupKey } from '../rollups/keys.ts'
-import type { Plan } from '../rollups/plan.ts'
-import { filterBitsOf, smallestSet } from '../rollups/reading.ts'
+import { filterBitsOf, type Plan, smallestSet } from '../rollups/reading.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import { dates, ints, join, type Sql, sql, text, texts, uints } from '../stores/clickhouse-sql.ts'
 import { type Filters, onDays } from '../traffic/conditions.ts'
 import { sessionColumns } from '../traffic/sessions.ts'
-import { totalsOfSessions } from './daily-metrics.ts'
-import type { StatsQuery } from './query.ts'
+import { type StatsQuery, totalsOfSessions } from './daily-metrics.ts'
 
 const periodNames = ['current', 'previous'] as const
 

@@ -8,7 +8,7 @@ import { devices } from '../traffic/device.ts'
 import { readCursor } from './cursor.ts'
 import { readHostname } from './hostname.ts'
 import type { QueryString } from './query-string.ts'
-import type { StatsParameters } from './service.ts'
+import type { StatsParameters } from './report.ts'
 
 export const parameterNames = [
   'range',

@@ -1,6 +1,6 @@
 // Reads the query string strictly. It coerces, merges and drops nothing, so that the API can refuse a repeated, empty or undecodable
 // parameter by name (decision D-55).
-import type { StatsParameters } from './service.ts'
+import type { StatsParameters } from './report.ts'
 
 /** Every value sent for a name; null for a value whose %-escapes do not decode. */
 export type QueryString = ReadonlyMap<string, readonly (string | null)[]>

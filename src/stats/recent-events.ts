@@ -1,20 +1,27 @@
-// What the daily reports do not say: the hours of the last day, and who is there now. Both read events, by the same rules as every report.
+// What the daily reports do not say: the hours of the last day, and who is there now. Both read events, by the same rules as every report. Ask
+// for them with the range of 24 hours.
+import Type from 'typebox'
 import { type Period, storedDay } from '../calendar/periods.ts'
 import { hourMs } from '../durations.ts'
 import type { Scope } from '../rollups/reading.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import { instant, sql, uint } from '../stores/clickhouse-sql.ts'
-import { hitScope } from './query.ts'
+import { hitScope } from './daily-metrics.ts'
+import type { SiteReport } from './report.ts'
+import { views, visitors } from './shapes.ts'
 
 /** Who was there in the last five minutes is there now. */
 export const minutesOfNow = 5
 
-export interface Hour {
-  /** When it begins, in UTC milliseconds. The last of 24 ends now (decision D-184). */
-  start: number
-  visitors: number
-  pageviews: number
-}
+const hour = Type.Object({
+  start: Type.Integer({
+    description: 'When it begins, in UTC milliseconds. The last of 24 ends now (decision D-184).',
+  }),
+  visitors,
+  pageviews: views,
+})
+
+export type Hour = Type.Static<typeof hour>
 
 interface Row {
   ago: number
@@ -22,13 +29,26 @@ interface Row {
   pageviews: number
 }
 
-/** The 24 hours of a period of 24 hours. A visitor is counted in every hour with an event, so visitors of hours do not add up. */
-export async function readHours(
+/** The 24 hours of the period. A visitor is counted in every hour with an event, so visitors of hours do not add up. */
+export const hours: SiteReport = {
+  data: Type.Array(hour),
+  limited: false,
+  isLive: true,
+  read: (clickhouse, query, signal) => readHours(clickhouse, query, query.current, signal),
+}
+
+/** The 24 hours before them. */
+export const previousHours: SiteReport = {
+  ...hours,
+  read: (clickhouse, query, signal) => readHours(clickhouse, query, query.previous, signal),
+}
+
+async function readHours(
   clickhouse: ClickHouseReader,
   scope: Scope,
   period: Period,
   signal?: AbortSignal,
-): Promise<Hour[]> {
+): Promise<{ data: Hour[] }> {
   // On a day that the period covers completely an event counts by its day alone, so its time may lie outside: it goes to the nearest hour.
   const end = period.end.epochMilliseconds
   const rows = await clickhouse.rows<Row>(
@@ -43,28 +63,29 @@ export async function readHours(
     signal,
   )
   const byAge = new Map(rows.map((row) => [row.ago, row]))
-  return Array.from({ length: 24 }, (_, index) => {
+  const data = Array.from({ length: 24 }, (_, index) => {
     const { visitors = 0, pageviews = 0 } = byAge.get(23 - index) ?? {}
     return { start: end - (24 - index) * hourMs, visitors, pageviews }
   })
+  return { data }
 }
 
 /** The visitors of the last five minutes. */
-export async function readCurrentVisitors(
-  clickhouse: ClickHouseReader,
-  scope: Scope,
-  now: Temporal.ZonedDateTime,
-  signal?: AbortSignal,
-): Promise<number> {
-  const period = lastMinutes(now)
-  const [row] = await clickhouse.rows<{ visitors: number }>(
-    sql`
-      SELECT uniqExact(day, visitor_id) AS visitors
-      FROM events
-      WHERE ${hitScope(scope, period, [[storedDay(period.firstDay), storedDay(period.lastDay)]])}`,
-    signal,
-  )
-  return row?.visitors ?? 0
+export const currentVisitors: SiteReport = {
+  data: visitors,
+  limited: false,
+  isLive: true,
+  async read(clickhouse, query, signal) {
+    const period = lastMinutes(query.current.end)
+    const [row] = await clickhouse.rows<{ visitors: number }>(
+      sql`
+        SELECT uniqExact(day, visitor_id) AS visitors
+        FROM events
+        WHERE ${hitScope(query, period, [[storedDay(period.firstDay), storedDay(period.lastDay)]])}`,
+      signal,
+    )
+    return { data: row?.visitors ?? 0 }
+  },
 }
 
 function lastMinutes(now: Temporal.ZonedDateTime): Period {

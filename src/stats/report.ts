@@ -1,27 +1,74 @@
 import type { TSchema } from 'typebox'
+import type { Range } from '../calendar/periods.ts'
+import type { Coverage } from '../rollups/coverage.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
-import type { StatsQuery } from './query.ts'
+import type { Filters } from '../traffic/conditions.ts'
+import type { CountryCode } from '../traffic/country.ts'
+import type { StatsQuery } from './daily-metrics.ts'
+
+export interface StatsSite {
+  id: string
+  /** IANA name. */
+  timeZone: string
+  excludedCountries: readonly CountryCode[]
+  shard: number
+  coverage: Coverage
+}
+
+export interface StatsParameters {
+  range: Range
+  filters: Filters
+  limit: number
+}
 
 /** One endpoint: its summary, the shape of its data, and the statement that reads it. */
-export interface Report {
+export interface Report extends SiteReport {
   summary: string
   /** What a reader should know beyond the summary, in whole sentences. */
   details?: string
+}
+
+/** What can be read about a site. */
+export interface SiteReport extends Needs {
   /** The shape of `data` (docs/contract.md 2.3). It serialises the response, so nothing else can get out. */
   data: TSchema
   /** Whether `limit` applies and is repeated in `meta` (docs/contract.md 8.2). */
   limited: boolean
+  read(clickhouse: ClickHouseReader, query: StatsQuery, signal?: AbortSignal): Promise<ReportData>
+}
+
+/** What it takes of a site's days. */
+export interface Needs {
   /** Whether it needs each day separately, so that it cannot read whole months. */
   byDay?: true
   /** Whether it compares with the previous period. */
   comparesPeriods?: true
   /** Whether it shows page titles, which any event may change. */
   showsTitles?: true
-  read(clickhouse: ClickHouseReader, query: StatsQuery, signal?: AbortSignal): Promise<Found>
+  /**
+   * Whether it says who is there now or was in the last hours. No rollup knows that, and pages show it without its age: it is cached for its
+   * instant, but not repeated while ClickHouse is down.
+   */
+  isLive?: true
 }
 
-export interface Found<Data = unknown> {
-  data: Data
+interface ReportData {
+  data: unknown
   /** For a list with a limit: the number of rows without the limit. */
   totalRows?: number
+}
+
+/** A result that is returned again instead of querying ClickHouse (service.ts). */
+export interface Cacheable {
+  json: string
+  /** The instant up to which events are counted, in UTC milliseconds. */
+  generatedAt: number
+  /** When ClickHouse was queried. Later than generatedAt where today was rolled up a moment before (decision D-81). */
+  askedAt: number
+  /** What was known about the site's days at that time. When it changes, the result is no longer fresh. */
+  state: string
+  /** True when the result covers settled days only: an event can change it only by changing the state too. */
+  settled: boolean
+  /** Set when ClickHouse is down and this repeats an earlier result: its age in milliseconds. */
+  staleMs?: number
 }

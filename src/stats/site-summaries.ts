@@ -4,12 +4,13 @@ import { daysOf } from '../calendar/periods.ts'
 import { dayMs, minuteMs } from '../durations.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import { date, sql, texts, uint } from '../stores/clickhouse-sql.ts'
+import type { StatsQuery } from './daily-metrics.ts'
 import { isExcluded, readOfSites } from './daily-totals-of-sites.ts'
-import type { StatsQuery } from './query.ts'
 import { minutesOfNow } from './recent-events.ts'
 import { percentChange } from './rounding.ts'
+import type { SiteRow, SitesReport } from './sites-query.ts'
 
-export interface SiteSummary {
+export interface SiteSummary extends SiteRow {
   visitors: number
   previousVisitors: number
   /** In percent, as in the overview; null without visitors in the previous period. */
@@ -26,45 +27,43 @@ interface Row {
   visitors: number
 }
 
-/** The queries are planned by day. */
-export async function readSummaries(
-  clickhouse: ClickHouseReader,
-  queries: readonly StatsQuery[],
-  now: number,
-  signal?: AbortSignal,
-): Promise<Map<string, SiteSummary>> {
-  const [rows, currentVisitors] = await Promise.all([
-    readOfSites<Row>(
-      clickhouse,
-      queries,
-      (dailyTotals) => sql`
-        SELECT site_id, period, day, sum(visitors) AS visitors
-        FROM ${dailyTotals}
-        GROUP BY site_id, period, day`,
-      signal,
-    ),
-    readNow(clickhouse, queries, now, signal),
-  ])
-  const bySite = Map.groupBy(rows, ({ site_id }) => site_id)
-  return new Map(
-    queries.map(({ siteId, current }) => {
+export const siteSummaries: SitesReport<SiteSummary> = {
+  name: 'summaries',
+  comparesPeriods: true,
+  byDay: true,
+  isLive: true,
+  serialize: JSON.stringify,
+  unmoved: (row) => row,
+  async read(clickhouse, queries, now, signal) {
+    const [rows, currentVisitors] = await Promise.all([
+      readOfSites<Row>(
+        clickhouse,
+        queries,
+        (dailyTotals) => sql`
+          SELECT site_id, period, day, sum(visitors) AS visitors
+          FROM ${dailyTotals}
+          GROUP BY site_id, period, day`,
+        signal,
+      ),
+      readNow(clickhouse, queries, now, signal),
+    ])
+    const bySite = Map.groupBy(rows, ({ site_id }) => site_id)
+    return queries.map(({ siteId, current }) => {
       const counted = Map.groupBy(bySite.get(siteId) ?? [], ({ period }) => period)
       const byDay = new Map(counted.get('current')?.map(({ day, visitors }) => [day, visitors]))
       const days = Array.from(daysOf(current), (day) => byDay.get(day) ?? 0)
       const visitors = sum(days)
       const previousVisitors = sum((counted.get('previous') ?? []).map((row) => row.visitors))
-      return [
-        siteId,
-        {
-          visitors,
-          previousVisitors,
-          change: percentChange(visitors, previousVisitors),
-          days,
-          currentVisitors: currentVisitors.get(siteId) ?? 0,
-        },
-      ]
-    }),
-  )
+      return {
+        site_id: siteId,
+        visitors,
+        previousVisitors,
+        change: percentChange(visitors, previousVisitors),
+        days,
+        currentVisitors: currentVisitors.get(siteId) ?? 0,
+      }
+    })
+  },
 }
 
 const sum = (values: readonly number[]): number => values.reduce((all, one) => all + one, 0)

@@ -5,9 +5,9 @@ import { boundsOf } from '../calendar/periods.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import { readOfSites } from './daily-totals-of-sites.ts'
-import type { StatsQuery } from './query.ts'
 import { type Overview, overviewOf, overviewShape, type Totals, totals } from './reports/overview.ts'
 import { domain, siteId } from './shapes.ts'
+import type { SiteQuery, SiteRow, SitesReport } from './sites-query.ts'
 
 const instant = (description: string) => Type.String({ format: 'date-time', description })
 
@@ -26,18 +26,20 @@ export const sitesOverviewShape = Type.Array(
   }),
 )
 
-/** The shape writes the rows, so nothing else can get out. */
-export const serializeSitesOverview = fastJson(sitesOverviewShape as fastJson.Schema)
-
-interface SiteQuery extends StatsQuery {
-  domain: string
-}
-
 /** One row of `data`. */
-type SiteOverview = Overview & {
-  site_id: string
+interface SiteOverview extends Overview, SiteRow {
   domain: string
   period: ReturnType<typeof boundsOf>
+}
+
+export const sitesOverview: SitesReport<SiteOverview> = {
+  name: 'sites',
+  comparesPeriods: true,
+  /** The shape writes the rows, so nothing else can get out. */
+  serialize: fastJson(sitesOverviewShape as fastJson.Schema),
+  read: (clickhouse, queries, _now, signal) => readSitesOverview(clickhouse, queries, signal),
+  // A period that ends now moves without any change of the numbers.
+  unmoved: ({ period, ...row }) => ({ ...row, start: period.start }),
 }
 
 /** The rows of `data`, in the order of the queries. */

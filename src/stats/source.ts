@@ -1,6 +1,6 @@
 // Where statistics are read from: this installation, or a server by its address and an API key.
+import type { StatsParameters } from './report.ts'
 import type { ReportName } from './reports.ts'
-import type { StatsParameters } from './service.ts'
 
 export interface StatsSource {
   /** The sites that may be read, by domain. */

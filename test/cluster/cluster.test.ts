@@ -13,6 +13,8 @@ import { eraseRows } from '../../src/erasure/job.ts'
 import { rollUpRound } from '../../src/rollups/loop.ts'
 import { declareRetention, dropRolledUp, rollUpBeforeDropping } from '../../src/rollups/retention.ts'
 import { createStatsService } from '../../src/stats/service.ts'
+import { siteSummaries } from '../../src/stats/site-summaries.ts'
+import { sitesOverview } from '../../src/stats/sites-overview.ts'
 import { Unavailable } from '../../src/stores/breaker.ts'
 import { type ClickHouse, openClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql } from '../../src/stores/clickhouse-sql.ts'
@@ -73,7 +75,7 @@ test('a site is asked for on its own shard only, and the overview of both has th
   assert.deepEqual([await visitorsOf(stats, sites[0]), asked], [2, [1, 0]])
   assert.deepEqual([await visitorsOf(stats, sites[1]), asked], [4, [1, 1]])
   const backwards = [sites[1], sites[0]]
-  const { json } = await stats.readSitesOverview({ sites: backwards, parameters, queueKey }, signal)
+  const { json } = await stats.readSites({ report: sitesOverview, sites: backwards, parameters, queueKey }, signal)
   const rows = JSON.parse(json) as { site_id: string; current: { visitors: number } }[]
   assert.deepEqual(
     rows.map((row) => [row.site_id, row.current.visitors]),
@@ -82,8 +84,11 @@ test('a site is asked for on its own shard only, and the overview of both has th
       [sites[0].id, 2],
     ],
   )
-  const summaries = await stats.readSummaries({ sites, range: { name: '7d' }, queueKey, now }, signal)
-  assert.deepEqual([summaries.get(sites[0].id)?.visitors, summaries.get(sites[1].id)?.visitors], [2, 4])
+  const { data } = await stats.readSites({ report: siteSummaries, sites, parameters, queueKey, now }, signal)
+  assert.deepEqual(
+    data.map(({ visitors }) => visitors),
+    [2, 4],
+  )
 })
 
 test('a shard that is down, or not configured, costs only its own sites', async (t) => {

@@ -334,8 +334,6 @@ test('page, CSV and widget of all links wait in the queue of everybody without a
   const noting: StatsService = {
     ...stats,
     read: (request, signal) => stats.read(noted(request), signal),
-    readHours: (request, signal) => stats.readHours(noted(request), signal),
-    readCurrentVisitors: (request, signal) => stats.readCurrentVisitors(noted(request), signal),
   }
   const noted = <Request extends { queueKey: string }>(request: Request): Request => {
     keys.add(request.queueKey)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { periodsOf } from '../../src/calendar/periods.ts'
-import { readCurrentVisitors, readHours } from '../../src/stats/recent-events.ts'
+import { currentVisitors, hours, previousHours } from '../../src/stats/recent-events.ts'
 import { planned, type UnplannedQuery } from '../support/planned-query.ts'
 import { conditionsOf, recordingStore, statementFaults } from './scope-rules.ts'
 
@@ -19,10 +19,10 @@ const start = now.subtract({ minutes: 5 })
 const lastMinutes = { start, end: now, firstDay: start.toPlainDate(), lastDay: now.toPlainDate() }
 
 const reads = {
-  'the hours of a day': { read: (store: never) => readHours(store, query, query.current), query },
-  'the hours of the day before': { read: (store: never) => readHours(store, query, query.previous), query },
+  'the hours of a day': { read: (store: never) => hours.read(store, query), query },
+  'the hours of the day before': { read: (store: never) => previousHours.read(store, query), query },
   'current visitors': {
-    read: (store: never) => readCurrentVisitors(store, query, now),
+    read: (store: never) => currentVisitors.read(store, query),
     query: { ...query, current: lastMinutes },
   },
 }

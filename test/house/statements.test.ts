@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { periodsOf } from '../../src/calendar/periods.ts'
-import type { StatsQuery } from '../../src/stats/query.ts'
+import type { StatsQuery } from '../../src/stats/daily-metrics.ts'
 import type { Report } from '../../src/stats/report.ts'
 import { reports } from '../../src/stats/reports.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { type Cacheable, createResponseCache } from '../../src/stats/response-cache.ts'
+import type { Cacheable } from '../../src/stats/report.ts'
+import { createResponseCache } from '../../src/stats/service.ts'
 
 const bytes = 64 * 1024 * 1024
 

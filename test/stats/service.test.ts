@@ -4,8 +4,10 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../src/errors.ts'
-import { type ReportName, reports } from '../../src/stats/reports.ts'
-import { createStatsService, type StatsParameters, type StatsSite } from '../../src/stats/service.ts'
+import type { StatsParameters, StatsSite } from '../../src/stats/report.ts'
+import { type ReportName, reports, type StatsRequest } from '../../src/stats/reports.ts'
+import { createStatsService } from '../../src/stats/service.ts'
+import { siteSummaries } from '../../src/stats/site-summaries.ts'
 import { Unavailable } from '../../src/stores/breaker.ts'
 import type { ClickHouseReader } from '../../src/stores/clickhouse.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
@@ -58,15 +60,17 @@ async function openService({ cacheBytes = 1e6 } = {}) {
   const service = createStatsService({ cluster: { of: () => observed }, now: () => state.now, cacheBytes })
 
   function read(options: {
-    report?: ReportName
+    report?: StatsRequest['report']
     parameters?: Partial<StatsParameters>
     site?: Partial<StatsSite>
     queueKey?: string
+    now?: number
     signal?: AbortSignal
   }) {
-    const { report = 'overview', queueKey = 'somebody', signal = wanted() } = options
+    const { report = 'overview', queueKey = 'somebody', now, signal = wanted() } = options
     const parameters = { ...sevenDays, ...options.parameters }
-    return service.read({ report, site: { ...site, ...options.site }, parameters, queueKey }, signal)
+    const request = { report, site: { ...site, ...options.site }, parameters, queueKey }
+    return service.read({ ...request, ...(now !== undefined && { now }) }, signal)
   }
 
   /** Queries wait from now on, until the returned function is called. */
@@ -76,7 +80,7 @@ async function openService({ cacheBytes = 1e6 } = {}) {
     return resolve
   }
 
-  return { state, site, read, holdQueries }
+  return { state, site, service, read, holdQueries }
 }
 
 test('a result has the data as a value and as text, its periods, and the number of all rows when the limit cut them', async () => {
@@ -194,6 +198,47 @@ test('while ClickHouse is down the last result is returned with its age, for ten
     state.gate = Promise.resolve()
     assert.equal((await read({})).staleMs, undefined)
   }
+})
+
+test('hours and current visitors are cached for their instant, but not repeated while ClickHouse is down', async () => {
+  for (const report of ['hours', 'previousHours', 'currentVisitors'] as const) {
+    const { state, read } = await openService()
+    const request = { report, parameters: { range: { name: '24h' } }, now: noon } as const
+    const first = await read(request)
+    state.now += 4_000
+    assert.deepEqual((await read({ ...request, queueKey: 'another' })).data, first.data)
+    assert.equal(state.queries, 1)
+    await read({ ...request, now: noon + 5_000 })
+    assert.equal(state.queries, 2)
+    state.gate = Promise.reject(new Unavailable('ClickHouse'))
+    state.gate.catch(() => {})
+    await assert.rejects(read({ ...request, now: noon + 10_000 }), Unavailable)
+  }
+})
+
+test('summaries of many sites are cached for their instant, but not repeated while ClickHouse is down', async () => {
+  const { state, site, service } = await openService()
+  const sites = [{ ...site, domain: 'a.example' }]
+  const read = (now: number, some = sites) =>
+    service.readSites(
+      { report: siteSummaries, sites: some, parameters: sevenDays, queueKey: 'somebody', now },
+      wanted(),
+    )
+  const first = await read(noon + 1)
+  assert.deepEqual(
+    first.data.map(({ visitors, currentVisitors }) => [visitors, currentVisitors]),
+    [[2, 0]],
+  )
+  assert.equal(state.queries, 2)
+  assert.equal((await read(noon + 4_999)).json, first.json)
+  assert.equal(state.queries, 2)
+  await read(noon + 4_999, [{ ...site, domain: 'a.example', excludedCountries: ['FR'] }])
+  assert.equal(state.queries, 4)
+  await read(noon + 5_000)
+  assert.equal(state.queries, 6)
+  state.gate = Promise.reject(new Unavailable('ClickHouse'))
+  state.gate.catch(() => {})
+  await assert.rejects(read(noon + 10_000), Unavailable)
 })
 
 test('an error that is not an outage never returns an old result', async () => {

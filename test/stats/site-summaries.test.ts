@@ -1,9 +1,16 @@
 // The numbers of many sites at once are those of each site alone.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createStatsService, instantOf, type StatsSite } from '../../src/stats/service.ts'
+import type { StatsSite } from '../../src/stats/report.ts'
+import { instantOf } from '../../src/stats/reports.ts'
+import { createStatsService } from '../../src/stats/service.ts'
+import { siteSummaries } from '../../src/stats/site-summaries.ts'
 import { openStores } from '../support/stores.ts'
 import { now, openManySites } from './many-sites.ts'
+
+const lastHours = { range: { name: '24h' }, filters: {}, limit: 0 } as const
+const parameters = { range: { name: '30d' }, filters: {}, limit: 200 } as const
+const request = { report: siteSummaries, parameters, queueKey: 'test', now }
 
 test('visitors, change, days and who is there now are those of each site alone', async () => {
   const { clickhouse, sites, quiet } = await openManySites(
@@ -21,17 +28,21 @@ test('visitors, change, days and who is there now are those of each site alone',
   }
   let visitorsNow = 0
   for (const name of ['7d', '30d'] as const) {
-    const summaries = await stats.readSummaries({ sites, range: { name }, queueKey: 'test', now }, signal)
-    assert.equal(summaries.size, sites.length)
-    for (const site of sites) {
+    const { data } = await stats.readSites(
+      { ...request, sites, parameters: { ...request.parameters, range: { name } } },
+      signal,
+    )
+    assert.equal(data.length, sites.length)
+    for (const [index, site] of sites.entries()) {
       const { current, previous, change } = await read('overview', site, name)
       const days = await read('timeseries', site, name)
-      const live = { site, filters: {}, queueKey: 'test', now }
-      const currentVisitors = await stats.readCurrentVisitors(live, signal)
+      const live = { report: 'currentVisitors', site, parameters: lastHours, queueKey: 'test', now } as const
+      const currentVisitors = (await stats.read(live, signal)).data as number
       visitorsNow += currentVisitors
       assert.deepEqual(
-        summaries.get(site.id),
+        data[index],
         {
+          site_id: site.id,
           visitors: current.visitors,
           previousVisitors: previous.visitors,
           change: change.visitors,
@@ -49,6 +60,6 @@ test('visitors, change, days and who is there now are those of each site alone',
 test('no sites need no statement', async () => {
   const { clickhouse } = await openStores()
   const stats = createStatsService({ cluster: { of: () => clickhouse }, now: () => now, cacheBytes: 0 })
-  const request = { sites: [], range: { name: '30d' }, queueKey: 'test', now } as const
-  assert.equal((await stats.readSummaries(request, new AbortController().signal)).size, 0)
+  const { data } = await stats.readSites({ ...request, sites: [] }, new AbortController().signal)
+  assert.deepEqual(data, [])
 })

@@ -3,10 +3,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Range } from '../../src/calendar/periods.ts'
 import { ApiError } from '../../src/errors.ts'
-import { recentToday } from '../../src/rollups/plan.ts'
-import { prepare } from '../../src/stats/prepared-query.ts'
-import { createStatsService, type StatsParameters } from '../../src/stats/service.ts'
-import { readSitesOverview } from '../../src/stats/sites-overview.ts'
+import { recentToday } from '../../src/rollups/reading.ts'
+import type { StatsParameters } from '../../src/stats/report.ts'
+import { prepareQuery } from '../../src/stats/reports.ts'
+import { createStatsService } from '../../src/stats/service.ts'
+import { readSitesOverview, sitesOverview } from '../../src/stats/sites-overview.ts'
 import type { ClickHouseReader } from '../../src/stores/clickhouse.ts'
 import type { Filters } from '../../src/traffic/conditions.ts'
 import { seeded } from '../support/random.ts'
@@ -49,7 +50,10 @@ async function compare({ clickhouse, sites }: ManySites, parameters: StatsParame
     },
   }
   const stats = createStatsService({ cluster: { of: () => counting }, now: () => now, cacheBytes: 0 })
-  const { json, warnings } = await stats.readSitesOverview({ sites, parameters, queueKey: 'test' }, signal)
+  const { json, warnings } = await stats.readSites(
+    { report: sitesOverview, sites, parameters, queueKey: 'test' },
+    signal,
+  )
   assert.equal(statements, 1)
   const rows = JSON.parse(json)
   assert.equal(rows.length, sites.length)
@@ -89,8 +93,8 @@ test('where retention has dropped events, the previous period has the whole last
   const parameters: StatsParameters = { range: { name: '30d' }, filters: {}, limit: 10 }
   await compare(retained, parameters)
   const stats = createStatsService({ cluster: { of: () => world.clickhouse }, now: () => now, cacheBytes: 0 })
-  const request = { ...retained, parameters, queueKey: 'test' }
-  const { warnings } = await stats.readSitesOverview(request, signal)
+  const request = { report: sitesOverview, ...retained, parameters, queueKey: 'test' }
+  const { warnings } = await stats.readSites(request, signal)
   assert.ok(warnings.length > 0)
   for (const warning of warnings)
     assert.match(warning, /^for some sites, the previous period ends with all of 2026-02-1\d, because single events/)
@@ -106,7 +110,7 @@ test('sites with more ranges of days than fit into one statement are read with s
   const parameters: StatsParameters = { range: { name: '90d' }, filters: { hostname: 'example.com' }, limit: 10 }
   const queries = sites.map((site) => {
     const today = recentToday(site.coverage, now)
-    return { ...prepare({ report: 'overview', site, parameters }, now, today).query, domain: site.domain }
+    return { ...prepareQuery(sitesOverview, site, parameters, now, today).query, domain: site.domain }
   })
   let statements = 0
   const counting: ClickHouseReader = {
@@ -129,7 +133,10 @@ test('no sites need no statement, but a range is still checked', async () => {
   const { clickhouse } = await openStores()
   const stats = createStatsService({ cluster: { of: () => clickhouse }, now: () => now, cacheBytes: 0 })
   const read = (range: Range) =>
-    stats.readSitesOverview({ sites: [], parameters: { range, filters: {}, limit: 1 }, queueKey: 'test' }, signal)
+    stats.readSites(
+      { report: sitesOverview, sites: [], parameters: { range, filters: {}, limit: 1 }, queueKey: 'test' },
+      signal,
+    )
   assert.equal((await read({ name: '30d' })).json, '[]')
   const isRefused = (error: unknown) => error instanceof ApiError && error.code === 'invalid_date'
   await assert.rejects(read(custom('1900-01-01', '2026-01-01')), isRefused)
@@ -141,7 +148,8 @@ test('the identity follows the numbers and the period, but not the passing of ti
   const read = async (at: number, range: Range, some = sites) => {
     const stats = createStatsService({ cluster: { of: () => clickhouse }, now: () => at, cacheBytes: 0 })
     const parameters = { range, filters: {}, limit: 10 }
-    return (await stats.readSitesOverview({ sites: some, parameters, queueKey: 'test' }, signal)).identity
+    return (await stats.readSites({ report: sitesOverview, sites: some, parameters, queueKey: 'test' }, signal))
+      .identity
   }
   const open = custom('2025-01-01', '2027-12-31')
   const identity = await read(later, open)

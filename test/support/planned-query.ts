@@ -1,6 +1,6 @@
 // Queries that keep the known coverage of their site, so that a test can check what was read against it.
 import type { RollupVersion, TodayRollup } from '../../src/rollups/coverage.ts'
-import { planQuery, type StatsQuery } from '../../src/stats/query.ts'
+import { planQuery, type StatsQuery } from '../../src/stats/daily-metrics.ts'
 import type { Report } from '../../src/stats/report.ts'
 
 export interface PlannedQuery extends StatsQuery {

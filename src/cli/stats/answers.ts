@@ -1,6 +1,7 @@
 // Everything that is shown about one site. All reports are asked at once.
+
+import type { StatsParameters } from '../../stats/report.ts'
 import type { Overview } from '../../stats/reports/overview.ts'
-import type { StatsParameters } from '../../stats/service.ts'
 import type { SourceAnswer, SourceSite, StatsSource } from '../../stats/source.ts'
 
 export const listNames = ['pages', 'referrers', 'geo', 'devices', 'events'] as const

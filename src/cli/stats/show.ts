@@ -1,7 +1,7 @@
 // Reads the options of `footfall stats`, finds the site, and shows the answers in the form that was asked for.
 import { ApiError } from '../../errors.ts'
 import { parameterNames, readParameters } from '../../stats/parameters.ts'
-import type { StatsParameters } from '../../stats/service.ts'
+import type { StatsParameters } from '../../stats/report.ts'
 import type { SourceSite } from '../../stats/source.ts'
 import { CommandError, type Context, type Input, type Output, text } from '../command.ts'
 import { printable } from '../printable.ts'

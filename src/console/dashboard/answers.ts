@@ -3,9 +3,9 @@
 
 import { type Periods, periodsOf } from '../../calendar/periods.ts'
 import type { Hour } from '../../stats/recent-events.ts'
+import type { StatsParameters } from '../../stats/report.ts'
 import type { Overview } from '../../stats/reports/overview.ts'
-import type { ReportName } from '../../stats/reports.ts'
-import { instantOf, type StatsParameters, type StatsResult } from '../../stats/service.ts'
+import { instantOf, type StatsRequest, type StatsResult } from '../../stats/reports.ts'
 import { Unavailable } from '../../stores/breaker.ts'
 import { deadlineFactor } from '../../stores/deadline.ts'
 import { hasEvents } from '../../traffic/first-event.ts'
@@ -59,7 +59,7 @@ export function asking(
   signal: AbortSignal,
 ) {
   const until = AbortSignal.any([signal, AbortSignal.timeout(longestMs)])
-  const live = { site, filters, queueKey, now: moment.now }
+  const lastHours = { range: { name: '24h' }, filters, limit: 0 } as const
 
   const settled = async <Value>(work: Promise<{ value: Value; result?: StatsResult }>): Promise<Answer<Value>> => {
     try {
@@ -71,17 +71,21 @@ export function asking(
       return { fault: 'These numbers cannot be read at the moment. Reload the page in a few seconds.' }
     }
   }
-  const read = <Value>(report: ReportName, parameters: StatsParameters): Promise<Answer<Value>> =>
+  const read = <Value>(report: StatsRequest['report'], parameters: StatsParameters): Promise<Answer<Value>> =>
     settled(
-      stats.read({ report, parameters, ...live }, until).then((result) => ({ value: result.data as Value, result })),
+      stats
+        .read({ report, site, parameters, queueKey, now: moment.now }, until)
+        .then((result) => ({ value: result.data as Value, result })),
     )
-  const plain = <Value>(work: Promise<Value>): Promise<Answer<Value>> => settled(work.then((value) => ({ value })))
   return {
     read,
-    hours: (period: keyof Periods) => plain(stats.readHours({ ...live, period }, until)),
-    currentVisitors: () => plain(stats.readCurrentVisitors({ ...live, filters: locked }, until)),
+    hours: () => read<Hour[]>('hours', lastHours),
+    previousHours: () => read<Hour[]>('previousHours', lastHours),
+    currentVisitors: () => read<number>('currentVisitors', { ...lastHours, filters: locked }),
     hasEvents: () =>
-      plain(site.coverage.versions.length > 0 ? Promise.resolve(true) : hasEvents(cluster.of(site), site.id)),
+      settled(
+        (async () => ({ value: site.coverage.versions.length > 0 || (await hasEvents(cluster.of(site), site.id)) }))(),
+      ),
   }
 }
 
@@ -94,11 +98,11 @@ export function askAll(state: DashboardState, ask: Ask, { periods }: Moment): Da
     overview: ask.read<Overview>('overview', parameters),
     currentVisitors: ask.currentVisitors(),
     days: isHourly ? undefined : ask.read('timeseries', parameters),
-    hours: isHourly ? ask.hours('current') : undefined,
+    hours: isHourly ? ask.hours() : undefined,
     previousDays: hasPrevious
       ? ask.read('timeseries', { ...parameters, range: { name: 'custom', firstDay, lastDay } })
       : undefined,
-    previousHours: isHourly && compares ? ask.hours('previous') : undefined,
+    previousHours: isHourly && compares ? ask.previousHours() : undefined,
     lists: new Map(
       shownLists(state).map((report) => [report, ask.read(report, { ...parameters, limit: limitOf(state, report) })]),
     ),

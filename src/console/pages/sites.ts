@@ -2,7 +2,7 @@ import { listSitesOf, type Site } from '../../accounts/sites.ts'
 import { rangeTexts } from '../../display/ranges.ts'
 import { listDeletedSites } from '../../erasure/deleted-sites.ts'
 import { maxHostname } from '../../hostnames.ts'
-import type { SiteSummary } from '../../stats/site-summaries.ts'
+import { type SiteSummary, siteSummaries } from '../../stats/site-summaries.ts'
 import { Unavailable } from '../../stores/breaker.ts'
 import { deadlineFactor } from '../../stores/deadline.ts'
 import type { Membership } from '../../users/members.ts'
@@ -76,12 +76,14 @@ async function summariesOf(
   { range }: Asked,
 ): Promise<ReadonlyMap<string, SiteSummary>> {
   const all = new Map<string, SiteSummary>()
-  const request = { range: { name: range }, queueKey: `user ${session.user.id}`, now: now() }
+  const parameters = { range: { name: range }, filters: {}, limit: cardsOnPage }
+  const request = { report: siteSummaries, parameters, queueKey: `user ${session.user.id}`, now: now() }
   const signal = AbortSignal.timeout(longestMs)
   try {
     for (let first = 0; first < sites.length; first += cardsOnPage) {
       const some = sites.slice(first, first + cardsOnPage)
-      for (const [id, summary] of await stats.readSummaries({ ...request, sites: some }, signal)) all.set(id, summary)
+      const { data } = await stats.readSites({ ...request, sites: some }, signal)
+      for (const summary of data) all.set(summary.site_id, summary)
     }
     return all
   } catch (error) {

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { ApiError } from '../../errors.ts'
-import type { StatsParameters } from '../../stats/service.ts'
+import type { StatsParameters } from '../../stats/report.ts'
 import { describe, subject, subjectText, units } from '../answers.ts'
 import { findSite, input, oneOf, query, readQuery } from '../inputs.ts'
 import { firstDayOf } from '../ranges.ts'

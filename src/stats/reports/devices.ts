@@ -1,8 +1,7 @@
 import Type from 'typebox'
 import { sql, uint } from '../../stores/clickhouse-sql.ts'
 import { devices as labels } from '../../traffic/device.ts'
-import { dailyMetrics } from '../daily-metrics.ts'
-import { readList, totalRows } from '../lists.ts'
+import { dailyMetrics, readList, totalRows } from '../daily-metrics.ts'
 import type { Report } from '../report.ts'
 import { visitors } from '../shapes.ts'
 

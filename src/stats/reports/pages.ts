@@ -1,8 +1,6 @@
 import Type from 'typebox'
 import { type Sql, sql, text, texts, uint } from '../../stores/clickhouse-sql.ts'
-import { dailyMetrics, forLongLists } from '../daily-metrics.ts'
-import { readList, totalRows } from '../lists.ts'
-import type { StatsQuery } from '../query.ts'
+import { dailyMetrics, forLongLists, readList, type StatsQuery, totalRows } from '../daily-metrics.ts'
 import type { Report } from '../report.ts'
 import { views, visitors } from '../shapes.ts'
 
@@ -29,7 +27,7 @@ export const pages: Report = {
     }),
   ),
   async read(clickhouse, query, signal) {
-    const found = await readList<Row>(
+    const list = await readList<Row>(
       clickhouse,
       sql`
         SELECT value AS pathname, sum(views) AS views, sum(visitors) AS visitors, ${totalRows}
@@ -41,20 +39,20 @@ export const pages: Report = {
         ${forLongLists}`,
       signal,
     )
-    if (found.data.length === 0) return found
+    if (list.data.length === 0) return list
     // A second query for the returned rows only: a join in the first would read the titles of all pages.
     const titles = await clickhouse.rows<{ pathname: string; title: string }>(
       sql`
         SELECT pathname, max(latest).title AS title
         FROM titles
-        WHERE ${titleScope(query)} AND pathname IN ${texts(found.data.map(({ pathname }) => pathname))}
+        WHERE ${titleScope(query)} AND pathname IN ${texts(list.data.map(({ pathname }) => pathname))}
         GROUP BY pathname`,
       signal,
     )
     const titleOf = new Map(titles.map(({ pathname, title }) => [pathname, title]))
     return {
-      ...found,
-      data: found.data.map(({ pathname, ...counts }) => ({ pathname, title: titleOf.get(pathname) ?? '', ...counts })),
+      ...list,
+      data: list.data.map(({ pathname, ...counts }) => ({ pathname, title: titleOf.get(pathname) ?? '', ...counts })),
     }
   },
 }

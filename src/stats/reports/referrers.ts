@@ -1,7 +1,6 @@
 import Type from 'typebox'
 import { sql, uint } from '../../stores/clickhouse-sql.ts'
-import { dailyMetrics, forLongLists } from '../daily-metrics.ts'
-import { readList, totalRows } from '../lists.ts'
+import { dailyMetrics, forLongLists, readList, totalRows } from '../daily-metrics.ts'
 import type { Report } from '../report.ts'
 import { views, visitors } from '../shapes.ts'
 

@@ -237,9 +237,9 @@ export const console: readonly Mutation[] = [
   },
   {
     name: 'dashboard: current visitors are counted with the excluded countries',
-    file: 'src/stats/service.ts',
-    find: '  filters,\n  excludedCountries,\n})',
-    replace: '  filters,\n  excludedCountries: excludedCountries.slice(0, 0),\n})',
+    file: 'src/stats/recent-events.ts',
+    find: 'hitScope(query, period',
+    replace: 'hitScope({ ...query, excludedCountries: [] }, period',
     caughtBy: 'test/console/dashboard-hours.test.ts',
   },
 ]

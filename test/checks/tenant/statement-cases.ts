@@ -1,7 +1,7 @@
 // Runs reports on a recording store: for any query, every statement reads only the requested site, and rows of one site reach only the
 // query for it, even with many concurrent queries. This is one worker's share of the cases.
 import { parentPort, workerData } from 'node:worker_threads'
-import type { StatsQuery } from '../../../src/stats/query.ts'
+import type { StatsQuery } from '../../../src/stats/daily-metrics.ts'
 import type { Report } from '../../../src/stats/report.ts'
 import { reports } from '../../../src/stats/reports.ts'
 import { readSitesOverview } from '../../../src/stats/sites-overview.ts'

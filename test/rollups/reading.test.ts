@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { periodsOf } from '../../src/calendar/periods.ts'
 import type { RollupVersion } from '../../src/rollups/coverage.ts'
-import { planOf } from '../../src/rollups/plan.ts'
+import { planOf } from '../../src/rollups/reading.ts'
 
 const noon = Temporal.ZonedDateTime.from('2026-03-15T12:00:00[Europe/Berlin]')
 const versionWith = (
