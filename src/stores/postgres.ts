@@ -91,11 +91,24 @@ export function connectPostgres(url: string, options: Options): Postgres {
   return Object.assign(pool, { reserve, begin, end }) as Postgres
 }
 
-/** Runs statements in one transaction. They see it as any other connection, so functions work with and without one. */
-export const inTransaction = <Result>(
+/**
+ * Runs statements in one transaction: in the one that is running, or in a new one. They see it as any other connection, so functions work
+ * with and without one.
+ */
+export function inTransaction<Result>(
   postgres: Postgres,
   work: (transaction: Postgres) => Promise<Result>,
-): Promise<Result> => postgres.begin((transaction) => work(transaction as unknown as Postgres)) as Promise<Result>
+): Promise<Result> {
+  if (transactions.has(postgres)) return work(postgres)
+  return postgres.begin((connection) => {
+    const transaction = connection as unknown as Postgres
+    transactions.add(transaction)
+    return work(transaction)
+  }) as Promise<Result>
+}
+
+/** A connection is in it from the beginning of its transaction on. It is never used again afterwards. */
+const transactions = new WeakSet<Postgres>()
 
 /** The type text[]. */
 const texts = {

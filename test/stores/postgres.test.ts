@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
 import fc from 'fast-check'
-import { connectPostgres, isOutage, openPostgres, type Postgres } from '../../src/stores/postgres.ts'
+import { connectPostgres, inTransaction, isOutage, openPostgres, type Postgres } from '../../src/stores/postgres.ts'
 import { runs } from '../support/property-runs.ts'
 import { databaseUrl } from '../support/stores.ts'
 
@@ -94,6 +94,16 @@ test('an error thrown in a transaction rolls it back and reaches the caller', as
     mistake,
   )
   assert.deepEqual([...(await postgres`SELECT to_regclass(${table}) AS found`)], [{ found: null }])
+})
+
+test('a transaction within a transaction is the same one', async () => {
+  const idOf = async (connection: Postgres) => (await connection`SELECT pg_current_xact_id()::text AS id`)[0]?.id
+  const [outer, inner] = await inTransaction(postgres, async (transaction) => [
+    await idOf(transaction),
+    await inTransaction(transaction, idOf),
+  ])
+  assert.equal(inner, outer)
+  assert.notEqual(await inTransaction(postgres, idOf), outer)
 })
 
 test('a server that is down is an outage; a wrong name or statement is not', async () => {
