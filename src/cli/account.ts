@@ -1,7 +1,7 @@
-import { createAccount, deleteAccount, listAccounts, setPlan } from '../accounts/accounts.ts'
+import { listAccounts } from '../accounts/accounts.ts'
 import { isPlan, type Plan, plans } from '../accounts/plans.ts'
-import { inTransaction, type Postgres } from '../stores/postgres.ts'
-import { type AuditEntry, commandLine, recordAction } from '../users/audit-log.ts'
+import { addAccount, changePlan, removeAccount } from '../users/account-changes.ts'
+import { commandLine } from '../users/audit-log.ts'
 import { type Command, CommandError, positionals, text } from './command.ts'
 
 const planNames = Object.keys(plans)
@@ -15,11 +15,7 @@ const create: Command = {
   async run(input, { postgres }) {
     const [name] = positionals(input, ['name']) as [string]
     const plan = planOf(text(input, 'plan') ?? 'Agency')
-    const id = await inTransaction(postgres, async (transaction) => {
-      const accountId = await createAccount(transaction, { name, plan })
-      await record(transaction, { accountId, action: 'account.created', subject: name, details: plan })
-      return accountId
-    })
+    const id = await addAccount(postgres, commandLine, { name, plan })
     return {
       data: { id, name, plan },
       show: (terminal) =>
@@ -61,11 +57,7 @@ const plan: Command = {
     const newPlan = planOf(wanted)
     const known = (await listAccounts(postgres)).find((account) => account.id === id)
     if (!known) throw unknownAccount(id)
-    await inTransaction(postgres, async (transaction) => {
-      await setPlan(transaction, id, newPlan)
-      const details = `${known.plan} → ${newPlan}`
-      await record(transaction, { accountId: id, action: 'account.plan_changed', subject: known.name, details })
-    })
+    await changePlan(postgres, commandLine, known, newPlan)
     const limit = plans[newPlan]
     return {
       data: { id, plan: newPlan, requestsPerHour: limit?.requestsPerHour ?? 0 },
@@ -82,20 +74,12 @@ const remove: Command = {
     const [id] = positionals(input, ['account-id']) as [string]
     const known = (await listAccounts(postgres)).find((account) => account.id === id)
     if (!known) throw unknownAccount(id)
-    const isDeleted = await inTransaction(postgres, async (transaction) => {
-      if (!(await deleteAccount(transaction, id))) return false
-      await record(transaction, { accountId: id, action: 'account.deleted', subject: known.name })
-      return true
-    })
-    if (!isDeleted) {
+    if (!(await removeAccount(postgres, commandLine, known))) {
       throw new CommandError(`${id} still has ${known.sites} sites.`, 'Delete them first: footfall site delete <site>')
     }
     return { data: { id, deleted: true }, show: () => `Deleted ${id} (${known.name}).` }
   },
 }
-
-const record = (transaction: Postgres, entry: Omit<AuditEntry, 'actor'>) =>
-  recordAction(transaction, { ...commandLine, ...entry })
 
 function planOf(name: string): Plan {
   const plan = planNames.find((one) => one.toLowerCase() === name.toLowerCase())

@@ -1,11 +1,10 @@
 import type { Config } from '../config.ts'
-import { inTransaction, type Postgres } from '../stores/postgres.ts'
-import { commandLine, recordAction, recordOfUser } from '../users/audit-log.ts'
-import { disconnectIdentities } from '../users/identities.ts'
-import { invite } from '../users/invitations.ts'
-import { isRole, membersOf, type Role, roles } from '../users/members.ts'
-import { createLink, type LinkPurpose, lifetimes, linkAddress } from '../users/one-time-links.ts'
-import { turnOffSecondFactor } from '../users/second-factor.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import { commandLine } from '../users/audit-log.ts'
+import { inviteMember } from '../users/invitations.ts'
+import { isRole, type Role, roles } from '../users/members.ts'
+import { type LinkPurpose, lifetimes, linkAddress } from '../users/one-time-links.ts'
+import { createResetLink } from '../users/password-changes.ts'
 import { createSetupLink } from '../users/setup.ts'
 import { emailOf, findUser, isEmail, listUsers, type User } from '../users/users.ts'
 import { type Command, CommandError, type Output, positionals, text } from './command.ts'
@@ -26,20 +25,14 @@ const create: Command = {
     const role = roleOf(text(input, 'role'))
     const accountId = await ownerOf(postgres, input)
     if (role !== 'viewer') {
-      const token = await createSetupLink(postgres, { email, accountId })
-      if (token) {
-        await recordInvitation(postgres, { accountId, email, role: 'owner' })
-        return link({ config, purpose: 'setup', token, what: `makes ${email} the first owner` })
-      }
-    }
-    if ((await membersOf(postgres, accountId)).some((member) => member.email === email)) {
-      throw new CommandError(`${email} is a member already.`, `For a new password: footfall user reset ${email}`)
+      const token = await createSetupLink(postgres, { by: commandLine, email, accountId })
+      if (token) return link({ config, purpose: 'setup', token, what: `makes ${email} the first owner` })
     }
     const invitation = { accountId, email, role: role ?? 'viewer' }
-    const token = await inTransaction(postgres, async (transaction) => {
-      await recordInvitation(transaction, invitation)
-      return invite(transaction, invitation)
-    })
+    const token = await inviteMember(postgres, commandLine, invitation)
+    if (!token) {
+      throw new CommandError(`${email} is a member already.`, `For a new password: footfall user reset ${email}`)
+    }
     return link({ config, purpose: 'invitation', token, what: `lets ${email} join as ${invitation.role}` })
   },
 }
@@ -55,14 +48,8 @@ const reset: Command = {
   async run(input, { postgres, config }) {
     const [given] = positionals(input, ['email']) as [string]
     const user = await userOf(postgres, given)
-    const [token, disconnected] = await inTransaction(postgres, async (transaction) => {
-      if (input.options['second-factor']) await loseSecondFactor(transaction, user)
-      // At once, because the link may be used late or never (decision D-211).
-      const gone = await disconnectIdentities(transaction, user, commandLine)
-      await transaction`DELETE FROM one_time_links WHERE purpose = 'reset' AND user_id = ${user.id}`
-      const entry = { actor: 'command line', action: 'user.reset_link_created', subject: user.email } as const
-      await recordOfUser(transaction, user.id, entry)
-      return [await createLink(transaction, { purpose: 'reset', userId: user.id }), gone] as const
+    const { token, disconnected } = await createResetLink(postgres, commandLine, user, {
+      losesSecondFactor: input.options['second-factor'] === true,
     })
     const made = link({ config, purpose: 'reset', token, what: `sets a new password for ${user.email}` })
     return {
@@ -96,26 +83,8 @@ const list: Command = {
   },
 }
 
-const recordInvitation = (
-  postgres: Postgres,
-  { accountId, email, role }: { accountId: string; email: string; role: Role },
-) =>
-  recordAction(postgres, {
-    accountId,
-    actor: 'command line',
-    action: 'member.invited',
-    subject: email,
-    details: role,
-  })
-
 const disconnectedText = (identity: string): string =>
   `Single sign-on is disconnected: ${identity} no longer signs this user in.`
-
-async function loseSecondFactor(transaction: Postgres, { id, email }: User): Promise<void> {
-  await turnOffSecondFactor(transaction, id)
-  const entry = { actor: 'command line', action: 'user.second_factor_off', subject: email } as const
-  await recordOfUser(transaction, id, entry)
-}
 
 function addressOf(given: string): string {
   const email = emailOf(given)

@@ -8,6 +8,7 @@ import type { ClientAddress } from '../process/client-address.ts'
 import { compress, compressPieces, encodingOf, encodingOfLong } from '../process/compression.ts'
 import { deadlineFactor } from '../stores/deadline.ts'
 import { createAttempts } from '../users/attempts.ts'
+import { ChangeRefused } from '../users/change-refused.ts'
 import { openLinkTokens } from '../users/link-tokens.ts'
 import { PasswordsBusy } from '../users/password-queue.ts'
 import { findSession } from '../users/sessions.ts'
@@ -112,6 +113,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...given }: Co
   })
   app.setErrorHandler((error, request, reply) => {
     if (error instanceof Refusal) return refuse(reply, error)
+    if (error instanceof ChangeRefused) return refuse(reply, new Refusal(error.reason))
     if (error instanceof PasswordsBusy) return refuse(reply, new Refusal('busy', busySeconds))
     const { code, statusCode } = error as { code?: string; statusCode?: number }
     if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') return refuse(reply, new Refusal('too_large'))

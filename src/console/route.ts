@@ -14,6 +14,7 @@ import type { Membership } from '../users/members.ts'
 import type { Passwords } from '../users/passwords.ts'
 import type { Session } from '../users/sessions.ts'
 import type { SharedLink } from '../users/shared-links.ts'
+import type { Joining } from '../users/single-sign-on.ts'
 import type { Html } from '../web/html.ts'
 import type { Cookies } from './cookies.ts'
 import type { RefusalTraces } from './refusal-traces.ts'
@@ -44,8 +45,7 @@ export interface ConsoleServices {
 
 export interface SingleSignOn {
   provider: Provider
-  /** Whoever has a verified email of the domain becomes a viewer of the account. */
-  joining: { domain: string; accountId: string } | undefined
+  joining: Joining | undefined
 }
 
 export type Theme = 'light' | 'dark'

@@ -1,5 +1,6 @@
 // What people changed: who, what, when, from where. The table refuses UPDATE and DELETE.
 import type { Postgres } from '../stores/postgres.ts'
+import type { UserReference } from './users.ts'
 
 /** Every change that is recorded, and how the page of the log words it. */
 export const auditedActions = {
@@ -99,14 +100,16 @@ export async function wrongCodesOf(
   return changed < 0 ? entries : entries.slice(0, changed)
 }
 
-/** What a user did with their own sign-in appears in the log of each of their accounts. */
+/** What happens to the sign-in of a user appears in the log of each of their accounts. Call it in the transaction of the change. */
 export const recordOfUser = (
   postgres: Postgres,
-  userId: string,
-  { actor, action, subject, details = '', address = '' }: Omit<AuditEntry, 'accountId' | 'newKeyId'>,
+  { actor, address = '' }: Actor,
+  { id, email }: UserReference,
+  action: AuditedAction,
+  details = '',
 ) => postgres`
   INSERT INTO audit_log (account_id, actor, action, subject, details, address)
-  SELECT account_id, ${actor}, ${action}, ${subject}, ${details}, ${address} FROM members WHERE user_id = ${userId}`
+  SELECT account_id, ${actor}, ${action}, ${email}, ${details}, ${address} FROM members WHERE user_id = ${id}`
 
 /**
  * Call it in the transaction of the change, so that neither happens without the other. Returns false if the log already has the entry of

@@ -1,7 +1,9 @@
 // Who somebody is at the provider of single sign-on: issuer and subject, never the email (decision D-189).
-import type { Postgres } from '../stores/postgres.ts'
+import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import { type Actor, recordOfUser } from './audit-log.ts'
-import type { User } from './users.ts'
+import { ChangeRefused } from './change-refused.ts'
+import type { Session } from './sessions.ts'
+import type { UserReference } from './users.ts'
 
 export interface Identity {
   issuer: string
@@ -11,8 +13,8 @@ export interface Identity {
 export async function userWithIdentity(
   postgres: Postgres,
   { issuer, subject }: Identity,
-): Promise<{ id: string; email: string } | undefined> {
-  const [row] = await postgres<{ id: string; email: string }[]>`
+): Promise<UserReference | undefined> {
+  const [row] = await postgres<UserReference[]>`
     SELECT users.id, users.email FROM user_identities JOIN users ON users.id = user_id
     WHERE issuer = ${issuer} AND subject = ${subject}`
   return row
@@ -34,6 +36,23 @@ export async function addIdentity(
   return count > 0
 }
 
+/** For the user of the session; `email` as above. */
+export const connectIdentity = (
+  postgres: Postgres,
+  actor: Actor,
+  { id, user }: Session,
+  identity: Identity,
+  email: string | undefined,
+): Promise<void> =>
+  inTransaction(postgres, async (transaction) => {
+    // A new password may have ended the session since it was read, and must not leave an identity behind (decision D-211). Whoever ends it
+    // from now on waits for this transaction, and sees what it has done.
+    const { count } = await transaction`SELECT FROM user_sessions WHERE id = ${id} FOR KEY SHARE`
+    if (count === 0) throw new ChangeRefused('sign_on_failed')
+    if (!(await addIdentity(transaction, user.id, identity, email))) throw new ChangeRefused('identity_taken')
+    await recordOfUser(transaction, actor, user, 'user.sign_on_connected', identityText(identity.issuer, email))
+  })
+
 export interface ConnectedIdentity {
   /** Null if it is not known. */
   email: string | null
@@ -54,26 +73,21 @@ export async function identityOf(
  * Disconnects the user from one issuer, or from all of them, also from one that is not configured now: it may be configured again. Writes
  * an entry for each to the audit log, and returns what was connected, in words.
  */
-export async function disconnectIdentities(
-  transaction: Postgres,
-  { id, email }: Pick<User, 'id' | 'email'>,
+export const disconnectIdentities = (
+  postgres: Postgres,
   actor: Actor,
+  user: UserReference,
   issuer: string | null = null,
-): Promise<string[]> {
-  const rows = await transaction<{ issuer: string; email: string | null }[]>`
-    DELETE FROM user_identities WHERE user_id = ${id} AND (${issuer}::text IS NULL OR issuer = ${issuer})
-    RETURNING issuer, email`
-  const gone = rows.map((row) => identityText(row.issuer, row.email))
-  for (const details of gone) {
-    await recordOfUser(transaction, id, { ...actor, action: 'user.sign_on_disconnected', subject: email, details })
-  }
-  return gone
-}
+): Promise<string[]> =>
+  inTransaction(postgres, async (transaction) => {
+    const rows = await transaction<{ issuer: string; email: string | null }[]>`
+      DELETE FROM user_identities WHERE user_id = ${user.id} AND (${issuer}::text IS NULL OR issuer = ${issuer})
+      RETURNING issuer, email`
+    const gone = rows.map((row) => identityText(row.issuer, row.email))
+    for (const details of gone) await recordOfUser(transaction, actor, user, 'user.sign_on_disconnected', details)
+    return gone
+  })
 
 /** `maria@example.com at https://login.example.com/` */
-export const identityText = (issuer: string, email: string | null | undefined): string =>
+const identityText = (issuer: string, email: string | null | undefined): string =>
   `${email ?? 'unknown email'} at ${issuer}`
-
-/** Two new people must not be added at the same time: both could be the same person. */
-export const lockIdentities = (transaction: Postgres) =>
-  transaction`SELECT pg_advisory_xact_lock(hashtext('footfall identities'))`

@@ -1,63 +1,85 @@
 // Invitations to an account: one-time links for one address each. Nobody can sign up without one.
-import type { Postgres } from '../stores/postgres.ts'
-import { addMember, type Role } from './members.ts'
-import { createLink, takeLink } from './one-time-links.ts'
+import { inTransaction, type Postgres } from '../stores/postgres.ts'
+import { type Actor, recordAction } from './audit-log.ts'
+import { ChangeRefused } from './change-refused.ts'
+import { addMember, membersOf, type Role } from './members.ts'
+import { createLink, openLink, takeLink } from './one-time-links.ts'
+import { type Browser, type NewSession, signIn } from './sign-ins.ts'
 import { createUser, findUser } from './users.ts'
 
-export interface Invitation {
-  id: string
+interface Invited {
+  accountId: string
   email: string
   role: Role
+}
+
+export interface Invitation extends Omit<Invited, 'accountId'> {
+  id: string
   createdAt: Date
   expiresAt: Date
 }
 
-/** Returns the token. An earlier invitation of the same address to the same account stops working. */
-export async function invite(
-  transaction: Postgres,
-  { accountId, email, role }: { accountId: string; email: string; role: Role },
-): Promise<string> {
-  await transaction`
-    DELETE FROM one_time_links WHERE purpose = 'invitation' AND account_id = ${accountId} AND email = ${email}`
-  return createLink(transaction, { purpose: 'invitation', accountId, email, role })
-}
+/**
+ * Returns the token, or undefined for somebody who is a member already. An earlier invitation of the same address to the same account
+ * stops working.
+ */
+export const inviteMember = (
+  postgres: Postgres,
+  actor: Actor,
+  { accountId, email, role }: Invited,
+): Promise<string | undefined> =>
+  inTransaction(postgres, async (transaction) => {
+    if ((await membersOf(transaction, accountId)).some((member) => member.email === email)) return undefined
+    await transaction`
+      DELETE FROM one_time_links WHERE purpose = 'invitation' AND account_id = ${accountId} AND email = ${email}`
+    await recordAction(transaction, { ...actor, accountId, action: 'member.invited', subject: email, details: role })
+    return createLink(transaction, { purpose: 'invitation', accountId, email, role })
+  })
 
 export const invitationsTo = (postgres: Postgres, accountId: string): Promise<Invitation[]> => postgres<Invitation[]>`
   SELECT id, email, role, created_at AS "createdAt", expires_at AS "expiresAt" FROM one_time_links
   WHERE purpose = 'invitation' AND account_id = ${accountId} AND expires_at > now() ORDER BY created_at DESC, id`
 
-/** Returns the address that was invited, or undefined if the account has no such invitation. */
-export async function revokeInvitation(postgres: Postgres, accountId: string, id: string): Promise<string | undefined> {
-  const [row] = await postgres<{ email: string }[]>`
-    DELETE FROM one_time_links WHERE purpose = 'invitation' AND account_id = ${accountId} AND id = ${id}
-    RETURNING email`
-  return row?.email
+export const revokeInvitation = (postgres: Postgres, actor: Actor, accountId: string, id: string): Promise<void> =>
+  inTransaction(postgres, async (transaction) => {
+    const [row] = await transaction<{ email: string }[]>`
+      DELETE FROM one_time_links WHERE purpose = 'invitation' AND account_id = ${accountId} AND id = ${id}
+      RETURNING email`
+    if (!row) throw new ChangeRefused('not_found')
+    await recordAction(transaction, { ...actor, accountId, action: 'member.invitation_revoked', subject: row.email })
+  })
+
+/** Only looks: the invitation still works afterwards. `account` is the name. */
+export async function openInvitation(postgres: Postgres, token: string): Promise<Invited & { account: string }> {
+  const { email, role, accountId } = (await openLink(postgres, 'invitation', token)) as Invited
+  const [account] = await postgres<{ name: string }[]>`SELECT name FROM accounts WHERE id = ${accountId}`
+  return { accountId, email, role, account: account?.name ?? '' }
 }
 
-export interface Accepted {
-  accountId: string
-  userId: string
-  email: string
-  role: Role
-}
+/** A user who is signed in, or somebody who has no user yet; they may have no password. */
+type Joiner = { userId: string } | { passwordHash: string | null }
 
-/**
- * Makes a member of the invited person. `passwordHash` is for somebody who has no user yet, null for one without a password; for a user,
- * `userId` is who is signed in.
- * Returns undefined if the link does not work, or not for this person. Throw then, so that the link is kept.
- */
-export async function acceptInvitation(
-  transaction: Postgres,
+/** Makes a member of the invited person. Somebody who had no user yet is signed in. */
+export const acceptInvitation = (
+  postgres: Postgres,
   token: string,
-  person: { passwordHash: string | null } | { userId: string },
-): Promise<Accepted | undefined> {
-  const link = await takeLink(transaction, 'invitation', token)
-  if (!link) return undefined
-  const { accountId, email, role } = link as { accountId: string; email: string; role: Role }
+  person: Joiner,
+  browser: Browser,
+): Promise<NewSession | undefined> =>
+  inTransaction(postgres, async (transaction) => {
+    const user = await join(transaction, token, person, browser.address)
+    return 'userId' in person ? undefined : signIn(transaction, user, browser)
+  })
+
+/** Call it in a transaction. */
+export async function join(transaction: Postgres, token: string, person: Joiner, address: string) {
+  const { accountId, email, role } = (await takeLink(transaction, 'invitation', token)) as Invited
   const known = await findUser(transaction, email)
   // A new password must never come with an invitation: whoever wrote it could otherwise take over a user who exists.
-  if ('userId' in person ? known?.id !== person.userId : known) return undefined
-  const userId = 'userId' in person ? person.userId : await createUser(transaction, email, person.passwordHash)
-  await addMember(transaction, accountId, userId, role)
-  return { accountId, userId, email, role }
+  if ('userId' in person ? known?.id !== person.userId : known) throw new ChangeRefused('spent_link')
+  const id = 'userId' in person ? person.userId : await createUser(transaction, email, person.passwordHash)
+  await addMember(transaction, accountId, id, role)
+  const entry = { action: 'member.joined', subject: email, details: role } as const
+  await recordAction(transaction, { accountId, actor: email, address, ...entry })
+  return { id, email }
 }

@@ -68,14 +68,6 @@ export const switchKey = (postgres: Postgres, actor: Actor, key: KeyListing, dis
     apply: (transaction) => setKeyDisabled(transaction, key.id, disabled),
   })
 
-/** Call it in a transaction. */
-export async function disableKeys(transaction: Postgres, actor: Actor, keys: readonly KeyListing[]): Promise<void> {
-  for (const key of keys) {
-    await setKeyDisabled(transaction, key.id, true)
-    await record(transaction, actor, 'key.disabled', key, { details: `${key.prefix}…` })
-  }
-}
-
 export const changeKeyExpiry = (
   postgres: Postgres,
   actor: Actor,

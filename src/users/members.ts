@@ -1,6 +1,10 @@
 // Who belongs to an account. An owner may change everything; a viewer may look.
 import type { Plan } from '../accounts/plans.ts'
-import type { Postgres } from '../stores/postgres.ts'
+import { inTransaction, type Postgres } from '../stores/postgres.ts'
+import { type Actor, recordAction } from './audit-log.ts'
+import { ChangeRefused } from './change-refused.ts'
+import { switchKey } from './key-changes.ts'
+import { keysLeftBehind, revokeLinksLeftBehind } from './left-behind.ts'
 import { endSessionsOf } from './sessions.ts'
 
 export const roles = ['owner', 'viewer'] as const
@@ -40,44 +44,70 @@ export const membersOf = (postgres: Postgres, accountId: string): Promise<Member
   FROM members JOIN users ON users.id = user_id
   WHERE account_id = ${accountId} ORDER BY role, email`
 
-export type MemberChange = Member | 'unknown' | 'last owner'
+interface MemberReference {
+  accountId: string
+  userId: string
+}
 
-/** Returns the member as it was before, or why nothing was changed. Call it in a transaction. */
-export async function changeRole(
-  transaction: Postgres,
-  accountId: string,
-  userId: string,
+/** Returns false if the account would have no owner. */
+export const changeRole = (
+  postgres: Postgres,
+  actor: Actor,
+  { accountId, userId }: MemberReference,
   role: Role,
-): Promise<MemberChange> {
-  const member = await lockMember(transaction, accountId, userId, role)
-  if (typeof member === 'string') return member
-  await transaction`UPDATE members SET role = ${role} WHERE account_id = ${accountId} AND user_id = ${userId}`
-  return member
-}
+): Promise<boolean> =>
+  inTransaction(postgres, async (transaction) => {
+    const member = await lockMember(transaction, { accountId, userId }, role)
+    if (!member) return false
+    if (member.role === role) return true
+    await transaction`UPDATE members SET role = ${role} WHERE account_id = ${accountId} AND user_id = ${userId}`
+    const details = `${member.role} → ${role}`
+    const entry = { action: 'member.role_changed', subject: member.email, details } as const
+    await recordAction(transaction, { ...actor, accountId, ...entry })
+    return true
+  })
 
-/** Also ends the sessions of the user, and deletes the user when no account is left. Call it in a transaction. */
-export async function removeMember(transaction: Postgres, accountId: string, userId: string): Promise<MemberChange> {
-  const member = await lockMember(transaction, accountId, userId, undefined)
-  if (typeof member === 'string') return member
-  await transaction`DELETE FROM members WHERE account_id = ${accountId} AND user_id = ${userId}`
-  await endSessionsOf(transaction, userId)
-  await transaction`
-    DELETE FROM users WHERE id = ${userId} AND NOT EXISTS (SELECT FROM members WHERE user_id = ${userId})`
-  return member
-}
+/**
+ * Also ends the sessions of the user, deletes the user when no account is left, and ends the keys and the shared links that they made if
+ * that is wanted. Returns the ids of the keys that it disabled, or undefined if the account would have no owner.
+ */
+export const removeMember = (
+  postgres: Postgres,
+  actor: Actor,
+  { accountId, userId }: MemberReference,
+  { endsKeys, endsLinks, now }: { endsKeys: boolean; endsLinks: boolean; now: number },
+): Promise<string[] | undefined> =>
+  inTransaction(postgres, async (transaction) => {
+    const member = await lockMember(transaction, { accountId, userId }, undefined)
+    if (!member) return undefined
+    const { email, role } = member
+    await transaction`DELETE FROM members WHERE account_id = ${accountId} AND user_id = ${userId}`
+    await endSessionsOf(transaction, userId)
+    await transaction`
+      DELETE FROM users WHERE id = ${userId} AND NOT EXISTS (SELECT FROM members WHERE user_id = ${userId})`
+    await recordAction(transaction, { ...actor, accountId, action: 'member.removed', subject: email, details: role })
+    // Those of this moment: whoever removes may have seen an older list.
+    const maker = { accountId, email, now }
+    const keys = endsKeys ? await keysLeftBehind(transaction, maker) : []
+    for (const key of keys) await switchKey(transaction, actor, key, true)
+    if (endsLinks) await revokeLinksLeftBehind(transaction, actor, maker)
+    return keys.map(({ id }) => id)
+  })
 
-/** The lock on the account makes changes of its members wait for each other: two owners cannot remove each other at the same time. */
+/**
+ * Returns undefined if no owner would be left. The lock on the account makes changes of its members wait for each other: two owners
+ * cannot remove each other at the same time.
+ */
 async function lockMember(
   transaction: Postgres,
-  accountId: string,
-  userId: string,
+  { accountId, userId }: MemberReference,
   newRole: Role | undefined,
-): Promise<MemberChange> {
+): Promise<Member | undefined> {
   await transaction`SELECT FROM accounts WHERE id = ${accountId} FOR UPDATE`
   const members = await membersOf(transaction, accountId)
   const member = members.find((one) => one.userId === userId)
-  if (!member) return 'unknown'
+  if (!member) throw new ChangeRefused('not_found')
   const owners = members.filter(({ role }) => role === 'owner')
-  if (newRole !== 'owner' && member.role === 'owner' && owners.length === 1) return 'last owner'
+  if (newRole !== 'owner' && member.role === 'owner' && owners.length === 1) return undefined
   return member
 }

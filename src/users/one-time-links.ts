@@ -3,7 +3,9 @@
 import { hash, randomBytes } from 'node:crypto'
 import { newId } from '../accounts/ids.ts'
 import type { Postgres } from '../stores/postgres.ts'
+import { ChangeRefused } from './change-refused.ts'
 import type { Role } from './members.ts'
+import { findUserById, type UserSecrets } from './users.ts'
 
 export const lifetimes = {
   setup: '24 hours',
@@ -62,19 +64,28 @@ export async function findLink(
   return row
 }
 
+/** Like findLink, for somebody who has opened it. */
+export const openLink = async (postgres: Postgres, purpose: LinkPurpose, token: string): Promise<OneTimeLink> =>
+  unspent(await findLink(postgres, purpose, token))
+
 /**
  * Takes the link in the transaction that uses it. Of two that come at the same time, one waits until the other has committed and then
- * gets nothing; if the other fails, the link is still there.
+ * is refused; if the other fails, the link is still there.
  */
-export async function takeLink(
-  transaction: Postgres,
-  purpose: LinkPurpose,
-  token: string,
-): Promise<OneTimeLink | undefined> {
+export async function takeLink(transaction: Postgres, purpose: LinkPurpose, token: string): Promise<OneTimeLink> {
   const [row] = await transaction<OneTimeLink[]>`
     DELETE FROM one_time_links WHERE hash = ${hashOf(token)} AND purpose = ${purpose} AND expires_at > now()
     RETURNING ${columns(transaction)}`
-  return row
+  return unspent(row)
+}
+
+/** Whose link it is, for links to set a password and to sign in. */
+export const userOfLink = async (postgres: Postgres, { userId }: OneTimeLink): Promise<UserSecrets> =>
+  unspent(await findUserById(postgres, userId as string))
+
+function unspent<Found>(found: Found | undefined): Found {
+  if (!found) throw new ChangeRefused('spent_link')
+  return found
 }
 
 const hashOf = (token: string): Buffer => hash('sha256', token, 'buffer')

@@ -1,9 +1,11 @@
 // The second factor of a user: the secret that an authenticator app shares with us, and recovery codes for a lost phone.
 import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
 import type { KeySecrets } from '../accounts/keys.ts'
-import type { Postgres } from '../stores/postgres.ts'
+import { inTransaction, type Postgres } from '../stores/postgres.ts'
+import { type Actor, recordOfUser } from './audit-log.ts'
 import { derivedKeys } from './derived-keys.ts'
 import { stepOfCode } from './totp.ts'
+import type { UserReference } from './users.ts'
 
 const recoveryCodeCount = 10
 const nonceBytes = 12
@@ -13,23 +15,34 @@ const tagBytes = 16
  * Turns it on with a secret that an app has shown a code of; `step` is the step of that code, which then cannot be used again. Returns
  * the recovery codes, which are stored as hashes only, or undefined if there is a second factor already.
  */
-export async function turnOnSecondFactor(
-  transaction: Postgres,
+export const turnOnSecondFactor = (
+  postgres: Postgres,
   secrets: KeySecrets,
-  { userId, secret, step }: { userId: string; secret: string; step: number },
-): Promise<string[] | undefined> {
-  const { count } = await transaction`
-    UPDATE users SET totp_secret = ${seal(secrets, userId, secret)}, totp_step = ${step}
-    WHERE id = ${userId} AND totp_secret IS NULL`
-  if (count === 0) return undefined
-  const codes = Array.from({ length: recoveryCodeCount }, newRecoveryCode)
-  await transaction`DELETE FROM recovery_codes WHERE user_id = ${userId}`
-  const rows = codes.map((code) => ({ user_id: userId, hash: hashOf(code) }))
-  await transaction`INSERT INTO recovery_codes ${transaction(rows)}`
-  return codes
-}
+  actor: Actor,
+  user: UserReference,
+  { secret, step }: { secret: string; step: number },
+): Promise<string[] | undefined> =>
+  inTransaction(postgres, async (transaction) => {
+    const { count } = await transaction`
+      UPDATE users SET totp_secret = ${seal(secrets, user.id, secret)}, totp_step = ${step}
+      WHERE id = ${user.id} AND totp_secret IS NULL`
+    if (count === 0) return undefined
+    const codes = Array.from({ length: recoveryCodeCount }, newRecoveryCode)
+    await transaction`DELETE FROM recovery_codes WHERE user_id = ${user.id}`
+    const rows = codes.map((code) => ({ user_id: user.id, hash: hashOf(code) }))
+    await transaction`INSERT INTO recovery_codes ${transaction(rows)}`
+    await recordOfUser(transaction, actor, user, 'user.second_factor_on')
+    return codes
+  })
 
-export async function turnOffSecondFactor(transaction: Postgres, userId: string): Promise<void> {
+export const turnOffSecondFactor = (postgres: Postgres, actor: Actor, user: UserReference): Promise<void> =>
+  inTransaction(postgres, async (transaction) => {
+    await dropSecondFactor(transaction, user.id)
+    await recordOfUser(transaction, actor, user, 'user.second_factor_off')
+  })
+
+/** Call it in a transaction. */
+export async function dropSecondFactor(transaction: Postgres, userId: string): Promise<void> {
   await transaction`UPDATE users SET totp_secret = NULL WHERE id = ${userId}`
   await transaction`DELETE FROM recovery_codes WHERE user_id = ${userId}`
 }

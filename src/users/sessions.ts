@@ -1,8 +1,10 @@
 // Who is signed in. The cookie holds 256 random bits; PostgreSQL holds only their hash, so a stolen table signs nobody in.
 import { hash, randomBytes } from 'node:crypto'
 import { newId } from '../accounts/ids.ts'
-import type { Postgres } from '../stores/postgres.ts'
-import type { User } from './users.ts'
+import { inTransaction, type Postgres } from '../stores/postgres.ts'
+import { type Actor, recordOfUser } from './audit-log.ts'
+import { ChangeRefused } from './change-refused.ts'
+import type { User, UserReference } from './users.ts'
 
 const longestIdle = '12 hours'
 const longest = '7 days'
@@ -49,12 +51,6 @@ export async function findSession(postgres: Postgres, value: string): Promise<Se
   return { id: session, user }
 }
 
-/** Returns false if the session has ended. Otherwise whoever ends it waits for this transaction, and sees what it has done. */
-export async function holdSession(transaction: Postgres, id: string): Promise<boolean> {
-  const rows = await transaction`SELECT FROM user_sessions WHERE id = ${id} FOR KEY SHARE`
-  return rows.length > 0
-}
-
 export const endSession = (postgres: Postgres, value: string) =>
   postgres`DELETE FROM user_sessions WHERE hash = ${hashOf(value)}`
 
@@ -72,11 +68,18 @@ export const sessionsOf = (postgres: Postgres, userId: string): Promise<SessionL
     AND created_at > now() - ${longest}::text::interval
   ORDER BY seen_at DESC, id`
 
-/** Returns false if the user has no such session. */
-export async function endSessionOf(postgres: Postgres, userId: string, id: string): Promise<boolean> {
-  const { count } = await postgres`DELETE FROM user_sessions WHERE user_id = ${userId} AND id = ${id}`
-  return count > 0
-}
+export const endSessionOf = (postgres: Postgres, actor: Actor, user: UserReference, id: string): Promise<void> =>
+  inTransaction(postgres, async (transaction) => {
+    const { count } = await transaction`DELETE FROM user_sessions WHERE user_id = ${user.id} AND id = ${id}`
+    if (count === 0) throw new ChangeRefused('not_found')
+    await recordOfUser(transaction, actor, user, 'user.session_ended')
+  })
+
+export const signOutEverywhere = (postgres: Postgres, actor: Actor, user: UserReference): Promise<void> =>
+  inTransaction(postgres, async (transaction) => {
+    await endSessionsOf(transaction, user.id)
+    await recordOfUser(transaction, actor, user, 'user.signed_out_everywhere')
+  })
 
 /** Ends the sessions of a user; all, or all but one. */
 export const endSessionsOf = (postgres: Postgres, userId: string, exceptId: string | null = null) =>

@@ -1,10 +1,13 @@
 // The first owner of an installation. There is no open sign-up and no default password: a one-time link makes the owner.
 import { createAccount } from '../accounts/accounts.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
+import { type Actor, recordAction } from './audit-log.ts'
+import { ChangeRefused } from './change-refused.ts'
 import { disconnectIdentities } from './identities.ts'
 import { createLink, takeLink } from './one-time-links.ts'
-import { turnOffSecondFactor } from './second-factor.ts'
+import { dropSecondFactor } from './second-factor.ts'
 import { endSessionsOf } from './sessions.ts'
+import { type Browser, type NewSession, signIn } from './sign-ins.ts'
 import { createUser, findUser, setPassword } from './users.ts'
 
 /** Two of these must not run at the same time: both could find no account and no owner. */
@@ -21,33 +24,40 @@ async function hasOwner(postgres: Postgres): Promise<boolean> {
  */
 export const createSetupLink = (
   postgres: Postgres,
-  { email, accountId }: { email?: string; accountId?: string } = {},
+  invited?: { by: Actor; email: string; accountId: string },
 ): Promise<string | undefined> =>
   inTransaction(postgres, async (transaction) => {
     await lock(transaction)
     if (await hasOwner(transaction)) return undefined
     await transaction`
-      DELETE FROM one_time_links WHERE purpose = 'setup' AND email IS NOT DISTINCT FROM ${email ?? null}`
-    return createLink(transaction, { purpose: 'setup', ...(accountId && { accountId }), ...(email && { email }) })
+      DELETE FROM one_time_links WHERE purpose = 'setup' AND email IS NOT DISTINCT FROM ${invited?.email ?? null}`
+    if (!invited) return createLink(transaction, { purpose: 'setup' })
+    const { by, email, accountId } = invited
+    await recordAction(transaction, { ...by, accountId, action: 'member.invited', subject: email, details: 'owner' })
+    return createLink(transaction, { purpose: 'setup', accountId, email })
   })
 
-/** Returns undefined if the link does not work or there is an owner by now. All other links of this kind stop working. */
-export async function makeFirstOwner(
-  transaction: Postgres,
+/** The first owner is signed in. All other links of this kind stop working. */
+export const makeFirstOwner = (
+  postgres: Postgres,
   token: string,
   { email, passwordHash }: { email: string; passwordHash: string },
-): Promise<{ accountId: string; userId: string } | undefined> {
-  await lock(transaction)
-  const link = await takeLink(transaction, 'setup', token)
-  if (!link || (await hasOwner(transaction))) return undefined
-  const accountId = link.accountId ?? (await firstAccount(transaction))
-  const userId = await ownerWith(transaction, email, passwordHash)
-  await transaction`
-    INSERT INTO members (account_id, user_id, role) VALUES (${accountId}, ${userId}, 'owner')
-    ON CONFLICT (account_id, user_id) DO UPDATE SET role = 'owner'`
-  await transaction`DELETE FROM one_time_links WHERE purpose = 'setup'`
-  return { accountId, userId }
-}
+  browser: Browser,
+): Promise<NewSession> =>
+  inTransaction(postgres, async (transaction) => {
+    await lock(transaction)
+    const link = await takeLink(transaction, 'setup', token)
+    if (await hasOwner(transaction)) throw new ChangeRefused('spent_link')
+    const accountId = link.accountId ?? (await firstAccount(transaction))
+    const id = await ownerWith(transaction, email, passwordHash)
+    await transaction`
+      INSERT INTO members (account_id, user_id, role) VALUES (${accountId}, ${id}, 'owner')
+      ON CONFLICT (account_id, user_id) DO UPDATE SET role = 'owner'`
+    await transaction`DELETE FROM one_time_links WHERE purpose = 'setup'`
+    const entry = { actor: email, action: 'account.set_up', subject: email, address: browser.address } as const
+    await recordAction(transaction, { accountId, ...entry })
+    return signIn(transaction, { id, email }, browser)
+  })
 
 /** Made only now: an operator who creates an account first must not find two. */
 async function firstAccount(transaction: Postgres): Promise<string> {
@@ -60,8 +70,8 @@ async function ownerWith(transaction: Postgres, email: string, passwordHash: str
   const known = await findUser(transaction, email)
   if (!known) return createUser(transaction, email, passwordHash)
   await setPassword(transaction, known.id, passwordHash)
-  await turnOffSecondFactor(transaction, known.id)
+  await dropSecondFactor(transaction, known.id)
   await endSessionsOf(transaction, known.id)
-  await disconnectIdentities(transaction, known, { actor: email })
+  await disconnectIdentities(transaction, { actor: email }, known)
   return known.id
 }

@@ -1,9 +1,12 @@
 import { newId } from '../accounts/ids.ts'
 import type { Postgres } from '../stores/postgres.ts'
 
-export interface User {
+export interface UserReference {
   id: string
   email: string
+}
+
+export interface User extends UserReference {
   /** Whether signing in also asks for a code of an authenticator app. */
   hasSecondFactor: boolean
   /** Without one, somebody signs in with single sign-on only. */
@@ -26,24 +29,23 @@ export interface UserSecrets extends User {
   passwordHash: string | null
 }
 
+const selectUser = (postgres: Postgres) => postgres`
+  SELECT id, email, password_hash AS "passwordHash", totp_secret IS NOT NULL AS "hasSecondFactor",
+         password_hash IS NOT NULL AS "hasPassword"
+  FROM users`
+
 export async function findUser(postgres: Postgres, email: string): Promise<UserSecrets | undefined> {
-  const [row] = await postgres<UserSecrets[]>`
-    SELECT id, email, password_hash AS "passwordHash", totp_secret IS NOT NULL AS "hasSecondFactor",
-           password_hash IS NOT NULL AS "hasPassword"
-    FROM users WHERE email = ${email}`
+  const [row] = await postgres<UserSecrets[]>`${selectUser(postgres)} WHERE email = ${email}`
+  return row
+}
+
+export async function findUserById(postgres: Postgres, id: string): Promise<UserSecrets | undefined> {
+  const [row] = await postgres<UserSecrets[]>`${selectUser(postgres)} WHERE id = ${id}`
   return row
 }
 
 export const setPassword = (postgres: Postgres, id: string, passwordHash: string) =>
   postgres`UPDATE users SET password_hash = ${passwordHash} WHERE id = ${id}`
-
-export async function findUserById(postgres: Postgres, id: string): Promise<UserSecrets | undefined> {
-  const [row] = await postgres<UserSecrets[]>`
-    SELECT id, email, password_hash AS "passwordHash", totp_secret IS NOT NULL AS "hasSecondFactor",
-           password_hash IS NOT NULL AS "hasPassword"
-    FROM users WHERE id = ${id}`
-  return row
-}
 
 export interface UserListing {
   email: string

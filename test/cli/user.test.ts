@@ -59,6 +59,16 @@ test('the first person gets a link that makes the owner, and the account is crea
   assert.equal((await linkOf(viewer.link, 'invitation'))?.role, 'viewer')
 })
 
+test('without its entry in the audit log there is no link', async () => {
+  await postgres`ALTER TABLE audit_log ADD CONSTRAINT refused CHECK (subject <> 'unlogged@example.com') NOT VALID`
+  for (const role of ['owner', 'viewer']) {
+    assert.equal((await footfall('user', 'create', 'unlogged@example.com', '--role', role)).code, 1)
+  }
+  await postgres`ALTER TABLE audit_log DROP CONSTRAINT refused`
+  const links = await postgres`SELECT purpose FROM one_time_links WHERE email = 'unlogged@example.com'`
+  assert.deepEqual([...links], [])
+})
+
 test('later people get invitations as viewers; members do not', async () => {
   const [account] = await json('account', 'list')
   const id = await createUser(postgres, 'owner@example.com', 'none')

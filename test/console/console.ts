@@ -13,6 +13,8 @@ import { buildConsole } from '../../src/console/app.ts'
 import { callbackPath, createProvider } from '../../src/console/sign-in/provider.ts'
 import { createClientAddress, createTrust } from '../../src/process/client-address.ts'
 import { createStatsService, type StatsService } from '../../src/stats/service.ts'
+import { commandLine } from '../../src/users/audit-log.ts'
+import { inviteMember } from '../../src/users/invitations.ts'
 import { addMember, type Role } from '../../src/users/members.ts'
 import { createPasswords, type Passwords } from '../../src/users/passwords.ts'
 import { createSession } from '../../src/users/sessions.ts'
@@ -129,6 +131,9 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
       await addMember(postgres, inAccount, id, role)
       return { id, email }
     },
+    /** The token of an invitation to the console's own account. */
+    invite: async (email: string, role: Role = 'viewer'): Promise<string> =>
+      (await inviteMember(postgres, commandLine, { accountId, email, role })) as string,
     /** Another account with a site of its own. */
     async addAccount(plan: Plan = 'Agency') {
       const otherAccountId = await createAccount(postgres, { name: 'Another test', plan })

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import type { Postgres } from '../../src/stores/postgres.ts'
-import { acceptInvitation, invite } from '../../src/users/invitations.ts'
+import { acceptInvitation } from '../../src/users/invitations.ts'
 import type { Role } from '../../src/users/members.ts'
 import { createLink } from '../../src/users/one-time-links.ts'
 import { openConsole, type Page, password, type TestConsole } from './console.ts'
@@ -12,7 +11,7 @@ import { dumpTables } from './table-dump.ts'
 const chosen = { 'new-password': 'a password of my own', 'repeated-password': 'a password of my own' }
 
 async function invited(console: TestConsole, email = `${randomUUID()}@example.com`, role: Role = 'viewer') {
-  const token = await invite(console.stores.postgres, { accountId: console.accountId, email, role })
+  const token = await console.invite(email, role)
   return { email, token, path: `/invitation/${token}` }
 }
 
@@ -124,14 +123,8 @@ test('a user who exists accepts with their own password, and nobody else can in 
   assert.match(tried.text, /If you have signed in here before, sign in/)
   assert.equal((await attacker.post('/login', '/login', { email, password: chosen['new-password'] })).status, 401)
   const { postgres } = console.stores
-  const accepting = postgres.begin(async (transaction) => {
-    assert.equal(
-      await acceptInvitation(transaction as unknown as Postgres, token, { passwordHash: 'a hash' }),
-      undefined,
-    )
-    throw new Error('so that the link is kept')
-  })
-  await assert.rejects(accepting, /so that the link is kept/)
+  const browser = { address: '192.0.2.0', browser: 'A test', cookie: undefined }
+  await assert.rejects(acceptInvitation(postgres, token, { passwordHash: 'a hash' }, browser), { reason: 'spent_link' })
 
   const visitor = console.stranger()
   const [, ownWay = ''] = /href="(\?sign-in)"/.exec((await visitor.get(path)).text) ?? []

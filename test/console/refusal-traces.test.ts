@@ -5,6 +5,7 @@ import { test } from 'node:test'
 import { pino } from 'pino'
 import { Registry } from 'prom-client'
 import { traceRefusals } from '../../src/console/refusal-traces.ts'
+import { commandLine } from '../../src/users/audit-log.ts'
 import { turnOnSecondFactor } from '../../src/users/second-factor.ts'
 import { codeAt, newTotpSecret, stepAt } from '../../src/users/totp.ts'
 import { keySecrets } from '../support/stores.ts'
@@ -91,7 +92,7 @@ test('whoever types a right password and a wrong code leaves an entry, which the
   const [user, other] = [await console.addUser('owner'), await console.signedIn('owner')]
   const secret = newTotpSecret()
   const { postgres } = console.stores
-  await turnOnSecondFactor(postgres, keySecrets, { userId: user.id, secret, step: 0 })
+  await turnOnSecondFactor(postgres, keySecrets, commandLine, user, { secret, step: 0 })
   const { email } = user
   const wrongCode = async (address: string) => {
     const attacker = console.stranger()
@@ -100,6 +101,7 @@ test('whoever types a right password and a wrong code leaves an entry, which the
   }
   for (const address of ['203.0.113.5', '198.51.100.6']) assert.equal((await wrongCode(address)).status, 401)
   assert.deepEqual(await entriesOf(console, email), [
+    ['command line', 'user.second_factor_on', '', ''],
     ['somebody', 'user.wrong_code', '', '203.0.113.0'],
     ['somebody', 'user.wrong_code', '', '198.51.100.0'],
   ])

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { type TestContext } from 'node:test'
 import { controlTables, notInBackup } from '../../src/cli/backup-control.ts'
+import { commandLine } from '../../src/users/audit-log.ts'
 import { addIdentity } from '../../src/users/identities.ts'
 import { createPasswords } from '../../src/users/passwords.ts'
 import { turnOnSecondFactor } from '../../src/users/second-factor.ts'
@@ -56,8 +57,12 @@ test('after a restore people sign in, and links, widgets and the audit log are t
   const things = await makeThings(old.stores, passwordHash)
   const { owner, siteId } = things
   const secret = newTotpSecret()
-  const made = { userId: owner.userId, secret, step: 0 }
-  const [recoveryCode = ''] = (await turnOnSecondFactor(old.stores.postgres, keySecrets, made)) as string[]
+  const [user, made] = [
+    { id: owner.userId, email: owner.email },
+    { secret, step: 0 },
+  ]
+  const codes = await turnOnSecondFactor(old.stores.postgres, keySecrets, commandLine, user, made)
+  const [recoveryCode = ''] = codes ?? []
   const identity = { issuer: 'https://id.example', subject: 'maria' }
   await addIdentity(old.stores.postgres, owner.userId, identity, 'maria@id.example')
   await addOtherRows(old.stores, siteId, things.keyId)

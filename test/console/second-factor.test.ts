@@ -3,6 +3,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import decodeQR from 'qr/decode.js'
 import type { KeySecrets } from '../../src/accounts/keys.ts'
+import { commandLine } from '../../src/users/audit-log.ts'
 import { secondFactorsBySecret, turnOnSecondFactor, useCode } from '../../src/users/second-factor.ts'
 import { createSession } from '../../src/users/sessions.ts'
 import { codeAt, newTotpSecret, stepAt, stepOfCode } from '../../src/users/totp.ts'
@@ -79,11 +80,11 @@ test('the picture is the link of an app, for every email that is accepted', asyn
 
 /** A user whose second factor is on. No code was used yet. */
 async function withSecondFactor(console: TestConsole, secrets: KeySecrets = keySecrets) {
-  const { id, email } = await console.addUser('owner')
+  const user = await console.addUser('owner')
   const secret = newTotpSecret()
-  const made = { userId: id, secret, step: 0 }
-  const codes = (await turnOnSecondFactor(console.stores.postgres, secrets, made)) as string[]
-  return { id, email, secret, codes, code: () => codeAt(secret, stepAt(Date.now())) }
+  const made = { secret, step: 0 }
+  const codes = (await turnOnSecondFactor(console.stores.postgres, secrets, commandLine, user, made)) as string[]
+  return { ...user, secret, codes, code: () => codeAt(secret, stepAt(Date.now())) }
 }
 
 const givePassword = (visitor: Visitor, email: string) =>

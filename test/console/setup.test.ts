@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
+import { commandLine } from '../../src/users/audit-log.ts'
 import { addIdentity } from '../../src/users/identities.ts'
 import { createSetupLink } from '../../src/users/setup.ts'
 import { createUser } from '../../src/users/users.ts'
@@ -81,9 +82,10 @@ test('a setup link works once, also when it is used many times at once', async (
 test('two setup links at the same time make one owner', async (t) => {
   const console = await openUnowned(t)
   const { postgres } = console.stores
+  const invited = { by: commandLine, accountId: console.accountId }
   const paths = [
-    `/setup/${await createSetupLink(postgres, { email: 'a@example.com' })}`,
-    `/setup/${await createSetupLink(postgres, { email: 'b@example.com' })}`,
+    `/setup/${await createSetupLink(postgres, { ...invited, email: 'a@example.com' })}`,
+    `/setup/${await createSetupLink(postgres, { ...invited, email: 'b@example.com' })}`,
   ]
   const pages = await Promise.all(
     paths.map((path, index) => console.stranger().post(path, path, { email: `person${index}@example.com`, ...chosen })),

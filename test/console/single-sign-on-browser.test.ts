@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
-import { invite } from '../../src/users/invitations.ts'
 import { openBrowser } from '../support/browser.ts'
 import { password } from './console.ts'
 import { openSignOn, somebody } from './single-sign-on.ts'
@@ -28,8 +27,7 @@ for (const javaScriptEnabled of [true, false]) {
     const console = await openSignOn(t)
     const account = somebody()
     console.provider.account = account
-    const { postgres } = console.stores
-    const token = await invite(postgres, { accountId: console.accountId, email: account.email, role: 'viewer' })
+    const token = await console.invite(account.email)
 
     const invited = await openPage(t, javaScriptEnabled)
     await invited.goto(`${console.url}/invitation/${token}`)

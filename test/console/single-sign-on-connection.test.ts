@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { inTransaction } from '../../src/stores/postgres.ts'
+import { commandLine } from '../../src/users/audit-log.ts'
 import { addIdentity } from '../../src/users/identities.ts'
 import { createLink } from '../../src/users/one-time-links.ts'
 import { turnOnSecondFactor } from '../../src/users/second-factor.ts'
@@ -105,9 +106,11 @@ test('signing in is not connecting: the flow of a sign-in connects nobody who is
 test('with a second factor, connecting needs a code, too', async (t) => {
   const console = await openSignOn(t)
   const visitor = await console.signedIn('owner')
-  await inTransaction(console.stores.postgres, (transaction) =>
-    turnOnSecondFactor(transaction, keySecrets, { userId: visitor.userId, secret: totpSecret, step: 0 }),
-  )
+  const [user, made] = [
+    { id: visitor.userId, email: visitor.email },
+    { secret: totpSecret, step: 0 },
+  ]
+  await turnOnSecondFactor(console.stores.postgres, keySecrets, commandLine, user, made)
   assert.match((await visitor.get(page)).text, /name="code"/)
   for (const code of ['', '000000']) {
     const refused = await post(visitor, 'connect', { password, code })

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { request } from 'node:http'
 import { test } from 'node:test'
-import { invite } from '../../src/users/invitations.ts'
 import { createLink } from '../../src/users/one-time-links.ts'
 import { createUser } from '../../src/users/users.ts'
 import { entriesOf, openConsole, password } from './console.ts'
@@ -159,8 +158,7 @@ test('without a domain nobody joins without an invitation', async (t) => {
 test('an invitation is accepted with the verified email that was invited', async (t) => {
   const console = await openSignOn(t)
   const account = somebody()
-  const { postgres } = console.stores
-  const token = await invite(postgres, { accountId: console.accountId, email: account.email, role: 'owner' })
+  const token = await console.invite(account.email, 'owner')
   const path = `/invitation/${token}`
   const visitor = console.stranger()
   const [, link = ''] = /href="(\?single-sign-on)"/.exec((await visitor.get(path)).text) ?? []
@@ -180,6 +178,7 @@ test('an invitation is accepted with the verified email that was invited', async
     { role: 'owner', account: console.accountId, hasPassword: false },
   ])
   assert.deepEqual(await entriesOf(console, account.email), [
+    ['command line', 'member.invited', 'owner', ''],
     [account.email, 'member.joined', 'owner', '127.0.0.0'],
     [account.email, 'user.signed_on', '', '127.0.0.0'],
   ])
@@ -194,7 +193,7 @@ test('a user who exists is not taken over with an invitation to their address', 
   const console = await openSignOn(t)
   const other = await console.addAccount()
   const { email } = await console.addUser('owner', other.accountId)
-  const token = await invite(console.stores.postgres, { accountId: console.accountId, email, role: 'viewer' })
+  const token = await console.invite(email, 'viewer')
   console.provider.account = somebody(email)
   const visitor = console.stranger()
   assert.doesNotMatch((await visitor.get(`/invitation/${token}`)).text, /oidc/)
@@ -207,7 +206,7 @@ test('a known identity with an invitation to another address signs in as itself,
   const console = await openSignOn(t)
   const user = await addConnected(console)
   const email = `${randomUUID()}@example.com`
-  const token = await invite(console.stores.postgres, { accountId: console.accountId, email, role: 'owner' })
+  const token = await console.invite(email, 'owner')
   console.provider.account = { subject: user.subject, email, verified: true }
   const visitor = console.stranger()
   const page = await signOn(console, visitor, `/invitation/${token}?single-sign-on`)

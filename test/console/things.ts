@@ -4,7 +4,8 @@ import { createAccount } from '../../src/accounts/accounts.ts'
 import { newId } from '../../src/accounts/ids.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { createSite, findSite, type Site } from '../../src/accounts/sites.ts'
-import { invitationsTo, invite } from '../../src/users/invitations.ts'
+import { commandLine } from '../../src/users/audit-log.ts'
+import { invitationsTo, inviteMember } from '../../src/users/invitations.ts'
 import { addMember } from '../../src/users/members.ts'
 import { createLink } from '../../src/users/one-time-links.ts'
 import { createSession } from '../../src/users/sessions.ts'
@@ -99,7 +100,7 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
   const [session] = await postgres<{ id: string }[]>`
     SELECT id FROM user_sessions WHERE user_id = ${owner.userId} AND browser = 'Safari on iOS'`
   const invited = { accountId, email: `${names.person('invited')}@example.com`, role: 'viewer' } as const
-  const invitationToken = await invite(postgres, invited)
+  const invitationToken = (await inviteMember(postgres, commandLine, invited)) as string
   const [invitation] = await invitationsTo(postgres, accountId)
   return {
     invitationToken,

@@ -1,15 +1,11 @@
-import { inTransaction } from '../../stores/postgres.ts'
-import { recordAction } from '../../users/audit-log.ts'
-import { acceptInvitation } from '../../users/invitations.ts'
-import { findLink, type OneTimeLink } from '../../users/one-time-links.ts'
+import { acceptInvitation, openInvitation } from '../../users/invitations.ts'
 import { findUser } from '../../users/users.ts'
 import { type Html, html } from '../../web/html.ts'
 import { tokenField } from '../forms/forms.ts'
 import { fault, layout } from '../layout/layout.ts'
-import { Refusal } from '../refusals.ts'
 import { goTo, type Reply, type Route, show, type Visit } from '../route.ts'
 import { beginFlow } from '../sign-in/sign-on-flow.ts'
-import { beginSession, newPasswordFields, newPasswordOf } from '../sign-in/signing-in.ts'
+import { newPasswordFields, newPasswordOf, sessionCookies } from '../sign-in/signing-in.ts'
 
 export const invitationRoutes: readonly Route[] = [
   { method: 'GET', path: '/invitation/:token', access: 'everyone', handle: showInvitation },
@@ -20,12 +16,10 @@ export const invitationRoutes: readonly Route[] = [
 type Standing = 'not signed in' | 'signed in' | 'somebody else'
 
 async function invitationOf({ services: { postgres }, params, session }: Visit) {
-  const link = await findLink(postgres, 'invitation', params.token as string)
-  if (!link) throw new Refusal('spent_link')
-  const { email } = link as OneTimeLink & { email: string }
+  const invitation = await openInvitation(postgres, params.token as string)
+  const { email } = invitation
   const standing: Standing = !session ? 'not signed in' : session.user.email === email ? 'signed in' : 'somebody else'
-  const [account] = await postgres<{ name: string }[]>`SELECT name FROM accounts WHERE id = ${link.accountId}`
-  return { email, role: link.role, account: account?.name ?? '', standing }
+  return { ...invitation, standing }
 }
 
 type Invited = Awaited<ReturnType<typeof invitationOf>>
@@ -42,7 +36,7 @@ async function showInvitation(visit: Visit): Promise<Reply> {
 const [signIn, singleSignOn] = ['sign-in', 'single-sign-on']
 
 async function accept(visit: Visit): Promise<Reply> {
-  const { services, form, address } = visit
+  const { services, form } = visit
   const invited = await invitationOf(visit)
   const { email, standing } = invited
   if (standing === 'somebody else') return invitationPage(visit, invited, '')
@@ -52,15 +46,8 @@ async function accept(visit: Visit): Promise<Reply> {
   const person = chosen
     ? { passwordHash: await services.passwords.hash(chosen.password) }
     : { userId: visit.session?.user.id as string }
-  const cookies = await inTransaction(services.postgres, async (transaction) => {
-    const accepted = await acceptInvitation(transaction, visit.params.token as string, person)
-    if (!accepted) throw new Refusal('spent_link')
-    const { accountId, userId, role } = accepted
-    const entry = { actor: email, action: 'member.joined', subject: email, details: role, address } as const
-    await recordAction(transaction, { accountId, ...entry })
-    return chosen ? beginSession(visit, transaction, { id: userId, email }) : []
-  })
-  return goTo('/', cookies)
+  const session = await acceptInvitation(services.postgres, visit.params.token as string, person, visit)
+  return goTo('/', session && sessionCookies(visit, session))
 }
 
 const mustSignIn = 'This did not work. If you have signed in here before, sign in, and accept the invitation then.'

@@ -1,16 +1,7 @@
 // Removes a member, or lets somebody leave. The page before it lists what they made and still works, and offers to end that, too.
 import type { KeyListing } from '../../accounts/keys.ts'
 import { counted } from '../../display/formats.ts'
-import { inTransaction } from '../../stores/postgres.ts'
-import { recordAction } from '../../users/audit-log.ts'
-import { disableKeys } from '../../users/key-changes.ts'
-import {
-  keysLeftBehind,
-  type LinkLeftBehind,
-  linksLeftBehind,
-  type Maker,
-  revokeLinksLeftBehind,
-} from '../../users/left-behind.ts'
+import { keysLeftBehind, type LinkLeftBehind, linksLeftBehind } from '../../users/left-behind.ts'
 import { membersOf, removeMember } from '../../users/members.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { tokenField } from '../forms/forms.ts'
@@ -19,25 +10,19 @@ import { layout, sitePath } from '../layout/layout.ts'
 import { relativeText, timeElement } from '../layout/times.ts'
 import { Refusal } from '../refusals.ts'
 import { type AccountVisit, type Reply, type Route, show } from '../route.ts'
-import { afterChange, memberId } from './members.ts'
+import { afterChange, memberOf } from './members.ts'
 
 export const memberRemovalRoutes: readonly Route[] = [
   { method: 'GET', path: '/account/members/remove', access: 'owner', handle: confirmRemoval },
   { method: 'POST', path: '/account/members/remove', access: 'owner', handle: dismissMember },
 ]
 
-const makerOf = ({ services, account }: AccountVisit, email: string): Maker => ({
-  accountId: account.accountId,
-  email,
-  now: services.now(),
-})
-
 async function confirmRemoval(visit: AccountVisit): Promise<Reply> {
   const { services, account, session, query } = visit
   const members = await membersOf(services.postgres, account.accountId)
   const member = members.find(({ userId }) => userId === query.get('member'))
   if (!member) throw new Refusal('not_found')
-  const maker = makerOf(visit, member.email)
+  const maker = { accountId: account.accountId, email: member.email, now: services.now() }
   const [keys, links] = await Promise.all([
     keysLeftBehind(services.postgres, maker),
     linksLeftBehind(services.postgres, maker),
@@ -101,21 +86,12 @@ const lastUse = ({ services }: AccountVisit, at: Date | null): HtmlValue =>
   at ? html`last used ${timeElement(at, relativeText(at, services.now()))}` : 'never used'
 
 async function dismissMember(visit: AccountVisit): Promise<Reply> {
-  const { services, form, account } = visit
-  const { accountId } = account
-  const actor = visit.actor
-  const { change, keys } = await inTransaction(services.postgres, async (transaction) => {
-    const member = await removeMember(transaction, accountId, memberId(visit))
-    if (typeof member === 'string') return { change: member, keys: [] }
-    const { email, role } = member
-    await recordAction(transaction, { ...actor, accountId, action: 'member.removed', subject: email, details: role })
-    // Those of this moment: the page may be older.
-    const maker = makerOf(visit, email)
-    const ended = form.get('keys') === 'disable' ? await keysLeftBehind(transaction, maker) : []
-    await disableKeys(transaction, actor, ended)
-    if (form.get('links') === 'revoke') await revokeLinksLeftBehind(transaction, actor, maker)
-    return { change: member, keys: ended }
+  const { services, form } = visit
+  const keys = await removeMember(services.postgres, visit.actor, memberOf(visit), {
+    endsKeys: form.get('keys') === 'disable',
+    endsLinks: form.get('links') === 'revoke',
+    now: services.now(),
   })
-  for (const { id } of keys) services.directory.forget(id)
-  return afterChange(visit, change, 'removed')
+  for (const id of keys ?? []) services.directory.forget(id)
+  return afterChange(visit, keys !== undefined, 'removed')
 }

@@ -1,7 +1,5 @@
-import { inTransaction } from '../../stores/postgres.ts'
-import { recordAction } from '../../users/audit-log.ts'
-import { type Invitation, invitationsTo, invite, revokeInvitation } from '../../users/invitations.ts'
-import { changeRole, isRole, type Member, type MemberChange, membersOf } from '../../users/members.ts'
+import { type Invitation, invitationsTo, inviteMember, revokeInvitation } from '../../users/invitations.ts'
+import { changeRole, isRole, type Member, membersOf } from '../../users/members.ts'
 import { linkAddress } from '../../users/one-time-links.ts'
 import { emailOf, isEmail } from '../../users/users.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
@@ -9,12 +7,11 @@ import { tokenField } from '../forms/forms.ts'
 import { accountField, accountHead, accountPath } from '../layout/account-head.ts'
 import { fault, layout, notice } from '../layout/layout.ts'
 import { relativeText, timeElement } from '../layout/times.ts'
-import { Refusal } from '../refusals.ts'
 import { type AccountVisit, goTo, type Reply, type Route, show } from '../route.ts'
 
 export const membersRoutes: readonly Route[] = [
   { method: 'GET', path: '/account/members', access: 'member', handle: (visit) => membersPage(visit) },
-  { method: 'POST', path: '/account/members/invite', access: 'owner', handle: inviteMember },
+  { method: 'POST', path: '/account/members/invite', access: 'owner', handle: invite },
   { method: 'POST', path: '/account/members/role', access: 'owner', handle: changeMember },
   { method: 'POST', path: '/account/invitations/revoke', access: 'owner', handle: revoke },
 ]
@@ -28,67 +25,40 @@ const done: Readonly<Record<string, string>> = {
 
 const lastOwner = 'An account needs an owner. Make somebody else an owner first.'
 
-async function inviteMember(visit: AccountVisit): Promise<Reply> {
+async function invite(visit: AccountVisit): Promise<Reply> {
   const { services, form, account } = visit
-  const { accountId } = account
   const email = emailOf(form.get('email') ?? '')
   const role = form.get('role') ?? ''
   if (!isEmail(email))
     return membersPage(visit, { wrong: 'This is not an email address. Write it like maria@example.com.' })
   if (!isRole(role)) return membersPage(visit, { wrong: 'Choose a role: viewer or owner.' })
-  if ((await membersOf(services.postgres, accountId)).some((member) => member.email === email)) {
-    return membersPage(visit, { wrong: `${email} is a member already. You can change the role in the list.` })
-  }
-  const token = await inTransaction(services.postgres, async (transaction) => {
-    const entry = { ...visit.actor, accountId, action: 'member.invited', subject: email, details: role } as const
-    await recordAction(transaction, entry)
-    return invite(transaction, { accountId, email, role })
-  })
+  const token = await inviteMember(services.postgres, visit.actor, { accountId: account.accountId, email, role })
+  if (!token) return membersPage(visit, { wrong: `${email} is a member already. You can change the role in the list.` })
   return membersPage(visit, { link: { email, address: linkAddress(services.publicUrl, 'invitation', token) } })
 }
 
 async function changeMember(visit: AccountVisit): Promise<Reply> {
-  const { services, form, account } = visit
+  const { services, form } = visit
   const role = form.get('role') ?? ''
   if (!isRole(role)) return membersPage(visit, { wrong: 'Choose a role: viewer or owner.' })
-  const change = await inTransaction(services.postgres, async (transaction) => {
-    const member = await changeRole(transaction, account.accountId, memberId(visit), role)
-    if (typeof member === 'string' || member.role === role) return member
-    await recordAction(transaction, {
-      ...visit.actor,
-      accountId: account.accountId,
-      action: 'member.role_changed',
-      subject: member.email,
-      details: `${member.role} → ${role}`,
-    })
-    return member
-  })
-  return afterChange(visit, change, 'role')
+  const isChanged = await changeRole(services.postgres, visit.actor, memberOf(visit), role)
+  return afterChange(visit, isChanged, 'role')
 }
 
-export function afterChange(
-  visit: AccountVisit,
-  change: MemberChange,
-  what: keyof typeof done,
-): Reply | Promise<Reply> {
-  if (change === 'unknown') throw new Refusal('not_found')
-  if (change === 'last owner') return membersPage(visit, { wrong: lastOwner })
+export function afterChange(visit: AccountVisit, isChanged: boolean, what: keyof typeof done): Reply | Promise<Reply> {
+  if (!isChanged) return membersPage(visit, { wrong: lastOwner })
   // Who has removed themselves is signed out; the next page says so.
   return goTo(accountPath(visit, '/account/members', { done: what }))
 }
 
-export const memberId = ({ form }: AccountVisit): string => form.get('member') ?? ''
+export const memberOf = ({ form, account }: AccountVisit) => ({
+  accountId: account.accountId,
+  userId: form.get('member') ?? '',
+})
 
 async function revoke(visit: AccountVisit): Promise<Reply> {
   const { services, form, account } = visit
-  const { accountId } = account
-  const id = form.get('invitation') ?? ''
-  await inTransaction(services.postgres, async (transaction) => {
-    const email = await revokeInvitation(transaction, accountId, id)
-    if (email === undefined) throw new Refusal('not_found')
-    const entry = { ...visit.actor, accountId, action: 'member.invitation_revoked', subject: email } as const
-    await recordAction(transaction, entry)
-  })
+  await revokeInvitation(services.postgres, visit.actor, account.accountId, form.get('invitation') ?? '')
   return goTo(accountPath(visit, '/account/members', { done: 'revoked' }))
 }
 

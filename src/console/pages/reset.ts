@@ -1,13 +1,8 @@
-import { inTransaction } from '../../stores/postgres.ts'
-import { recordOfUser } from '../../users/audit-log.ts'
-import { disconnectIdentities } from '../../users/identities.ts'
-import { findLink, takeLink } from '../../users/one-time-links.ts'
-import { endSessionsOf } from '../../users/sessions.ts'
-import { findUserById, setPassword, type User } from '../../users/users.ts'
+import { openLink, userOfLink } from '../../users/one-time-links.ts'
+import { resetPassword } from '../../users/password-changes.ts'
 import { html } from '../../web/html.ts'
 import { tokenField } from '../forms/forms.ts'
 import { fault, layout } from '../layout/layout.ts'
-import { Refusal } from '../refusals.ts'
 import { goTo, type Reply, type Route, show, type Visit } from '../route.ts'
 import { newPasswordFields, newPasswordOf } from '../sign-in/signing-in.ts'
 
@@ -16,37 +11,27 @@ export const resetRoutes: readonly Route[] = [
   { method: 'POST', path: '/reset/:token', access: 'everyone', handle: reset },
 ]
 
-async function userOf({ services: { postgres }, params }: Visit): Promise<User> {
-  const link = await findLink(postgres, 'reset', params.token as string)
-  const user = link && (await findUserById(postgres, link.userId as string))
-  if (!user) throw new Refusal('spent_link')
-  return user
+async function askForNewPassword(visit: Visit): Promise<Reply> {
+  return resetPage(visit, await emailOf(visit))
 }
 
-async function askForNewPassword(visit: Visit): Promise<Reply> {
-  return resetPage(visit, await userOf(visit))
+async function emailOf({ services: { postgres }, params }: Visit): Promise<string> {
+  const { email } = await userOfLink(postgres, await openLink(postgres, 'reset', params.token as string))
+  return email
 }
 
 /** Does not sign in: somebody with a second factor still needs it. */
 async function reset(visit: Visit): Promise<Reply> {
   const { services, form, address, cookies } = visit
-  const user = await userOf(visit)
+  const email = await emailOf(visit)
   const chosen = newPasswordOf(form)
-  if ('wrong' in chosen) return resetPage(visit, user, chosen.wrong)
+  if ('wrong' in chosen) return resetPage(visit, email, chosen.wrong)
   const passwordHash = await services.passwords.hash(chosen.password)
-  await inTransaction(services.postgres, async (transaction) => {
-    if (!(await takeLink(transaction, 'reset', visit.params.token as string))) throw new Refusal('spent_link')
-    await setPassword(transaction, user.id, passwordHash)
-    await endSessionsOf(transaction, user.id)
-    const entry = { actor: user.email, action: 'user.password_reset', subject: user.email, address } as const
-    await recordOfUser(transaction, user.id, entry)
-    // After the sessions: whoever is connecting with one of them has finished by now, or cannot (decision D-211).
-    await disconnectIdentities(transaction, user, { actor: user.email, address })
-  })
+  await resetPassword(services.postgres, visit.params.token as string, passwordHash, address)
   return goTo(`/login?done=${services.singleSignOn ? 'disconnected' : 'reset'}`, [cookies.remove('session')])
 }
 
-const resetPage = (visit: Visit, { email }: User, wrong?: string): Reply =>
+const resetPage = (visit: Visit, email: string, wrong?: string): Reply =>
   show(
     layout({
       title: 'Set a new password',

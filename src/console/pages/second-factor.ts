@@ -1,15 +1,12 @@
 import { encode } from 'uqr'
-import { inTransaction } from '../../stores/postgres.ts'
-import { recordOfUser } from '../../users/audit-log.ts'
-import { turnOffSecondFactor, turnOnSecondFactor, useCode } from '../../users/second-factor.ts'
+import { turnOffSecondFactor, turnOnSecondFactor } from '../../users/second-factor.ts'
 import { isTotpSecret, newTotpSecret, otpauthLink, stepOfCode } from '../../users/totp.ts'
 import { type Html, html } from '../../web/html.ts'
 import { tokenField } from '../forms/forms.ts'
 import { accountField, accountPath } from '../layout/account-head.ts'
 import { fault, layout } from '../layout/layout.ts'
 import { goTo, type Reply, type Route, show, type UserVisit } from '../route.ts'
-import { judgeWithinLimits } from '../sign-in/signing-in.ts'
-import { isOwnPassword } from './security.ts'
+import { isOwnPassword, judgeCode, judgeWithinLimits } from '../sign-in/signing-in.ts'
 
 export const secondFactorRoutes: readonly Route[] = [
   { method: 'GET', path: '/account/second-factor', access: 'user', handle: ask },
@@ -30,11 +27,10 @@ function change(visit: UserVisit): Reply | Promise<Reply> {
 
 async function turnOn(visit: UserVisit): Promise<Reply> {
   const { services, form, session } = visit
-  const { id, email } = session.user
   const secret = form.get('secret') ?? ''
   if (!isTotpSecret(secret)) return onPage(visit, newTotpSecret(), 'Scan the new picture and type the code of it.')
   if (!(await isOwnPassword(visit))) return onPage(visit, secret, 'Your password is not right.')
-  const step = await judgeWithinLimits(visit, 'code', email, async () =>
+  const step = await judgeWithinLimits(visit, 'code', session.user.email, async () =>
     stepOfCode(secret, (form.get('code') ?? '').replace(/\s/g, ''), services.now()),
   )
   if (step === undefined) {
@@ -44,29 +40,20 @@ async function turnOn(visit: UserVisit): Promise<Reply> {
       'This code is not right. Type the one that your app shows now; its clock must be right.',
     )
   }
-  const codes = await inTransaction(services.postgres, async (transaction) => {
-    const made = await turnOnSecondFactor(transaction, services.keySecrets, { userId: id, secret, step })
-    if (!made) return undefined
-    await recordOfUser(transaction, id, { ...visit.actor, action: 'user.second_factor_on', subject: email })
-    return made
-  })
+  const { postgres, keySecrets } = services
+  const codes = await turnOnSecondFactor(postgres, keySecrets, visit.actor, session.user, { secret, step })
   return codes ? show(codesPage(visit, codes)) : goTo(accountPath(visit, '/account/security'))
 }
 
 async function turnOff(visit: UserVisit): Promise<Reply> {
-  const { services, form, session } = visit
-  const { id, email } = session.user
+  const { user } = visit.session
   if (!(await isOwnPassword(visit))) return offPage(visit, 'Your password is not right.')
-  const verdict = await judgeWithinLimits(visit, 'code', email, () =>
-    useCode(services.postgres, services.keySecrets, { userId: id, code: form.get('code') ?? '', now: services.now() }),
-  )
-  if (!verdict) return offPage(visit, 'This code is not right, or was used already. Wait for the next one.')
-  await inTransaction(services.postgres, async (transaction) => {
-    await turnOffSecondFactor(transaction, id)
-    await recordOfUser(transaction, id, { ...visit.actor, action: 'user.second_factor_off', subject: email })
-  })
+  if (!(await judgeCode(visit, user))) return offPage(visit, wrongCode)
+  await turnOffSecondFactor(visit.services.postgres, visit.actor, user)
   return goTo(accountPath(visit, '/account/security', { done: 'second-factor-off' }))
 }
+
+export const wrongCode = 'This code is not right, or was used already. Wait for the next one.'
 
 export const passwordField = html`<label>Your password <input name="password" type="password" autocomplete="current-password" required></label>`
 

@@ -1,23 +1,21 @@
-import { inTransaction } from '../../stores/postgres.ts'
-import { recordOfUser, wrongCodesOf } from '../../users/audit-log.ts'
+import { wrongCodesOf } from '../../users/audit-log.ts'
 import { type ConnectedIdentity, identityOf } from '../../users/identities.ts'
+import { changePassword } from '../../users/password-changes.ts'
 import { recoveryCodesLeft } from '../../users/second-factor.ts'
-import { endSessionOf, endSessionsOf, type SessionListing, sessionsOf } from '../../users/sessions.ts'
-import { findUserById, setPassword } from '../../users/users.ts'
+import { endSessionOf, type SessionListing, sessionsOf, signOutEverywhere } from '../../users/sessions.ts'
 import { type Html, html } from '../../web/html.ts'
 import { tokenField } from '../forms/forms.ts'
 import { accountField, accountHead, accountPath } from '../layout/account-head.ts'
 import { fault, layout, notice } from '../layout/layout.ts'
 import { dayText, relativeText, timeElement } from '../layout/times.ts'
-import { Refusal } from '../refusals.ts'
 import { goTo, type Reply, type Route, show, type UserVisit } from '../route.ts'
-import { judgeWithinLimits, newPasswordFields, newPasswordOf } from '../sign-in/signing-in.ts'
+import { isOwnPassword, newPasswordFields, newPasswordOf } from '../sign-in/signing-in.ts'
 
 export const securityRoutes: readonly Route[] = [
   { method: 'GET', path: '/account/security', access: 'user', handle: (visit) => securityPage(visit) },
-  { method: 'POST', path: '/account/password', access: 'user', handle: changePassword },
+  { method: 'POST', path: '/account/password', access: 'user', handle: setNewPassword },
   { method: 'POST', path: '/account/sessions/end', access: 'user', handle: endOne },
-  { method: 'POST', path: '/account/sessions/end-all', access: 'user', handle: signOutEverywhere },
+  { method: 'POST', path: '/account/sessions/end-all', access: 'user', handle: endAll },
 ]
 
 /** What a form has just done, by the text in the address. */
@@ -29,49 +27,23 @@ const done: Readonly<Record<string, string>> = {
   disconnected: 'Single sign-on is disconnected.',
 }
 
-async function changePassword(visit: UserVisit): Promise<Reply> {
+async function setNewPassword(visit: UserVisit): Promise<Reply> {
   const { services, form, session } = visit
-  const { id, email } = session.user
   const chosen = newPasswordOf(form)
   if ('wrong' in chosen) return securityPage(visit, chosen.wrong)
   if (!(await isOwnPassword(visit))) return securityPage(visit, 'Your current password is not right.')
   const passwordHash = await services.passwords.hash(chosen.password)
-  await inTransaction(services.postgres, async (transaction) => {
-    await setPassword(transaction, id, passwordHash)
-    await endSessionsOf(transaction, id, session.id)
-    await recordOfUser(transaction, id, { ...visit.actor, action: 'user.password_changed', subject: email })
-  })
+  await changePassword(services.postgres, visit.actor, session, passwordHash)
   return goTo(accountPath(visit, '/account/security', { done: 'password' }))
 }
 
-/** Whether the field `password` holds the password of the user. Somebody at an open screen must not take the account over. */
-export async function isOwnPassword(visit: UserVisit): Promise<boolean> {
-  const { services, form, session } = visit
-  const verdict = await judgeWithinLimits(visit, 'password', session.user.email, async () => {
-    const user = await findUserById(services.postgres, session.user.id)
-    const { id } = session.user
-    return (await services.passwords.verify(form.get('password') ?? '', user?.passwordHash, id)) || undefined
-  })
-  return verdict === true
-}
-
 async function endOne(visit: UserVisit): Promise<Reply> {
-  const { services, form, session } = visit
-  const { id, email } = session.user
-  const ended = form.get('session') ?? ''
-  await inTransaction(services.postgres, async (transaction) => {
-    if (!(await endSessionOf(transaction, id, ended))) throw new Refusal('not_found')
-    await recordOfUser(transaction, id, { ...visit.actor, action: 'user.session_ended', subject: email })
-  })
+  await endSessionOf(visit.services.postgres, visit.actor, visit.session.user, visit.form.get('session') ?? '')
   return goTo(accountPath(visit, '/account/security', { done: 'session' }))
 }
 
-async function signOutEverywhere(visit: UserVisit): Promise<Reply> {
-  const { id, email } = visit.session.user
-  await inTransaction(visit.services.postgres, async (transaction) => {
-    await endSessionsOf(transaction, id)
-    await recordOfUser(transaction, id, { ...visit.actor, action: 'user.signed_out_everywhere', subject: email })
-  })
+async function endAll(visit: UserVisit): Promise<Reply> {
+  await signOutEverywhere(visit.services.postgres, visit.actor, visit.session.user)
   return goTo('/login?done=everywhere', [visit.cookies.remove('session')])
 }
 

@@ -1,13 +1,11 @@
 // A link that signs in, for `npm run try` and `npm run dev`.
-import { inTransaction } from '../../stores/postgres.ts'
-import { findLink, takeLink } from '../../users/one-time-links.ts'
-import { findUserById, type UserSecrets } from '../../users/users.ts'
+import { openLink, userOfLink } from '../../users/one-time-links.ts'
+import { signInWithLink } from '../../users/sign-ins.ts'
 import { html } from '../../web/html.ts'
 import { tokenField } from '../forms/forms.ts'
 import { layout } from '../layout/layout.ts'
-import { Refusal } from '../refusals.ts'
 import { goTo, type Reply, type Route, show, type Visit } from '../route.ts'
-import { beginSession, ownPath } from '../sign-in/signing-in.ts'
+import { ownPath, sessionCookies } from '../sign-in/signing-in.ts'
 import { askForCode } from './sign-in.ts'
 
 export const signInLinkRoutes: readonly Route[] = [
@@ -15,16 +13,10 @@ export const signInLinkRoutes: readonly Route[] = [
   { method: 'POST', path: '/sign-in/:token', access: 'everyone', handle: signIn },
 ]
 
-async function userOf({ services: { postgres }, params }: Visit): Promise<UserSecrets> {
-  const link = await findLink(postgres, 'sign-in', params.token as string)
-  const user = link && (await findUserById(postgres, link.userId as string))
-  if (!user) throw new Refusal('spent_link')
-  return user
-}
-
 /** Opening the link changes nothing: programs that show a preview of it open it, too. */
 async function ask(visit: Visit): Promise<Reply> {
-  const { email } = await userOf(visit)
+  const { postgres } = visit.services
+  const { email } = await userOfLink(postgres, await openLink(postgres, 'sign-in', visit.params.token as string))
   return show(
     layout({
       title: 'Sign in',
@@ -39,11 +31,7 @@ async function ask(visit: Visit): Promise<Reply> {
 
 async function signIn(visit: Visit): Promise<Reply> {
   const { services, query, params } = visit
-  const user = await userOf(visit)
   const next = ownPath(query.get('next'))
-  return inTransaction(services.postgres, async (transaction) => {
-    if (!(await takeLink(transaction, 'sign-in', params.token as string))) throw new Refusal('spent_link')
-    if (user.hasSecondFactor) return askForCode(visit, user, next)
-    return goTo(next, await beginSession(visit, transaction, user, 'user.signed_in_with_link'))
-  })
+  const { user, session } = await signInWithLink(services.postgres, params.token as string, visit)
+  return session ? goTo(next, sessionCookies(visit, session)) : askForCode(visit, user, next)
 }

@@ -1,19 +1,17 @@
-import { inTransaction } from '../../stores/postgres.ts'
-import { recordOfUser } from '../../users/audit-log.ts'
 import { rightPasswordNote, rightPasswordSeconds, userOfNote } from '../../users/right-password.ts'
-import { useCode } from '../../users/second-factor.ts'
 import { endSession } from '../../users/sessions.ts'
+import { recordWrongCode, signIn } from '../../users/sign-ins.ts'
 import { emailOf, findUser, isEmail, type UserSecrets } from '../../users/users.ts'
 import { type Html, html } from '../../web/html.ts'
 import { tokenField } from '../forms/forms.ts'
 import { fault, layout, notice } from '../layout/layout.ts'
 import { goTo, type Reply, type Route, show, type Visit } from '../route.ts'
-import { beginSession, judgeWithinLimits, ownPath } from '../sign-in/signing-in.ts'
-import { codeField } from './second-factor.ts'
+import { judgeCode, judgeWithinLimits, ownPath, sessionCookies } from '../sign-in/signing-in.ts'
+import { codeField, wrongCode } from './second-factor.ts'
 
 export const signInRoutes: readonly Route[] = [
   { method: 'GET', path: '/login', access: 'everyone', handle: askForPassword },
-  { method: 'POST', path: '/login', access: 'everyone', handle: signIn },
+  { method: 'POST', path: '/login', access: 'everyone', handle: signInWithPassword },
   { method: 'POST', path: '/logout', access: 'user', handle: signOut },
 ]
 
@@ -34,7 +32,7 @@ async function askForPassword(visit: Visit): Promise<Reply> {
 const userAskedForCode = ({ services, codeCookie }: Visit): Promise<UserSecrets | undefined> =>
   userOfNote(services.postgres, services.keySecrets, codeCookie, services.now())
 
-async function signIn(visit: Visit): Promise<Reply> {
+async function signInWithPassword(visit: Visit): Promise<Reply> {
   const { services, form } = visit
   if (form.has('code')) return signInWithCode(visit)
   const email = emailOf(form.get('email') ?? '')
@@ -46,7 +44,7 @@ async function signIn(visit: Visit): Promise<Reply> {
   if (!user) return show(signInPage(visit, 'Email or password is not right.'), 401)
   const next = ownPath(form.get('next'))
   if (user.hasSecondFactor) return askForCode(visit, user, next)
-  return goTo(next, await inTransaction(services.postgres, (transaction) => beginSession(visit, transaction, user)))
+  return goTo(next, sessionCookies(visit, await signIn(services.postgres, user, visit)))
 }
 
 /** Leads somebody who has proved who they are to the second factor. */
@@ -59,21 +57,14 @@ async function signInWithCode(visit: Visit): Promise<Reply> {
   const { services, form } = visit
   const user = await userAskedForCode(visit)
   if (!user) return show(signInPage(visit, 'That took too long. Sign in again.'), 401)
-  const verdict = await judgeWithinLimits(visit, 'code', user.email, () =>
-    useCode(services.postgres, services.keySecrets, {
-      userId: user.id,
-      code: form.get('code') ?? '',
-      now: services.now(),
-    }),
-  )
+  const verdict = await judgeCode(visit, user)
   if (!verdict) {
-    const entry = { actor: 'somebody', action: 'user.wrong_code', subject: user.email, address: visit.address } as const
-    await recordOfUser(services.postgres, user.id, entry)
-    return show(codePage(visit, 'This code is not right, or was used already. Wait for the next one.'), 401)
+    await recordWrongCode(services.postgres, user, visit.address)
+    return show(codePage(visit, wrongCode), 401)
   }
   const action = verdict === 'recovery' ? 'user.recovery_code_used' : 'user.signed_in'
-  const begin = inTransaction(services.postgres, (transaction) => beginSession(visit, transaction, user, action))
-  return goTo(ownPath(form.get('next')), await begin)
+  const session = await signIn(services.postgres, user, visit, action)
+  return goTo(ownPath(form.get('next')), sessionCookies(visit, session))
 }
 
 async function signOut({ services, cookie, cookies }: Visit): Promise<Reply> {

@@ -1,16 +1,13 @@
 // Connects single sign-on with the user who is signed in, and disconnects it.
-import { inTransaction } from '../../stores/postgres.ts'
 import { disconnectIdentities, identityOf } from '../../users/identities.ts'
-import { useCode } from '../../users/second-factor.ts'
 import { type Html, html } from '../../web/html.ts'
 import { tokenField } from '../forms/forms.ts'
 import { accountField, accountPath } from '../layout/account-head.ts'
 import { fault, layout } from '../layout/layout.ts'
 import { goTo, type Reply, type Route, show, type UserVisit } from '../route.ts'
 import { beginFlow, providerOf } from '../sign-in/sign-on-flow.ts'
-import { judgeWithinLimits } from '../sign-in/signing-in.ts'
-import { codeField, passwordField } from './second-factor.ts'
-import { isOwnPassword } from './security.ts'
+import { isOwnPassword, judgeCode } from '../sign-in/signing-in.ts'
+import { codeField, passwordField, wrongCode } from './second-factor.ts'
 
 export const signOnConnectionRoutes: readonly Route[] = [
   { method: 'GET', path: '/account/single-sign-on', access: 'user', handle: (visit) => connectionPage(visit) },
@@ -35,20 +32,10 @@ async function change(visit: UserVisit): Promise<Reply> {
  * needed, too. The page has a link to the provider, because our policy lets no form lead to another host.
  */
 async function connect(visit: UserVisit): Promise<Reply> {
-  const { services, form, session } = visit
-  const { id, email, hasSecondFactor } = session.user
+  const { user } = visit.session
   const { name } = providerOf(visit)
-  if (hasSecondFactor) {
-    const verdict = await judgeWithinLimits(visit, 'code', email, () =>
-      useCode(services.postgres, services.keySecrets, {
-        userId: id,
-        code: form.get('code') ?? '',
-        now: services.now(),
-      }),
-    )
-    if (!verdict) return connectionPage(visit, 'This code is not right, or was used already. Wait for the next one.')
-  }
-  const { address, cookie } = await beginFlow(visit, { next: '/account/security', userId: id })
+  if (user.hasSecondFactor && !(await judgeCode(visit, user))) return connectionPage(visit, wrongCode)
+  const { address, cookie } = await beginFlow(visit, { next: '/account/security', userId: user.id })
   const body = html`<h1>Continue at ${name}</h1>
 <p class="lead">Sign in there with the account that shall sign you in here.</p>
 <p class="row"><a class="button first" href="${address}">Continue at ${name}</a><a class="button" href="${accountPath(visit, '/account/security')}">Cancel</a></p>`
@@ -56,9 +43,7 @@ async function connect(visit: UserVisit): Promise<Reply> {
 }
 
 async function disconnect(visit: UserVisit): Promise<Reply> {
-  await inTransaction(visit.services.postgres, (transaction) =>
-    disconnectIdentities(transaction, visit.session.user, visit.actor, providerOf(visit).issuer),
-  )
+  await disconnectIdentities(visit.services.postgres, visit.actor, visit.session.user, providerOf(visit).issuer)
   return goTo(accountPath(visit, '/account/security', { done: 'disconnected' }))
 }
 

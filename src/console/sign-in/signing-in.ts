@@ -1,37 +1,18 @@
 // What signing in does, whichever page it happens on.
 import { daySeconds } from '../../durations.ts'
-import type { Postgres } from '../../stores/postgres.ts'
 import { type Attempt, browserCookieOf } from '../../users/attempts.ts'
-import { recordOfUser } from '../../users/audit-log.ts'
 import { PasswordsBusy } from '../../users/password-queue.ts'
 import { leastPasswordLength, mostPasswordLength } from '../../users/passwords.ts'
-import { createSession, endSession } from '../../users/sessions.ts'
+import { useCode } from '../../users/second-factor.ts'
+import type { NewSession } from '../../users/sign-ins.ts'
+import { findUserById, type UserReference } from '../../users/users.ts'
 import { type Html, html } from '../../web/html.ts'
 import { Refusal } from '../refusals.ts'
-import type { Visit } from '../route.ts'
+import type { UserVisit, Visit } from '../route.ts'
 
 const browserCookieSeconds = 400 * daySeconds
 
-type SignInAction = 'user.signed_in' | 'user.recovery_code_used' | 'user.signed_on' | 'user.signed_in_with_link'
-
-interface SignedIn {
-  id: string
-  email: string
-}
-
-/**
- * Returns the cookies of a new session. The id is always new, and a session that the browser had is over: nobody can prepare a session
- * for somebody else to sign in to.
- */
-export async function beginSession(
-  { services, cookies, cookie, ...origin }: Visit,
-  postgres: Postgres,
-  { id, email }: SignedIn,
-  action: SignInAction = 'user.signed_in',
-): Promise<string[]> {
-  if (cookie) await endSession(postgres, cookie)
-  const value = await createSession(postgres, id, origin)
-  await recordOfUser(postgres, id, { actor: email, action, subject: email, address: origin.address })
+export function sessionCookies({ services, cookies }: Visit, { email, value }: NewSession): string[] {
   return [
     cookies.set('session', value),
     cookies.set('browser', browserCookieOf(services.keySecrets, email), browserCookieSeconds),
@@ -40,6 +21,24 @@ export async function beginSession(
     cookies.remove('flow'),
   ]
 }
+
+/** Whether the field `password` holds the password of the user. Somebody at an open screen must not take the account over. */
+export async function isOwnPassword(visit: UserVisit): Promise<boolean> {
+  const { services, form, session } = visit
+  const { id, email } = session.user
+  const verdict = await judgeWithinLimits(visit, 'password', email, async () => {
+    const user = await findUserById(services.postgres, id)
+    return (await services.passwords.verify(form.get('password') ?? '', user?.passwordHash, id)) || undefined
+  })
+  return verdict === true
+}
+
+/** Uses up the code in the field `code`. Undefined if it is wrong. */
+export const judgeCode = (visit: Visit, { id, email }: UserReference): Promise<'app' | 'recovery' | undefined> =>
+  judgeWithinLimits(visit, 'code', email, () => {
+    const { postgres, keySecrets, now } = visit.services
+    return useCode(postgres, keySecrets, { userId: id, code: visit.form.get('code') ?? '', now: now() })
+  })
 
 /** Judges a password or a code within the limits of guessing. */
 export async function judgeWithinLimits<Verdict>(

@@ -139,8 +139,8 @@ export const console: readonly Mutation[] = [
   {
     name: 'traces: a person never hears of a wrong code',
     file: 'src/console/pages/sign-in.ts',
-    find: '    await recordOfUser(services.postgres, user.id, entry)\n',
-    replace: '    void [recordOfUser, entry]\n',
+    find: '    await recordWrongCode(services.postgres, user, visit.address)\n',
+    replace: '    void recordWrongCode\n',
     caughtBy: 'test/console/refusal-traces.test.ts',
   },
   {

@@ -1,0 +1,54 @@
+// New passwords, each together with its entry in the audit log.
+import { inTransaction, type Postgres } from '../stores/postgres.ts'
+import { type Actor, recordOfUser } from './audit-log.ts'
+import { disconnectIdentities } from './identities.ts'
+import { createLink, takeLink, userOfLink } from './one-time-links.ts'
+import { turnOffSecondFactor } from './second-factor.ts'
+import { endSessionsOf, type Session } from './sessions.ts'
+import { setPassword, type UserReference } from './users.ts'
+
+/** Ends the other sessions of the user. */
+export const changePassword = (
+  postgres: Postgres,
+  actor: Actor,
+  { id, user }: Session,
+  passwordHash: string,
+): Promise<void> =>
+  inTransaction(postgres, async (transaction) => {
+    await setPassword(transaction, user.id, passwordHash)
+    await endSessionsOf(transaction, user.id, id)
+    await recordOfUser(transaction, actor, user, 'user.password_changed')
+  })
+
+/** A link to set a new password. The one before stops working. `disconnected`: what was connected with single sign-on, in words. */
+export const createResetLink = (
+  postgres: Postgres,
+  actor: Actor,
+  user: UserReference,
+  { losesSecondFactor }: { losesSecondFactor: boolean },
+): Promise<{ token: string; disconnected: string[] }> =>
+  inTransaction(postgres, async (transaction) => {
+    if (losesSecondFactor) await turnOffSecondFactor(transaction, actor, user)
+    // At once, because the link may be used late or never (decision D-211).
+    const disconnected = await disconnectIdentities(transaction, actor, user)
+    await transaction`DELETE FROM one_time_links WHERE purpose = 'reset' AND user_id = ${user.id}`
+    await recordOfUser(transaction, actor, user, 'user.reset_link_created')
+    return { token: await createLink(transaction, { purpose: 'reset', userId: user.id }), disconnected }
+  })
+
+/** Sets the password of whoever the link is for. Ends all their sessions. */
+export const resetPassword = (
+  postgres: Postgres,
+  token: string,
+  passwordHash: string,
+  address: string,
+): Promise<void> =>
+  inTransaction(postgres, async (transaction) => {
+    const user = await userOfLink(transaction, await takeLink(transaction, 'reset', token))
+    const actor = { actor: user.email, address }
+    await setPassword(transaction, user.id, passwordHash)
+    await endSessionsOf(transaction, user.id)
+    await recordOfUser(transaction, actor, user, 'user.password_reset')
+    // After the sessions: whoever is connecting with one of them has finished by now, or cannot (decision D-211).
+    await disconnectIdentities(transaction, actor, user)
+  })
