@@ -27,7 +27,7 @@ import { createCollectorMetrics } from './metrics.ts'
 import { openMemorySessions } from './sessions/memory-sessions.ts'
 import { shareSessions } from './sessions/redis-sessions.ts'
 import { readRunningSessions, readSpooledSessions } from './sessions/restored-sessions.ts'
-import { type Shipper, startShipper } from './shipper/supervisor.ts'
+import { type ShipperProcess, startShipper } from './shipper/supervisor.ts'
 import { openSpool } from './spool/spool.ts'
 
 /** How long a known site stays usable without PostgreSQL: refusing its visitors helps nobody. */
@@ -146,7 +146,7 @@ export async function openCollector(
   const memory = openMemorySessions()
   const sessions = redis ? shareSessions(redis, memory) : memory
   opened.defer(() => sessions.close())
-  let shipper: Shipper | undefined
+  let shipper: ShipperProcess | undefined
   opened.defer(() => shipper?.stop()) // runs after the spool is closed, so that the shipper ships all of it
   const spool = await openSpool({
     folder: config.SPOOL_FOLDER,

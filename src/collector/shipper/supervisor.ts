@@ -2,9 +2,9 @@
 // so that neither its work nor its crash delays a hit.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import type { ShipperMessage } from './main.ts'
+import type { ShipperMessage } from './shipper.ts'
 
-export interface Shipper {
+export interface ShipperProcess {
   /** Lets the shipper ship what is left, if ClickHouse takes it, and ends it. */
   stop(): Promise<void>
 }
@@ -12,7 +12,10 @@ export interface Shipper {
 const restartMs = 500
 const longestStopMs = 6_000
 
-export function startShipper(onMessage: (message: ShipperMessage) => void, onStart: (pid: number) => void): Shipper {
+export function startShipper(
+  onMessage: (message: ShipperMessage) => void,
+  onStart: (pid: number) => void,
+): ShipperProcess {
   let child: ChildProcess
   let stopping = false
   let timer: NodeJS.Timeout | undefined

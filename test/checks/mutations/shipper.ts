@@ -5,14 +5,14 @@ import type { Mutation } from './mutations.ts'
 export const shipper: readonly Mutation[] = [
   {
     name: 'shipper: a hold that PostgreSQL does not know never ends',
-    file: 'src/collector/shipper/main.ts',
+    file: 'src/collector/shipper/reporting.ts',
     find: ', ...(await heldNow(changed))',
     replace: ', ...(await heldNow(changed)).slice(0, 0)',
     caughtBy: 'test/moving/spool-after-restore.test.ts',
   },
   {
     name: 'shipper: what it knows about shards outlives a restore',
-    file: 'src/collector/shipper/main.ts',
+    file: 'src/collector/shipper/reporting.ts',
     find: 'if (life !== placements.life) await beginLife(life)',
     replace: 'if (placements.life === undefined) await beginLife(life)',
     caughtBy: 'test/moving/spool-after-restore.test.ts',
@@ -173,7 +173,7 @@ export const shipper: readonly Mutation[] = [
   },
   {
     name: 'shipper: it ends when PostgreSQL is away',
-    file: 'src/collector/shipper/main.ts',
+    file: 'src/collector/shipper/shipper.ts',
     find: "    if (failures === 0) send({ is: 'state', of: 'noting', cause",
     replace: "    throw error\n    if (failures === 0) send({ is: 'state', of: 'noting', cause",
     caughtBy: 'check:chaos -- --seconds 15 --rate 10 --seed 1',

@@ -1,0 +1,89 @@
+// Tells PostgreSQL that this collector exists, and learns which sites move (decision D-203).
+import { hostname } from 'node:os'
+import { type Placement, placementsOf, reportCollector } from '../../moving/collectors.ts'
+import type { Postgres } from '../../stores/postgres.ts'
+import type { Batches } from './batches.ts'
+import type { Placements } from './placements.ts'
+
+export interface Reporting {
+  /** Returns whether that worked. One report at a time. */
+  report(): Promise<boolean>
+  /** Call it between two batches of the shard. */
+  confirmHolds(shard: number): void
+  /** Resolves when no report is under way. */
+  idle(): Promise<unknown>
+}
+
+interface ReportingOptions {
+  placements: Placements
+  batches: Batches
+  /** The number of shards. */
+  shards: number
+  ask<Value>(work: (postgres: Postgres) => Promise<Value>): Promise<Value>
+  /** Called after a report that failed. */
+  reconnect(): void
+  /** PostgreSQL is another one than before, or in another epoch. Ends the process if it ships, and the next one begins with that. */
+  onOtherLife(): void
+}
+
+export function createReporting(options: ReportingOptions): Reporting {
+  const { placements, batches, shards, ask, reconnect, onOtherLife } = options
+  /** The holds that this process follows, by site: since PostgreSQL reported them, no batch of their shard was under way. */
+  const confirmed = new Map<string, string>()
+  let reportedAt: string | undefined
+  let reporting: Promise<boolean> | undefined
+
+  async function reportOnce(): Promise<boolean> {
+    try {
+      const own = { id: placements.id, host: hostname(), shards, holds: [...confirmed.values()], since: reportedAt }
+      const { placements: changed, asOf, life } = await ask((postgres) => reportCollector(postgres, own))
+      if (life !== placements.life) await beginLife(life)
+      placements.take([...changed, ...(await heldNow(changed))])
+      for (const [siteId, hold] of confirmed)
+        if (!placements.held().some((held) => held.siteId === siteId && held.hold === hold)) confirmed.delete(siteId)
+      reportedAt = asOf
+      return true
+    } catch {
+      reconnect() // the delivery of notes reports that PostgreSQL is down
+      return false
+    }
+  }
+
+  /** The sites of the spool may be elsewhere, and what was sent may be gone. */
+  async function beginLife(life: string): Promise<void> {
+    const isNew = placements.life === undefined
+    if (!isNew) onOtherLife()
+    const all = isNew ? [] : await ask((postgres) => placementsOf(postgres, batches.siteIds()))
+    if (!isNew) batches.forgetPlans()
+    placements.beginLife(life, all)
+  }
+
+  /** A restored PostgreSQL does not report the end of a hold that it never knew. So whoever holds back events asks for each site. */
+  async function heldNow(changed: readonly Placement[]): Promise<Placement[]> {
+    const held = placements.held().filter(({ siteId }) => !changed.some((one) => one.siteId === siteId))
+    if (held.length === 0) return []
+    const siteIds = held.map(({ siteId }) => siteId)
+    const current = await ask((postgres) => placementsOf(postgres, siteIds))
+    return held.map(
+      ({ siteId, shard }) => current.find((one) => one.siteId === siteId) ?? { siteId, shard, hold: null },
+    )
+  }
+
+  function report(): Promise<boolean> {
+    reporting ??= reportOnce().finally(() => {
+      reporting = undefined
+    })
+    return reporting
+  }
+
+  return {
+    report,
+    confirmHolds(shard) {
+      const unconfirmed = placements.held(shard).filter(({ siteId, hold }) => confirmed.get(siteId) !== hold)
+      if (unconfirmed.length === 0 || !batches.isIdle(shard)) return
+      for (const { siteId, hold } of unconfirmed) confirmed.set(siteId, hold)
+      void report()
+    },
+    idle: async () => reporting,
+  }
+}
