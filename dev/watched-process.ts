@@ -7,7 +7,7 @@ import { join } from 'node:path'
 
 /** Editors write several files at once, and some files twice. */
 const settleMs = 100
-const longestStopMs = 10_000
+const maxStopMs = 10_000
 
 export interface WatchedProcess {
   /** Stops the process gracefully and ends the watching. */
@@ -58,7 +58,7 @@ async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   const ended = once(child, 'exit')
   child.kill('SIGTERM') // after Ctrl-C it has already had a SIGINT, and a second one would kill it
-  const tooSlow = setTimeout(() => child.kill('SIGKILL'), longestStopMs)
+  const tooSlow = setTimeout(() => child.kill('SIGKILL'), maxStopMs)
   await ended
   clearTimeout(tooSlow)
 }

@@ -54,7 +54,7 @@ process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'footfall-compile-cache')
 const atOnce = Math.min(8, 2 + availableParallelism())
 
 /** A test that needs longer says so. In full, some work for many minutes. */
-const longestTestMs = process.env.FOOTFALL_FULL ? 3_600_000 : 120_000
+const maxTestMs = process.env.FOOTFALL_FULL ? 3_600_000 : 120_000
 
 /** How many of the slowest files the result names. */
 const shown = 8
@@ -133,7 +133,7 @@ async function run(
     `--test-reporter=${new URL('support/summary.ts', import.meta.url).href}`,
     `--test-reporter-destination=${list}`,
   ]
-  const options = ['--test', `--test-concurrency=${atOnce}`, `--test-timeout=${longestTestMs}`, ...reporters]
+  const options = ['--test', `--test-concurrency=${atOnce}`, `--test-timeout=${maxTestMs}`, ...reporters]
   if (stores) options.push('--test-force-exit') // a connection that is still open must not hold up the run
   const runner = spawn(process.execPath, [...options, ...some], {
     stdio: ['inherit', untilFailure ? 'pipe' : 'inherit', 'inherit'],

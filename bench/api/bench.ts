@@ -28,7 +28,7 @@ const values = readOptions('api', {
 })
 
 const targets = { memory: 2.5, redis: 5, added: 0.5, ratio: 1.25 }
-const mostRounds = 120
+const maxRounds = 120
 
 const startedAt = performance.now()
 const say = (text: string): void =>
@@ -41,8 +41,8 @@ async function clearAway(): Promise<void> {
 }
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void giveUp(signal))
 process.on('uncaughtException', (error) => void giveUp(`${error.stack}`))
-const longestMs = 180_000 + values.seconds * 2_000 + values.each * 500
-setTimeout(() => void giveUp(`not finished in ${longestMs / 1000} s`), longestMs).unref()
+const timeoutMs = 180_000 + values.seconds * 2_000 + values.each * 500
+setTimeout(() => void giveUp(`not finished in ${timeoutMs / 1000} s`), timeoutMs).unref()
 
 async function giveUp(why: string): Promise<never> {
   await clearAway()
@@ -92,7 +92,7 @@ try {
     const redisServer = await startOwnRedis()
     endings.push(() => redisServer.remove())
     const apis = { memory, redis: await startApi(redisServer.url) }
-    const keys = await Promise.all(Array.from({ length: mostRounds }, makeKey))
+    const keys = await Promise.all(Array.from({ length: maxRounds }, makeKey))
     cpu = await measureCpu({ apis, keys, rounds: values.rounds, seconds: values.seconds, say })
   }
   let latencies: Record<Against, LatencyResult> | undefined

@@ -38,7 +38,7 @@ export interface LatencyOptions {
   asked: readonly Asked[]
   /** No round begins after this time. A round that takes longer is stopped once each query has run. */
   seconds: number
-  mostRounds: number
+  maxRounds: number
   say: (text: string) => void
 }
 
@@ -47,7 +47,7 @@ const select1: Statement = { text: 'SELECT 1', parameters: {} }
 export async function measureLatency(
   options: LatencyOptions,
 ): Promise<{ floor: Spread; cells: Cell[]; rounds: number }> {
-  const { clickhouse, asked, seconds, mostRounds, say } = options
+  const { clickhouse, asked, seconds, maxRounds, say } = options
   const random = seeded('scale')
   const until = performance.now() + seconds * 1_000
   const floor: number[] = []
@@ -55,7 +55,7 @@ export async function measureLatency(
   const costs = new Map<Asked, Pick<Cell, 'rows' | 'bytes' | 'memory' | 'failed'>>()
   const isOver = () => performance.now() > until
   let rounds = 0
-  for (; rounds <= mostRounds && (rounds < 2 || !isOver()); rounds++) {
+  for (; rounds <= maxRounds && (rounds < 2 || !isOver()); rounds++) {
     for (const one of random.sample(asked, asked.length)) {
       if (isOver() && (times.get(one)?.length ?? 0) > 0) continue
       const { milliseconds, ...cost } = await ask(clickhouse, one)

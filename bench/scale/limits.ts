@@ -14,8 +14,8 @@ import { excluded, filtersOf, reportNames } from './queries.ts'
 import type { BenchSite } from './sites.ts'
 import type { World } from './world.ts'
 
-const mostSeconds = 2
-const mostMemory = 1024 ** 3
+const maxSeconds = 2
+const maxMemory = 1024 ** 3
 
 export interface LimitsResult {
   asked: number
@@ -37,7 +37,7 @@ export interface LimitsOptions {
 
 export async function measureLimits({ world, site, rollupVersions, seconds }: LimitsOptions): Promise<LimitsResult> {
   const clickhouse = openByHttp(world.clickhouseUrl, {
-    settings: { max_execution_time: mostSeconds, max_memory_usage: mostMemory },
+    settings: { max_execution_time: maxSeconds, max_memory_usage: maxMemory },
   })
   const until = performance.now() + seconds * 1_000
   const lastDay = world.now.toPlainDate()

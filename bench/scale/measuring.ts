@@ -62,7 +62,7 @@ export async function measure(
       values: benchQuery.site === whale ? values : {},
     }),
   )
-  const latency = await measureLatency({ clickhouse, asked, seconds: isShort ? 15 : 180, mostRounds: 40, say })
+  const latency = await measureLatency({ clickhouse, asked, seconds: isShort ? 15 : 180, maxRounds: 40, say })
   const tiny = latency.cells.filter(({ site }) => site === tinySite.name)
 
   const patient = openByHttp(world.clickhouseUrl, { settings: { max_execution_time: 90, max_memory_usage: 0 } })

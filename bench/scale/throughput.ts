@@ -40,7 +40,7 @@ export type ThroughputResult = Record<WindowWord, Throughput>
 const range = '30d'
 /** Bare statements do not queue: with all clients at once ClickHouse may need more than its two seconds. */
 const patient = { max_execution_time: 30 }
-const mostRequestsAKey = 4_500 // of 5,000 per hour
+const maxRequestsAKey = 4_500 // of 5,000 per hour
 
 export async function measureThroughput(options: ThroughputOptions): Promise<ThroughputResult> {
   const { world, say } = options
@@ -158,7 +158,7 @@ interface Load {
   least: number
 }
 
-const longestMs = 30_000
+const timeoutMs = 30_000
 
 /** Every client has its own connection and sends the next request right after a response. */
 async function perSecond({ clients, seconds, least }: Load, open: () => Promise<Worker>): Promise<number> {
@@ -168,7 +168,7 @@ async function perSecond({ clients, seconds, least }: Load, open: () => Promise<
   const until = began + seconds * 1_000
   await Promise.all(
     workers.map(async ({ work }) => {
-      while (performance.now() < until || (next < least && performance.now() < began + longestMs)) {
+      while (performance.now() < until || (next < least && performance.now() < began + timeoutMs)) {
         await work(next++)
         done++
       }
@@ -190,7 +190,7 @@ function keyChain({ postgres, accountId }: World): KeyChain {
   let used = 0
   return {
     next() {
-      if (used % (inTurn * mostRequestsAKey) === 0) {
+      if (used % (inTurn * maxRequestsAKey) === 0) {
         keys = Array.from({ length: inTurn }, async () => {
           const { text } = await createKey(postgres, keySecrets, { accountId, name: 'Bench' })
           return text

@@ -151,8 +151,8 @@ async function clear(clickhouse: ClickHouse, table: Sql, sites: readonly BenchSi
 }
 
 /** Waits until merges are done, or for the given time: most tables are at rest, and the figures should be those. */
-export async function settle({ clickhouse }: World, mostSeconds: number): Promise<void> {
-  const until = Date.now() + mostSeconds * 1_000
+export async function settle({ clickhouse }: World, maxSeconds: number): Promise<void> {
+  const until = Date.now() + maxSeconds * 1_000
   for (let quiet = 0; quiet < 3 && Date.now() < until; ) {
     const [row] = await clickhouse.rows<{ merges: number }>(sql`SELECT count() AS merges FROM system.merges`)
     quiet = row?.merges === 0 ? quiet + 1 : 0

@@ -20,8 +20,8 @@ const eventsEach = 3_000
 const days = 60
 const questionsAtOnce = 8
 /** Rows read and CPU, compared with one shard. Merges leave parts of other sizes, so that a query reads a granule more or less. */
-const mostRows = 1.05
-const mostCpu = 1.1
+const maxRows = 1.05
+const maxCpu = 1.1
 const now = Date.parse('2026-11-15T12:00:00Z')
 
 const say = (text: string): void => void process.stderr.write(`${text}\n`)
@@ -64,14 +64,14 @@ try {
   const [one, ...more] = measured as [(typeof measured)[number], ...typeof measured]
   const ok = more.every(
     ({ cpuMsPerAnswer, rowsPerAnswer }) =>
-      (rowsPerAnswer ?? 0) <= mostRows * (one.rowsPerAnswer ?? 0) &&
-      cpuMsPerAnswer.p10 <= mostCpu * one.cpuMsPerAnswer.p10,
+      (rowsPerAnswer ?? 0) <= maxRows * (one.rowsPerAnswer ?? 0) &&
+      cpuMsPerAnswer.p10 <= maxCpu * one.cpuMsPerAnswer.p10,
   )
   const cores = availableParallelism()
   const note = `all servers share ${cores} cores: more servers cannot answer more here`
   for (const { cluster } of made) await cluster.close()
   console.log(
-    JSON.stringify({ bench: 'shards', sites: ids.length, note, measured, mostRows, mostCpu, ...since(machine), ok }),
+    JSON.stringify({ bench: 'shards', sites: ids.length, note, measured, maxRows, maxCpu, ...since(machine), ok }),
   )
   process.exitCode = ok ? 0 : 1
 } finally {

@@ -52,7 +52,7 @@ export async function demoExamples(): Promise<Record<string, unknown>> {
     data: await readSitesOverview(clickhouse, [site]),
     meta: {
       range: example.range,
-      limit: sitesParameters.limit.usual,
+      limit: sitesParameters.limit.default,
       next_cursor: null,
       generated_at: generatedAt,
     },

@@ -26,7 +26,7 @@ const goodbyeMs = 250
 /** When polling finds a change, its notification gets this long to arrive. */
 const noticeMs = 100
 const standardUnconfirmedMs = 15 * minuteMs
-const mostEntries = 100_000
+const maxEntries = 100_000
 
 /** The subject of entries that a new site may change: domains without a site, and the sites of an account. */
 const anySite = 'any site'
@@ -114,7 +114,7 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
   function cached(name: string): Entry | undefined {
     const entry = entries.get(name)
     if (!entry || now() - Math.max(entry.loadedAt, confirmedAt) >= unconfirmedMs) return undefined
-    if (entries.size > mostEntries / 2) {
+    if (entries.size > maxEntries / 2) {
       entries.delete(name) // move it to the end: the first entry of a Map is the least recently used
       entries.set(name, entry)
     }
@@ -150,7 +150,7 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
       const names = namesOf.get(subject) ?? new Set()
       namesOf.set(subject, names.add(name))
     }
-    if (entries.size > mostEntries) drop(entries.keys().next().value as string)
+    if (entries.size > maxEntries) drop(entries.keys().next().value as string)
   }
 
   async function poll(): Promise<void> {

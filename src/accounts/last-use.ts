@@ -14,13 +14,13 @@ export interface LastUse {
  * Keys per statement. A statement with 20,000 keys took longer than the 200 ms that PostgreSQL gives a request's statement, so nothing
  * was ever written.
  */
-const mostAtOnce = 500
+const maxAtOnce = 500
 const goodbyeMs = 1_000
 
 /** Retention of hourly request counts. The page of keys shows a day of them. */
 const kept = '3 days'
 /** Old hours that one statement deletes, within the same 200 ms. */
-const mostDeletedAtOnce = 5_000
+const maxDeletedAtOnce = 5_000
 
 /** Requests of one key in one hour that are not written yet. */
 interface Use {
@@ -51,8 +51,8 @@ export function recordLastUse(postgres: Postgres, everyMs = minuteMs, clock: () 
 
   async function write(): Promise<void> {
     const all = [...earlier, ...current.values()]
-    for (let from = 0; from < all.length; from += mostAtOnce) {
-      const some = all.slice(from, from + mostAtOnce).map((use) => ({ use, written: use.requests }))
+    for (let from = 0; from < all.length; from += maxAtOnce) {
+      const some = all.slice(from, from + maxAtOnce).map((use) => ({ use, written: use.requests }))
       await add(
         postgres,
         some.map(({ use }) => use),
@@ -112,7 +112,7 @@ function add(postgres: Postgres, uses: readonly Use[]) {
 
 const deleteOld = (postgres: Postgres) => postgres`
   DELETE FROM key_usage WHERE (key_id, hour) IN (
-    SELECT key_id, hour FROM key_usage WHERE hour < now() - ${kept}::text::interval LIMIT ${mostDeletedAtOnce})`
+    SELECT key_id, hour FROM key_usage WHERE hour < now() - ${kept}::text::interval LIMIT ${maxDeletedAtOnce})`
 
 /** The requests of some keys in each of the last hours, the running hour last. Keys without requests are missing. */
 export async function readUsage(

@@ -2,7 +2,7 @@
 import { asciiOf, isSiteHost, maxHostname } from '../hostnames.ts'
 import { type CountryCode, countryNames, isCountryCode } from '../traffic/country.ts'
 
-const mostHostnames = 100
+const maxHostnames = 100
 /** The console has pages of its own at `/sites/…`. */
 const reserved = ['new']
 
@@ -30,9 +30,9 @@ export function hostnamesOf(given: readonly string[]): string[] {
       'Enter the host of its pages, such as example.com.',
     )
   }
-  if (hostnames.length > mostHostnames) {
+  if (hostnames.length > maxHostnames) {
     throw new InvalidSetting(
-      `These are ${hostnames.length} host names; a site has at most ${mostHostnames}.`,
+      `These are ${hostnames.length} host names; a site has at most ${maxHostnames}.`,
       'Allow all subdomains instead of listing them.',
     )
   }
@@ -49,10 +49,10 @@ export function timeZoneOf(given: string): string {
 }
 
 export function countriesOf(given: readonly string[]): CountryCode[] {
-  const mostCountries = Object.keys(countryNames).length
-  if (given.length > mostCountries) {
+  const maxCountries = Object.keys(countryNames).length
+  if (given.length > maxCountries) {
     throw new InvalidSetting(
-      `These are ${given.length} countries, and there are only ${mostCountries}.`,
+      `These are ${given.length} countries, and there are only ${maxCountries}.`,
       'Name each country once.',
     )
   }
@@ -82,7 +82,7 @@ function hostnameOf(given: string): string {
   throw new InvalidSetting(`${quoted(given)} is not a domain.`, domainAdvice)
 }
 
-const longestQuoted = 60
+const maxQuotedLength = 60
 
 /** Messages quote what was entered, shortened. */
-const quoted = (text: string): string => (text.length <= longestQuoted ? text : `${text.slice(0, longestQuoted)}…`)
+const quoted = (text: string): string => (text.length <= maxQuotedLength ? text : `${text.slice(0, maxQuotedLength)}…`)

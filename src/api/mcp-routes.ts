@@ -19,7 +19,7 @@ export interface McpRouteServices extends StatsRouteServices {
 }
 
 /** The longest useful call has less than 4 kB. */
-const mostBodyBytes = 65_536
+const maxBodyBytes = 65_536
 
 /** The headers that the protocol reads. No other header gets through, so no answer depends on a cookie. */
 const protocolHeaders = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name']
@@ -30,12 +30,12 @@ export function mcpRoutes(app: FastifyInstance, services: McpRouteServices): voi
     request.key = await identify(request, services)
   })
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: mostBodyBytes }, (_request, body, done) =>
+  app.addContentTypeParser('*', { parseAs: 'string', bodyLimit: maxBodyBytes }, (_request, body, done) =>
     done(null, body),
   )
   app.setErrorHandler((error: Error & { code?: string; statusCode?: number }, _request, reply) => {
     if (!error.code?.startsWith('FST_ERR_CTP_')) throw error
-    return refuseMessage(reply, error.statusCode ?? 400, `${error.message}: at most ${mostBodyBytes} bytes of JSON.`)
+    return refuseMessage(reply, error.statusCode ?? 400, `${error.message}: at most ${maxBodyBytes} bytes of JSON.`)
   })
   app.post(mcpPath, async (request, reply) => {
     const text = typeof request.body === 'string' ? request.body : ''

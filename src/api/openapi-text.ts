@@ -105,8 +105,8 @@ export const parameterDocs: readonly ParameterDoc[] = [
     schema: {
       type: 'integer',
       minimum: 1,
-      maximum: sitesParameters.limit.most,
-      default: sitesParameters.limit.usual,
+      maximum: sitesParameters.limit.max,
+      default: sitesParameters.limit.default,
     },
   },
   {

@@ -21,12 +21,12 @@ import { type Limiter, memoryLimiter, redisLimiter } from './rate-limit.ts'
 /** How long a scrape of the metrics waits for the ledger. */
 const lagMs = 250
 /** Together with the 3 s of DRAIN_SECONDS, less than the 10 s after which containers are killed. */
-const longestDrainMs = 6_000
+const maxDrainMs = 6_000
 
 // When file descriptors run out, the server refuses a new connection at once instead of letting it wait without an answer. We keep some
 // for the stores, the log and the metrics. We read the limit before any connection is open, because the report resolves the host names
 // of all open connections.
-const mostConnections = Math.max(mostFiles() - 100, 10)
+const maxConnections = Math.max(maxFiles() - 100, 10)
 
 export interface RunningApi {
   /** Reports at /readyz that it is ending, keeps answering for some seconds, stops accepting, finishes running requests, closes everything. */
@@ -84,7 +84,7 @@ export async function openApi(config: Config, log: Logger, sharedPort?: SharedPo
   })
   opened.defer(() => api.close())
   const { app } = api
-  app.server.maxConnections = mostConnections
+  app.server.maxConnections = maxConnections
   const metricsPlace = {
     host: config.METRICS_HOST,
     port: config.METRICS_PORT,
@@ -99,8 +99,8 @@ export async function openApi(config: Config, log: Logger, sharedPort?: SharedPo
     limiter,
     registry: metrics.registry,
     async listen() {
-      const place = { host: config.HOST, port: config.PORT }
-      const listening = app.listen(place).catch(cannotListen({ ...place, settings: ['HOST', 'PORT'] }))
+      const wanted = { host: config.HOST, port: config.PORT }
+      const listening = app.listen(wanted).catch(cannotListen({ ...wanted, settings: ['HOST', 'PORT'] }))
       const address = await listening.catch(async (error) => {
         await running.disposeAsync()
         throw error
@@ -117,7 +117,7 @@ export async function openApi(config: Config, log: Logger, sharedPort?: SharedPo
       isEnding = true
       stopped ??= drain(app.server, {
         seconds: drainSeconds,
-        longestMs: longestDrainMs,
+        timeoutMs: maxDrainMs,
         close: () => app.close(),
       }).then(() => running.disposeAsync())
       return stopped
@@ -125,7 +125,7 @@ export async function openApi(config: Config, log: Logger, sharedPort?: SharedPo
   }
 }
 
-function mostFiles(): number {
+function maxFiles(): number {
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files: { soft: number | 'unlimited' } } }
   return Number(userLimits?.open_files.soft) || 65_536
 }

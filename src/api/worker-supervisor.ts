@@ -7,7 +7,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 
 const askEveryMs = 1_000
-const longestSilenceMs = 5_000
+const maxSilenceMs = 5_000
 /** A process that ends sooner is replaced only after this pause; otherwise a process that fails at once would restart in a tight loop. */
 const shortLifeMs = 1_000
 
@@ -21,13 +21,13 @@ export function superviseProcesses({ API_PROCESSES, METRICS_PORT }: Config, log:
   let stopping = false
   let hasStarted = false
 
-  function start(place: number): void {
+  function start(index: number): void {
     const bornAt = performance.now()
     // Each process serves its own metrics: the first on METRICS_PORT, the others on the ports after it.
-    const worker = cluster.fork({ METRICS_PORT: String(METRICS_PORT + place) })
+    const worker = cluster.fork({ METRICS_PORT: String(METRICS_PORT + index) })
     // A process is asked only once it listens, because starting may take long.
     worker.on('listening', ({ port }) => {
-      if (port === METRICS_PORT + place) return
+      if (port === METRICS_PORT + index) return
       lastSigns.set(worker, performance.now())
       if (!hasStarted) for (let other = 1; other < API_PROCESSES; other++) start(other)
       hasStarted = true
@@ -39,13 +39,13 @@ export function superviseProcesses({ API_PROCESSES, METRICS_PORT }: Config, log:
       if (!hasStarted && code === 1) process.exit(1) // it has logged the reason, and the next process would fail the same way
       log.error({ code, signal, pid: worker.process.pid }, 'an API process ended; starting another')
       if (performance.now() - bornAt < shortLifeMs) await sleep(shortLifeMs)
-      if (!stopping) start(place)
+      if (!stopping) start(index)
     })
   }
 
   const timer = setInterval(() => {
     for (const [worker, lastSign] of lastSigns) {
-      if (performance.now() - lastSign > longestSilenceMs) worker.process.kill('SIGKILL')
+      if (performance.now() - lastSign > maxSilenceMs) worker.process.kill('SIGKILL')
       else worker.send('alive?', () => {}) // a failed send counts as silence
     }
   }, askEveryMs)

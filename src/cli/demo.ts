@@ -95,10 +95,10 @@ async function weeklyViews(clickhouse: ClickHouse, siteId: string): Promise<numb
   return rows.map(({ views }) => views)
 }
 
-function numberOf(given: string, least: number, most: number, name: string): number {
+function numberOf(given: string, min: number, max: number, name: string): number {
   const number = Number(given.replaceAll('_', ''))
-  if (!Number.isSafeInteger(number) || number < least || number > most) {
-    throw new CommandError(`${name} cannot be ${given}.`, `Use a whole number from ${least} to ${most}.`)
+  if (!Number.isSafeInteger(number) || number < min || number > max) {
+    throw new CommandError(`${name} cannot be ${given}.`, `Use a whole number from ${min} to ${max}.`)
   }
   return number
 }

@@ -20,8 +20,8 @@ interface Finding {
   advice?: string
 }
 
-const mostSkewMs = 1_000
-const leastDaysOfDisk = 30
+const maxSkewMs = 1_000
+const minDaysOfDisk = 30
 /** Of deploy/clickhouse/replicated. */
 const replicaPath = '/clickhouse/tables/{shard}/{database}/{table}'
 
@@ -248,7 +248,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
         ms: time - clocks.own,
       })),
     ]
-    const off = skews.filter(({ ms }) => Math.abs(ms) > mostSkewMs)
+    const off = skews.filter(({ ms }) => Math.abs(ms) > maxSkewMs)
     return off.length === 0
       ? ok(`within ${Math.max(...skews.map(({ ms }) => Math.abs(Math.round(ms))))} ms of each other`)
       : {
@@ -273,7 +273,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
         ? `enough for about ${days.toLocaleString('en')} days at last week's ${size(daily)} per day`
         : 'no traffic last week'
     }`
-    return days < leastDaysOfDisk
+    return days < minDaysOfDisk
       ? { state: 'warning', found, advice: 'Give ClickHouse a larger disk, or set RETENTION_MONTHS.' }
       : ok(found)
   }),

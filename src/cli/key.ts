@@ -7,7 +7,7 @@ import { addKey, changeKeyExpiry, removeKey, replaceKey, switchKey } from '../us
 import { type Command, CommandError, type Context, type Output, positionals, text } from './command.ts'
 import { siteOf } from './site-reference.ts'
 
-const longestOverlapHours = 7 * 24
+const maxOverlapHours = 7 * 24
 
 const create: Command = {
   summary: 'Create an API key for a site, or for a whole account',
@@ -93,13 +93,13 @@ const rotate: Command = {
   summary: 'Replace a key by a new one for the same site or account; the old key keeps working for some hours',
   usage: '<key-id> [--overlap <hours>]',
   options: { overlap: { type: 'string' } },
-  optionHelp: { overlap: `hours that the old key keeps working, 0 to ${longestOverlapHours}; the default is 24` },
+  optionHelp: { overlap: `hours that the old key keeps working, 0 to ${maxOverlapHours}; the default is 24` },
   async run(input, context) {
     const { postgres, config } = context
     const [reference] = positionals(input, ['key-id']) as [string]
     const hours = Number(text(input, 'overlap') ?? 24)
-    if (!(hours >= 0 && hours <= longestOverlapHours)) {
-      throw new CommandError('That overlap is not possible.', `--overlap takes 0 to ${longestOverlapHours} hours.`)
+    if (!(hours >= 0 && hours <= maxOverlapHours)) {
+      throw new CommandError('That overlap is not possible.', `--overlap takes 0 to ${maxOverlapHours} hours.`)
     }
     const old = await keyOf(context, reference)
     const oldExpiresAt = new Date(Date.now() + hours * hourMs)

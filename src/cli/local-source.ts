@@ -12,11 +12,11 @@ import { CommandError } from './command.ts'
 import type { SiteOverview, SitesSource } from './sites-source.ts'
 
 /** Longer than any query may take, with the wait for its turn. */
-const longestMs = 10_000 * deadlineFactor
+const timeoutMs = 10_000 * deadlineFactor
 const queueKey = 'command line'
 
 const until = (signal?: AbortSignal): AbortSignal =>
-  AbortSignal.any([AbortSignal.timeout(longestMs), ...(signal ? [signal] : [])])
+  AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])])
 
 /**
  * All answers of one source are of the same moment, so that they agree (decision D-183): the sites are read once, and every query has
@@ -42,7 +42,7 @@ export function localSource({ postgres, cluster }: AllStores, now: number): Site
       const all = await allSites()
       const sites: SiteOverview[] = []
       const warnings = new Set<string>()
-      const atOnce = sitesParameters.limit.most
+      const atOnce = sitesParameters.limit.max
       for (let first = 0; first < all.length; first += atOnce) {
         const some = { sites: all.slice(first, first + atOnce), parameters: { ...parameters, limit: atOnce }, queueKey }
         const result = await stats.readSites({ report: sitesOverview, ...some }, until(signal))

@@ -12,7 +12,7 @@ export interface RemoteKey {
 }
 
 /** More than the five seconds that a server takes at most. */
-const longestMs = 15_000
+const timeoutMs = 15_000
 
 /** Every value is optional: anything can answer at an address. */
 interface Answer {
@@ -31,7 +31,7 @@ export function remoteSource(address: string, key: RemoteKey): SitesSource {
   const base = baseOf(address)
 
   async function get(path: string, fields: [string, string][], signal?: AbortSignal): Promise<Answer> {
-    const until = AbortSignal.any([AbortSignal.timeout(longestMs), ...(signal ? [signal] : [])])
+    const until = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])])
     const query = new URLSearchParams(fields).toString()
     const headers = { Authorization: `Bearer ${key.text}`, Accept: 'application/json' }
     try {
@@ -157,7 +157,7 @@ function untilText(seconds: number): string {
 
 function unreachable(base: string, error: Error): CommandError {
   const { message } = error.cause instanceof Error ? error.cause : error
-  const why = error.name === 'TimeoutError' ? `no answer within ${longestMs / 1000} s` : message
+  const why = error.name === 'TimeoutError' ? `no answer within ${timeoutMs / 1000} s` : message
   return new CommandError(
     `${new URL(base).host} cannot be reached (${printable(why)}).`,
     'Check --url, the network, and that the server runs.',

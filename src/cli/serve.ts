@@ -5,7 +5,7 @@ import { Unavailable } from '../stores/breaker.ts'
 import { isOutage } from '../stores/postgres.ts'
 import { type Command, type Context, positionals } from './command.ts'
 
-const longestPauseMs = 2_000
+const maxPauseMs = 2_000
 
 export const serve: Command = {
   summary: 'Run all of Footfall on one port: console, API, collector and tracker, and the rollups',
@@ -36,7 +36,7 @@ export const serve: Command = {
 /** Waits for a store that is down (decision D-135). Any other failure of a migration needs a person. */
 async function migratePatiently(context: Context, log: Logger, signal: AbortSignal): Promise<void> {
   let missing: string | undefined
-  for (let pauseMs = 100; !signal.aborted; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+  for (let pauseMs = 100; !signal.aborted; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
     try {
       await migrate(context, { leftOut: (err) => log.warn({ err }, 'a ClickHouse is left out of migrations') })
       if (missing) log.info(`${missing} answers; both databases are up to date`)

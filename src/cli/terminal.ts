@@ -68,11 +68,11 @@ export function createTerminal(stream: NodeJS.WriteStream, environment: NodeJS.P
 const gap = 2
 
 /** Shrinks the widest column until the table fits, but never below its heading or 8 characters. */
-function fit(wanted: readonly number[], least: readonly number[], width: number): number[] {
+function fit(wanted: readonly number[], minWidths: readonly number[], width: number): number[] {
   const widths = [...wanted]
   const total = () => widths.reduce((sum, one) => sum + one, 0) + gap * (widths.length - 1)
   while (total() > width) {
-    const shrinkable = widths.map((one, column) => (one > Math.max(8, least[column] as number) ? one : 0))
+    const shrinkable = widths.map((one, column) => (one > Math.max(8, minWidths[column] as number) ? one : 0))
     const widest = shrinkable.indexOf(Math.max(...shrinkable))
     if (shrinkable[widest] === 0) break
     widths[widest] = (widths[widest] as number) - 1

@@ -23,7 +23,7 @@ const catchUpMs = 2_000
 const returnMs = 300
 const everyMs = 1_000
 /** A replica that is further behind is not read while another one is not. */
-const mostLagSeconds = 10
+const maxLagSeconds = 10
 
 export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaReads {
   const home = 0
@@ -102,7 +102,7 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
     looking = true
     try {
       if (current !== home) await returnHome()
-      else if ((await lagOf(replicas[home] as ClickHouse).catch(away)) > mostLagSeconds) await moveOn(home)
+      else if ((await lagOf(replicas[home] as ClickHouse).catch(away)) > maxLagSeconds) await moveOn(home)
     } catch {
       // As it is: queries find out themselves what does not work.
     } finally {
@@ -112,7 +112,7 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
 
   async function returnHome(): Promise<void> {
     await catchUpWith(home, catchUpMs) // meanwhile, queries read the other
-    if ((await lagOf(replicas[home] as ClickHouse)) > mostLagSeconds || moving) return
+    if ((await lagOf(replicas[home] as ClickHouse)) > maxLagSeconds || moving) return
     const from = current as number
     moving = (async () => {
       // An answer that is on its way may be newer than the first replica.

@@ -33,15 +33,15 @@ import { openSpool } from './spool/spool.ts'
 /** How long a known site stays usable without PostgreSQL: refusing its visitors helps nobody. */
 const siteUnconfirmedMs = dayMs
 /** How long a start waits for the sessions in ClickHouse. Sessions that arrive later are used from then on. */
-const longestReadMs = 500
-const longestDrainMs = 5_000
+const maxReadMs = 500
+const maxDrainMs = 5_000
 /** More than normal traffic needs: a connection is kept for 15 s after its last request. */
-const mostConnections = 4_000
+const maxConnections = 4_000
 /**
  * All bodies together, each from its first byte until its response. V8 frees them late: in a flood the process has 340 MB, and had 413 MB
  * with twice this budget.
  */
-const mostBodyBytes = 16 * 1024 * 1024
+const maxBodyBytes = 16 * 1024 * 1024
 
 type ValueLimits = Pick<ValueLimiterOptions, 'limits' | 'limitedFrom'>
 
@@ -85,7 +85,7 @@ export async function startCollector(
     stop(drainSeconds) {
       collector.end()
       const close = () => new Promise((resolve) => server.close(resolve))
-      stopped ??= drain(server, { seconds: drainSeconds, longestMs: longestDrainMs, close }).then(() =>
+      stopped ??= drain(server, { seconds: drainSeconds, timeoutMs: maxDrainMs, close }).then(() =>
         running.disposeAsync(),
       )
       return stopped
@@ -150,7 +150,7 @@ export async function openCollector(
   opened.defer(() => shipper?.stop()) // runs after the spool is closed, so that the shipper ships all of it
   const spool = await openSpool({
     folder: config.SPOOL_FOLDER,
-    mostBytes: config.SPOOL_MAX_BYTES,
+    maxBytes: config.SPOOL_MAX_BYTES,
     onChange: watch('Spool'),
     onStored: metrics.stored,
     onMeasured: metrics.spoolMeasured,
@@ -179,7 +179,7 @@ export async function openCollector(
         log.warn({ err: error }, 'Running sessions could not be read; sessions that are not in the spool start again'),
       ),
     )
-    await Promise.race([Promise.all(reading), pause(longestReadMs)])
+    await Promise.race([Promise.all(reading), pause(maxReadMs)])
     readSpooledSessions(config.SPOOL_FOLDER, memory, Date.now())
   }
 
@@ -193,8 +193,8 @@ export async function openCollector(
     isTrusted,
   })
   const connections = createConnections({
-    most: mostConnections,
-    mostPerAddress: config.CONNECTIONS_PER_ADDRESS,
+    max: maxConnections,
+    maxPerAddress: config.CONNECTIONS_PER_ADDRESS,
     keyOf(remoteAddress) {
       const address = clientAddress(remoteAddress, undefined)
       return isTrusted(address) ? undefined : networkKey(address)
@@ -212,7 +212,7 @@ export async function openCollector(
     now: Date.now,
     limits: eventLimits,
     connections,
-    bodies: createBodies(mostBodyBytes, createWorkQueue()),
+    bodies: createBodies(maxBodyBytes, createWorkQueue()),
     clientAddress,
     log,
     onAccepted: metrics.accepted,

@@ -38,9 +38,9 @@ import { admitLink } from './sharing/link-gate.ts'
 import { createLinkLimits } from './sharing/link-limits.ts'
 import { browserName } from './sign-in/browser-name.ts'
 
-const mostFormBytes = 64 * 1024
+const maxFormBytes = 64 * 1024
 /** Longer than anything takes unless a store hangs: the driver of PostgreSQL waits for it without end. */
-const longestAnswerMs = 12_000 * deadlineFactor
+const maxAnswerMs = 12_000 * deadlineFactor
 /** A full queue of passwords is worked off in four seconds. */
 const busySeconds = 5
 
@@ -82,7 +82,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...given }: Co
   const overHttps = services.publicUrl.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}
   const app = Fastify({
     logger: false,
-    bodyLimit: mostFormBytes,
+    bodyLimit: maxFormBytes,
     exposeHeadRoutes: true,
     routerOptions: { maxParamLength: maxHostname },
     forceCloseConnections: 'idle',
@@ -243,7 +243,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...given }: Co
 async function inTime<Value>(work: Promise<Value>): Promise<Value> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Refusal('late')), longestAnswerMs)
+    timer = setTimeout(() => reject(new Refusal('late')), maxAnswerMs)
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }

@@ -23,7 +23,7 @@ import { buildConsole } from './app.ts'
 import type { SingleSignOn } from './route.ts'
 import { createProvider } from './sign-in/provider.ts'
 
-const longestDrainMs = 6_000
+const maxDrainMs = 6_000
 
 /** What the console uses together with the API of the same process: a change takes effect there at once, and they share cache and queue. */
 export interface SharedServices {
@@ -87,7 +87,7 @@ export async function startConsole(config: Config, log: Logger): Promise<Running
     await directory.close()
     await Promise.all([postgres.close(), cluster.close(), redis?.close()])
   }
-  const place = { host: config.CONSOLE_HOST, port: config.CONSOLE_PORT }
+  const wanted = { host: config.CONSOLE_HOST, port: config.CONSOLE_PORT }
   const metricsPlace = {
     host: config.METRICS_HOST,
     port: config.CONSOLE_METRICS_PORT,
@@ -95,7 +95,7 @@ export async function startConsole(config: Config, log: Logger): Promise<Running
   } as const
   const start = async (): Promise<string> => {
     closeMetrics = await serveMetrics(registry, metricsPlace)
-    return app.listen(place).catch(cannotListen({ ...place, settings: ['CONSOLE_HOST', 'CONSOLE_PORT'] }))
+    return app.listen(wanted).catch(cannotListen({ ...wanted, settings: ['CONSOLE_HOST', 'CONSOLE_PORT'] }))
   }
   const address = await start().catch(async (error) => {
     await closeAll()
@@ -107,7 +107,7 @@ export async function startConsole(config: Config, log: Logger): Promise<Running
   return {
     async stop(drainSeconds) {
       isEnding = true
-      await drain(app.server, { seconds: drainSeconds, longestMs: longestDrainMs, close: () => app.close() })
+      await drain(app.server, { seconds: drainSeconds, timeoutMs: maxDrainMs, close: () => app.close() })
       await closeAll()
     },
   }

@@ -34,12 +34,11 @@ export interface DemoSummary {
 /** Fills a site with believable traffic. It adds to existing events: erase the site first to start over. */
 export async function generateDemo(options: DemoOptions): Promise<DemoSummary> {
   const { clickhouse, siteId, zone, events, seed, until, onProgress, signal } = options
-  for (const [name, value, least] of [
+  for (const [name, value, min] of [
     ['events', events, 1],
     ['seed', seed, 0],
   ] as const) {
-    if (!Number.isSafeInteger(value) || value < least)
-      throw new RangeError(`${name} must be an integer of at least ${least}`)
+    if (!Number.isSafeInteger(value) || value < min) throw new RangeError(`${name} must be an integer of at min ${min}`)
   }
   const tables = tablesOf({ ...shapeOf(events), ...options.shape })
   const sessions = Math.max(1, Math.round(events / eventsPerSession))
@@ -64,11 +63,11 @@ const settings = { max_insert_threads: '2', wait_end_of_query: 1 } as const
 // Large enough to make the fixed cost of a statement negligible, small enough for progress and for memory.
 const steps = 10
 const fewestSessions = 20_000
-const mostSessions = 500_000
+const maxSessions = 500_000
 
 /** Sessions are numbered across days, so a chunk may end in the middle of a day. */
 function* chunksOf(days: readonly PlannedDay[], total: number): Generator<Chunk> {
-  const size = Math.min(mostSessions, Math.max(fewestSessions, Math.ceil(total / steps)))
+  const size = Math.min(maxSessions, Math.max(fewestSessions, Math.ceil(total / steps)))
   for (let firstSession = 0; firstSession < total; firstSession += size) {
     const sessions = Math.min(size, total - firstSession)
     yield {

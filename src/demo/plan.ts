@@ -48,8 +48,8 @@ const sessionsPerVisitor = 1.15
 
 /** A second visit is three hours away from the first, which may last two, so a shorter day has no second visits. */
 export const apartMs = 3 * hourMs
-export const longestMs = 2 * hourMs
-const shortestForTwoMs = 2 * apartMs + longestMs
+export const maxSessionMs = 2 * hourMs
+const shortestForTwoMs = 2 * apartMs + maxSessionMs
 
 const weekdays = [1, 1.07, 1.06, 1.02, 0.9, 0.6, 0.64]
 const nothing: Push = { share: 0, source: 1, page: 1 }

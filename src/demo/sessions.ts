@@ -4,7 +4,7 @@ import { dayMs } from '../durations.ts'
 import { type Sql, sql, text, texts, uint, uints } from '../stores/clickhouse-sql.ts'
 import { indexOf, longTailed, pick, stepwise, uniform } from './draws.ts'
 import { tailHostTable } from './pages.ts'
-import { apartMs, longestMs, type PlannedDay } from './plan.ts'
+import { apartMs, maxSessionMs, type PlannedDay } from './plan.ts'
 import { type DayKind, momentSteps, moments } from './rhythm.ts'
 import { pageOf, type Tables } from './shape.ts'
 import { longTail } from './words.ts'
@@ -24,7 +24,7 @@ export interface SessionOptions {
 // Half of the sessions have one page. The others have two, and then, again and again, two out of three have one more.
 const onePagePercent = 50
 const oneMoreOfThree = 2
-const mostPages = 20
+const maxPages = 20
 /** The percentage of sessions that have custom events, by number of pages. */
 const customPercent = { onePage: 3, morePages: 10 }
 /** Of twenty sessions with custom events, five have a second one, and one of these five has a third. */
@@ -35,7 +35,7 @@ const thirdOfTwenty = 1
 export const eventsPerSession = (() => {
   const onePage = onePagePercent / 100
   const oneMore = oneMoreOfThree / 3
-  const further = (oneMore * (1 - oneMore ** (mostPages - 2))) / (1 - oneMore)
+  const further = (oneMore * (1 - oneMore ** (maxPages - 2))) / (1 - oneMore)
   const pageviews = onePage + (1 - onePage) * (2 + further)
   const customs = (onePage * customPercent.onePage + (1 - onePage) * customPercent.morePages) / 100
   return pageviews + customs * (1 + (secondOfTwenty + thirdOfTwenty) / 20)
@@ -67,16 +67,16 @@ export function sessionRows({ seed, salt, tables, firstSession, sessions, days }
       sql`toInt64(${ofDay(({ limitMs }) => limitMs)}) AS day_limit`,
       sql`${ofDay(({ kind }) => Number(kind === 'weekend'))} = 1 AS weekend`,
       sql`${ofDay(({ visitors }) => visitors)} AS visitors`,
-      sql`session - ${ofDay((day) => day.firstSession)} AS place`,
+      sql`session - ${ofDay((day) => day.firstSession)} AS index_of_day`,
       sql`${ofSession('push')} % 1000 < ${ofDay(({ push }) => Math.round(push.share * 1_000))} AS pushed`,
       // The golden ratio instead of a hash spreads the lengths of sessions evenly, so that even a few sessions have the planned sum.
       sql`${uniform(sql`(session * 11400714819323198485 + cityHash64(${uint(seed)}))`)} AS depth`,
     ],
     [
       // Every visitor comes once before any visitor comes twice.
-      sql`place >= visitors AS returns`,
-      sql`if(place >= visitors, place - visitors, place) AS visitor`,
-      sql`if(depth < ${onePage}, 1, least(${uint(mostPages)}, 2 + ${further})) AS pageviews`,
+      sql`index_of_day >= visitors AS returns`,
+      sql`if(index_of_day >= visitors, index_of_day - visitors, index_of_day) AS visitor`,
+      sql`if(depth < ${onePage}, 1, least(${uint(maxPages)}, 2 + ${further})) AS pageviews`,
       sql`if(pushed, ${ofDay(({ push }) => push.source)}, ${pick(ofSession('source'), sources.map(weightOf))}) AS source`,
       sql`${pick(ofSession('goal'), customEvents.map(weightOf))} AS goal`,
     ],
@@ -98,7 +98,7 @@ export function sessionRows({ seed, salt, tables, firstSession, sessions, days }
       sql`cityHash64(${uint(salt)}, session, 'session') AS session_id`,
       sql`multiIf(
         NOT returns, first_start,
-        room > ${uint(longestMs)}, first_start + ${uint(apartMs)} + ${within(ofSession('later'), sql`room`)},
+        room > ${uint(maxSessionMs)}, first_start + ${uint(apartMs)} + ${within(ofSession('later'), sql`room`)},
         first_start - ${uint(apartMs)} - ${within(ofSession('earlier'), sql`first_start - ${uint(apartMs)}`)}
       ) AS session_start`,
       sql`if(has_custom, 1 + (of_twenty < ${uint(secondOfTwenty)}) + (of_twenty < ${uint(thirdOfTwenty)}), 0) AS customs`,

@@ -57,10 +57,10 @@ export interface Tables {
 }
 
 /** More pages would repeat the names of customers (pages.ts). */
-const mostPages = 20_000
+const maxPages = 20_000
 
 export function tablesOf(shape: Shape): Tables {
-  const pages = Math.min(mostPages, Math.max(mainPages.length + 20, shape.paths))
+  const pages = Math.min(maxPages, Math.max(mainPages.length + 20, shape.paths))
   const utmSources = distinct(sources.map(([, , , utmSource]) => utmSource)).slice(0, shape.utmSources)
   const kept = sources.filter(([, , , utmSource]) => utmSource === '' || utmSources.includes(utmSource))
   const knownHosts = distinct(kept.map(([, , referrer]) => referrer)).length

@@ -2,7 +2,7 @@
 import { date, type Sql, sql, text, texts, uint } from '../stores/clickhouse-sql.ts'
 import { longTailed, pick, stepwise, uniform } from './draws.ts'
 import { type PageOptions, pageTable } from './pages.ts'
-import { longestMs, type PlannedDay } from './plan.ts'
+import { maxSessionMs, type PlannedDay } from './plan.ts'
 import { sessionRows } from './sessions.ts'
 import type { Tables } from './shape.ts'
 
@@ -80,7 +80,7 @@ const events = (sessions: Sql): Sql => sql`(
         [sql`arrayCumSum(arrayMap(nth -> if(nth = 0, session_start, ${gap(sql`nth`)}), positions)) AS moments`],
       )}
       ARRAY JOIN positions AS position, moments AS moment
-      WHERE moment < day_limit AND moment < session_start + ${uint(longestMs)}
+      WHERE moment < day_limit AND moment < session_start + ${uint(maxSessionMs)}
     )`
 
 /** Milliseconds between two events of a session: about seventy seconds on average, often a few seconds, always less than half an hour. */

@@ -3,13 +3,13 @@ import { hourSeconds } from '../durations.ts'
 
 const whole = new Intl.NumberFormat('en')
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
-const mostWhole = 999_999
+const maxWhole = 999_999
 
 /** All digits. */
 export const inFull = (count: number): string => whole.format(count)
 
 /** All digits up to a million, then `1.23M`; the full number is shown on hover. */
-export const countText = (count: number): string => (count > mostWhole ? short : whole).format(count)
+export const countText = (count: number): string => (count > maxWhole ? short : whole).format(count)
 
 /** On the axis of a chart, where there is little room. */
 export const axisText = (count: number): string => (count >= 10_000 ? short : whole).format(count)

@@ -3,11 +3,11 @@ import { clockTime, dayAndMonth, shortMonth } from './formats.ts'
 
 /** From 0 to a round number that is not below the largest, in at most five equal steps of whole numbers. */
 export function countTicks(largest: number): number[] {
-  const least = Math.max(1, largest) / 5
-  const power = 10 ** Math.floor(Math.log10(least))
+  const minStep = Math.max(1, largest) / 5
+  const power = 10 ** Math.floor(Math.log10(minStep))
   const step = Math.max(
     1,
-    [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((one) => one >= least && isWhole(one)) ?? 1,
+    [1, 2, 2.5, 5, 10].map((factor) => factor * power).find((one) => one >= minStep && isWhole(one)) ?? 1,
   )
   const ticks = [0]
   while ((ticks.at(-1) as number) < Math.max(1, largest)) ticks.push((ticks.at(-1) as number) + step)
@@ -41,10 +41,10 @@ function thinned(candidates: readonly Candidate[], points: number): TimeTick[] {
 function everyNth(candidates: readonly Candidate[], points: number, width: number): Candidate[] {
   const longest = Math.max(0, ...candidates.map(({ text }) => text.length))
   // Half of one label, and all of the next: the last one may end at its point (chart.ts).
-  const least = (1.5 * longest * characterPx * (points - 1)) / width
+  const minStep = (1.5 * longest * characterPx * (points - 1)) / width
   for (let step = 1; ; step++) {
     const kept = candidates.filter((_, nth) => nth % step === 0)
-    if (kept.every(({ index }, nth) => nth === 0 || index - (kept[nth - 1] as Candidate).index >= least)) return kept
+    if (kept.every(({ index }, nth) => nth === 0 || index - (kept[nth - 1] as Candidate).index >= minStep)) return kept
   }
 }
 

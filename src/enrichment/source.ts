@@ -13,7 +13,7 @@ export interface Source {
   clickId: 'gclid' | 'msclkid' | ''
 }
 
-const longestTag = 255
+const maxTagLength = 255
 
 export type OwnHosts = Pick<Site, 'hostnames' | 'allowSubdomains'>
 
@@ -49,7 +49,7 @@ function tag(tags: URLSearchParams, ...names: readonly string[]): string {
 
 /** Removes what a filter cannot match: control characters, and all beyond 255 characters. Blanks alone count as no value. */
 function cleanTag(value: string): string {
-  const printable = value.replace(/\p{Cc}/gu, '').slice(0, longestTag)
+  const printable = value.replace(/\p{Cc}/gu, '').slice(0, maxTagLength)
   // The cut may have split a surrogate pair.
   return printable.trim() === '' ? '' : printable.replace(/[\uD800-\uDBFF]$/, '').toWellFormed()
 }

@@ -2,7 +2,7 @@
 
 import type { Countries } from '../enrichment/country.ts'
 import { deviceOf } from '../enrichment/device.ts'
-import { cleanTitle, longestName, longestUrl, readPageUrl } from '../enrichment/page.ts'
+import { cleanTitle, maxNameLength, maxUrlLength, readPageUrl } from '../enrichment/page.ts'
 import { type CountryCode, isCountryCode } from '../traffic/country.ts'
 import { type Device, devices } from '../traffic/device.ts'
 import { pageview } from '../traffic/event.ts'
@@ -54,7 +54,7 @@ export function readHit(
   for (const name of fields.keys()) if (!knownFields.has(name)) throw new Error(`has an unknown field, ${name}`)
   const field = (name: FieldName): string => fields.get(name) ?? ''
   const name = field('name') || pageview
-  if (name.length > longestName) throw new Error(`has a name of more than ${longestName} characters`)
+  if (name.length > maxNameLength) throw new Error(`has a name of more than ${maxNameLength} characters`)
   if (field('visitor') === '' && field('ip') === '') throw new Error('has neither a visitor nor an ip')
   return {
     line,
@@ -62,7 +62,7 @@ export function readHit(
     name,
     url: urlOf(field),
     title: cleanTitle(field('title')),
-    referrer: field('referrer').slice(0, longestUrl),
+    referrer: field('referrer').slice(0, maxUrlLength),
     country: countryOf(field('country'), field('ip'), countries),
     device: deviceNamed(field('device')) ?? deviceOf(field('user_agent')),
     visitor: field('visitor') || field('ip'),

@@ -65,7 +65,7 @@ const whyNoSalt = ({ isOld }: Job): string =>
       : 'Its import was not finished when the backup was made that this installation was restored from.'
   } The events imported so far stay; the rest can only be imported into another site.`
 
-const mostFaults = 10
+const maxFaults = 10
 /** ClickHouse writes this many rows as one block. */
 const batchEvents = 10_000
 
@@ -118,7 +118,7 @@ async function checkFile(file: ImportFile, context: ImportContext, onBytes: (byt
     if (hit instanceof LineFault) faults.push(hit.message)
     else if (hit.time < previous.time) faults.push(`Line ${hit.line}: is earlier than line ${previous.line}`)
     else previous = hit
-    if (faults.length >= mostFaults) break
+    if (faults.length >= maxFaults) break
     if (hit instanceof LineFault) continue
     if (isProgram(hit)) bots++
     else events++

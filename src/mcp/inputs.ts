@@ -59,7 +59,7 @@ export function checkInput(schema: TSchema, value: unknown): void {
   throw new ApiError('invalid_parameter', messages.join(' '))
 }
 
-const mostNamed = 20
+const maxNamed = 20
 
 /** The site that an input names. A site of somebody else and one that does not exist are the same. */
 export async function findSite(reference: string | undefined, { source, signal }: Call): Promise<SourceSite> {
@@ -77,7 +77,7 @@ export async function findSite(reference: string | undefined, { source, signal }
 }
 
 function listed(sites: readonly SourceSite[]): string {
-  const names = sites.slice(0, mostNamed).map(({ domain }) => domain)
+  const names = sites.slice(0, maxNamed).map(({ domain }) => domain)
   const rest = sites.length - names.length
   return rest > 0 ? `${names.join(', ')} and ${rest} more, which the tool sites lists` : names.join(', ')
 }

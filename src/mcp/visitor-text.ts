@@ -5,14 +5,14 @@
 const invisible = /[\p{Cc}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Zl}\p{Zp}]/gu
 
 /** A path may have 2,000 characters; a hundred of them would fill the context of an assistant. */
-const mostCharacters = 300
+const maxCharacters = 300
 
 /** Text that visitors sent (paths, titles, referrers, event names, UTM sources), as an assistant may read it (decision D-199). */
 export function visitorText(text: string): string {
   const visible = text.toWellFormed().replace(invisible, '')
-  if (visible.length <= mostCharacters) return visible
+  if (visible.length <= maxCharacters) return visible
   const characters = [...visible]
-  return characters.length <= mostCharacters ? visible : `${characters.slice(0, mostCharacters - 1).join('')}…`
+  return characters.length <= maxCharacters ? visible : `${characters.slice(0, maxCharacters - 1).join('')}…`
 }
 
 /** Goes with every answer that contains such text. */

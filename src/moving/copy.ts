@@ -60,9 +60,9 @@ export interface CopyOptions {
 }
 
 /** Rows in one INSERT. Ten million events of 60 bytes each: a copy that is interrupted repeats a minute of work. */
-const mostRows = 10_000_000
+const maxRows = 10_000_000
 /** ClickHouse accepts 128 kB per parameter. */
-const mostSlices = 5_000
+const maxSlices = 5_000
 
 /** Copies what differs, and returns the number of rows, or undefined if nothing differs. */
 export async function copyDifferences(options: CopyOptions): Promise<number | undefined> {
@@ -127,7 +127,7 @@ function chunksOf(slices: readonly Difference[]): Difference[][] {
   for (const slice of slices) {
     const chunk = chunks.at(-1)
     const isSame = chunk?.[0]?.first.slice(0, 7) === slice.first.slice(0, 7)
-    if (chunk && isSame && chunk.length < mostSlices && rows + slice.rows <= mostRows) chunk.push(slice)
+    if (chunk && isSame && chunk.length < maxSlices && rows + slice.rows <= maxRows) chunk.push(slice)
     else {
       chunks.push([slice])
       rows = 0

@@ -35,10 +35,10 @@ export interface MoveOptions {
 
 /** When this few rows are left, the rest is copied while new events are held back. */
 const fewRows = 500_000
-const mostRounds = 10
+const maxRounds = 10
 /** Collectors report every second. */
-const longestConfirmMs = minuteMs
-const longestCompareMs = 5 * minuteMs
+const maxConfirmMs = minuteMs
+const maxCompareMs = 5 * minuteMs
 const betweenRoundsMs = 200
 /** Every process that PostgreSQL reaches hears of a change within a second (accounts/directory.ts). */
 const surelyHeardMs = 3_000
@@ -49,7 +49,7 @@ export const moveSite = (stores: AllStores, options: MoveOptions): Promise<Refus
 
 async function moveWithLease({ postgres, cluster }: AllStores, options: MoveOptions): Promise<Refusal | 'moved'> {
   const { siteId, shard, onStep = () => {}, onProgress } = options
-  const { confirmMs = longestConfirmMs, compareMs = longestCompareMs, heardMs = surelyHeardMs } = options
+  const { confirmMs = maxConfirmMs, compareMs = maxCompareMs, heardMs = surelyHeardMs } = options
   const refusal = await beginMove(postgres, siteId, shard)
   if (refusal) return refusal
   const source = cluster.of({ shard: await shardOf(postgres, siteId) })
@@ -92,7 +92,7 @@ async function moveWithLease({ postgres, cluster }: AllStores, options: MoveOpti
 
 /** Most rows are copied while new ones arrive. Leaves out the events of this hour. */
 async function copyMost(copy: Parameters<typeof copyDifferences>[0]): Promise<void> {
-  for (let round = 0; round < mostRounds; round++) {
+  for (let round = 0; round < maxRounds; round++) {
     const before = Math.floor(Date.now() / hourMs) * hourMs
     const rows = await copyDifferences({ ...copy, before })
     if (rows === undefined || rows < fewRows) return
@@ -100,8 +100,8 @@ async function copyMost(copy: Parameters<typeof copyDifferences>[0]): Promise<vo
 }
 
 /** Statements that were running when the hold began may still write, so that it takes several rounds. */
-async function copyRest(copy: Parameters<typeof copyDifferences>[0], longestMs: number): Promise<void> {
-  const until = Date.now() + longestMs
+async function copyRest(copy: Parameters<typeof copyDifferences>[0], timeoutMs: number): Promise<void> {
+  const until = Date.now() + timeoutMs
   for (; Date.now() < until; await pause(betweenRoundsMs)) {
     if ((await copyDifferences(copy)) !== undefined) continue
     await refuseRunningUploads(copy.target, copy.siteId)
@@ -110,8 +110,8 @@ async function copyRest(copy: Parameters<typeof copyDifferences>[0], longestMs: 
   throw new CannotMove('The copy still differs from the site. Nothing was changed; repeat the command to continue.')
 }
 
-async function untilConfirmed(postgres: Postgres, hold: string, longestMs: number): Promise<void> {
-  const until = Date.now() + longestMs
+async function untilConfirmed(postgres: Postgres, hold: string, timeoutMs: number): Promise<void> {
+  const until = Date.now() + timeoutMs
   for (;;) {
     const missing = await collectorsWithout(postgres, hold)
     if (missing.length === 0) return

@@ -22,11 +22,11 @@ export const whileOnItsShard = <Result>(
 export const withoutWriters = <Result>(
   postgres: Postgres,
   siteId: string,
-  longestMs: number,
+  timeoutMs: number,
   work: () => Promise<Result>,
 ): Promise<Result> =>
   withConnection(postgres, async (connection) => {
-    const until = Date.now() + longestMs
+    const until = Date.now() + timeoutMs
     while (!(await tryToLock(connection, siteId))) {
       if (Date.now() > until)
         throw new CannotMove('A command writes traffic of the site. Repeat this one when it has ended.')

@@ -5,9 +5,9 @@ import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import zlib, { constants } from 'node:zlib'
 
-const leastBytes = 1_000
+const minBytes = 1_000
 /** A larger body goes to another thread: compressing it here would delay all other requests for longer than the handover takes. */
-const mostAtOnce = 64 * 1024
+const maxAtOnce = 64 * 1024
 
 const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
 const gzip = { level: 1 }
@@ -35,7 +35,7 @@ type Encoding = keyof typeof encodings
 
 /** The encoding for this body, chosen by the request's Accept-Encoding (RFC 9110, 12.5.3); undefined means no compression. */
 export const encodingOf = (accepted: string | undefined, body: string): Encoding | undefined =>
-  Buffer.byteLength(body) > leastBytes ? encodingOfLong(accepted) : undefined
+  Buffer.byteLength(body) > minBytes ? encodingOfLong(accepted) : undefined
 
 /** The encoding for a body of unknown length, which is taken for a long one. */
 export function encodingOfLong(accepted: string | undefined): Encoding | undefined {
@@ -53,7 +53,7 @@ function weightOf(item: string): [name: string, weight: number] {
 }
 
 export const compress = (body: string, encoding: Encoding): Buffer | Promise<Buffer> =>
-  encodings[encoding][body.length > mostAtOnce ? 'later' : 'now'](body)
+  encodings[encoding][body.length > maxAtOnce ? 'later' : 'now'](body)
 
 /** A body that is sent in pieces. Each piece is compressed and sent as soon as it is there. */
 export function compressPieces(pieces: AsyncIterable<string>, encoding: Encoding | undefined): Readable {

@@ -6,7 +6,7 @@ import { HintedError } from './error-hints.ts'
 /** Idle connections stay open this long, because a client may just be sending a request on one. */
 const graceMs = 1_000
 
-export interface Place {
+export interface ListenAddress {
   host: string
   port: number
   /** The configuration variables that set host and port. */
@@ -14,17 +14,17 @@ export interface Place {
 }
 
 /** Returns when the server listens; throws an error that names the setting to change. */
-export async function listen(server: Server, place: Place): Promise<void> {
+export async function listen(server: Server, address: ListenAddress): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   server.once('error', reject)
-  server.listen(place.port, place.host, resolve)
-  await promise.catch(cannotListen(place))
+  server.listen(address.port, address.host, resolve)
+  await promise.catch(cannotListen(address))
   server.off('error', reject)
 }
 
 /** Replaces the error of a failed `listen` by one with a hint. */
 export const cannotListen =
-  ({ host, port, settings: [hostSetting, portSetting] }: Place) =>
+  ({ host, port, settings: [hostSetting, portSetting] }: ListenAddress) =>
   (error: NodeJS.ErrnoException): never => {
     if (error.code === 'EADDRINUSE') {
       throw new HintedError(
@@ -48,17 +48,17 @@ export interface Draining {
   /** How long the server keeps accepting connections, so that load balancers see the 503 of /readyz before it refuses any. */
   seconds: number
   /** How long running requests may take after that. */
-  longestMs: number
+  timeoutMs: number
   close(): Promise<unknown>
 }
 
 /** Keeps answering for some seconds, then stops accepting connections and answers the requests that are running or arriving. */
-export async function drain(server: Server, { seconds, longestMs, close }: Draining): Promise<void> {
+export async function drain(server: Server, { seconds, timeoutMs, close }: Draining): Promise<void> {
   await sleep(seconds * 1000)
   const closeIdle = server.closeIdleConnections.bind(server)
   // Node would close idle connections at once and lose the requests that are just arriving on them.
   server.closeIdleConnections = () => void setTimeout(closeIdle, graceMs)
-  const tooSlow = setTimeout(() => server.closeAllConnections(), longestMs)
+  const tooSlow = setTimeout(() => server.closeAllConnections(), timeoutMs)
   await close()
   clearTimeout(tooSlow)
 }

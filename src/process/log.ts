@@ -2,7 +2,7 @@
 import { type Logger, pino } from 'pino'
 
 /** How much of the log may wait for a slow reader. */
-const mostBytes = 1024 * 1024
+const maxBytes = 1024 * 1024
 
 /** A full disk or a stuck reader loses log lines; it never delays a response. */
 export function createLog(level: string): Logger {
@@ -12,7 +12,7 @@ export function createLog(level: string): Logger {
     { level },
     {
       write(line) {
-        if (process.stdout.writableLength < mostBytes) process.stdout.write(shown(line))
+        if (process.stdout.writableLength < maxBytes) process.stdout.write(shown(line))
       },
     },
   )

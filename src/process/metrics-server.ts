@@ -1,11 +1,11 @@
 import { createServer } from 'node:http'
 import type { Registry } from 'prom-client'
-import { closeServer, listen, type Place } from './listening.ts'
+import { closeServer, type ListenAddress, listen } from './listening.ts'
 
 /** Shows the metrics of a process on a port of their own. Returns what closes it. */
 export async function serveMetrics(
   registry: Registry,
-  place: Place,
+  address: ListenAddress,
   onScrape: () => void = () => {},
 ): Promise<() => void> {
   const server = createServer(async (_request, response) => {
@@ -13,6 +13,6 @@ export async function serveMetrics(
     response.setHeader('Content-Type', registry.contentType)
     response.end(await registry.metrics())
   })
-  await listen(server, place)
+  await listen(server, address)
   return () => closeServer(server)
 }

@@ -16,7 +16,7 @@ interface ConnectionLimits {
 }
 
 /** Time limit for a request body. The share that reports its own requests has its own limit. */
-const longestBodyMs = 6_000
+const maxBodyMs = 6_000
 
 export interface SharedPort {
   /** The first share that answers a path gets its requests; the owner of the port gets the rest. */
@@ -53,7 +53,7 @@ function reportTo({ complete, answered }: ConnectionLimits, request: IncomingMes
 function boundBody(request: IncomingMessage): void {
   const { headers, socket } = request
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
-  const timer = setTimeout(() => request.complete || socket.destroy(), longestBodyMs).unref()
+  const timer = setTimeout(() => request.complete || socket.destroy(), maxBodyMs).unref()
   request.once('close', () => clearTimeout(timer))
 }
 

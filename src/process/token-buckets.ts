@@ -26,7 +26,7 @@ interface Bucket {
 }
 
 /** At most 20 MB, whatever is sent. */
-export const mostBuckets = 100_000
+export const maxBuckets = 100_000
 
 /**
  * A key that was not used while 100,000 others were is forgotten and starts with a full bucket. Only an attacker with 100,000 addresses
@@ -41,7 +41,7 @@ export function createBuckets<Key extends string | number>({
   const full = perSecond * burstSeconds
   const buckets = new LRUCache<Key, Bucket>({
     // Not `max`, which reserves the memory of all buckets at once: 1.6 MB and 10 ms for each limit, however few its keys.
-    maxSize: mostBuckets,
+    maxSize: maxBuckets,
     sizeCalculation: () => 1,
     memoMethod: () => ({ tokens: full, at: now() }),
   })

@@ -25,7 +25,7 @@ const todayRoundMs = 5_000
 const pause = '5 minutes'
 
 /** Sites with at least this many events in a year are rolled up. For others, reading a year of events takes no time (decision D-75). */
-const leastEvents = 50_000
+const minEvents = 50_000
 /** Sites that are visited with the same statements. */
 const sitesTogether = 500
 
@@ -33,7 +33,7 @@ export interface RoundOptions {
   now: number
   /** Rolls up this site, even if it is small or was rolled up a moment ago. Without it, every site that is due. */
   siteId?: string
-  least?: number
+  minYearEvents?: number
   signal?: AbortSignal
   onSite?: (domain: string) => Progress | undefined
   onError?: (error: Error, domain: string) => void
@@ -117,7 +117,7 @@ async function dueSites({ postgres, clickhouse }: Stores, { siteId, now }: Round
 async function rollUpMany(
   stores: Stores,
   due: readonly Candidate[],
-  { least = leastEvents, signal, onError }: RoundOptions,
+  { minYearEvents = minEvents, signal, onError }: RoundOptions,
   round: Round,
 ): Promise<Candidate[]> {
   const alone: Candidate[] = []
@@ -127,7 +127,7 @@ async function rollUpMany(
       const some = sites.slice(first, first + sitesTogether)
       const closed = (some[0] as Candidate).closed
       // A site that makes this fail must not hold up the others, so each is then tried alone.
-      const done = await rollUpTogether(stores, some, closed, least).catch(async (error: Error) => {
+      const done = await rollUpTogether(stores, some, closed, minYearEvents).catch(async (error: Error) => {
         onError?.(error, `${some.length} sites together`)
         return (await isIncomplete(stores.clickhouse)) ? undefined : new Map<string, number>()
       })
@@ -146,11 +146,12 @@ async function rollUpMany(
 async function rollUpAlone(
   stores: Stores,
   { id, domain, closed, hasRollups }: Candidate,
-  { siteId, least = leastEvents, onSite }: RoundOptions,
+  { siteId, minYearEvents = minEvents, onSite }: RoundOptions,
 ): Promise<number> {
   // Recorded before the days are read, so that an event that arrives late in the meantime sets it back again.
   await considerSites(stores.postgres, [id], closed)
-  const isWanted = siteId !== undefined || hasRollups || (await eventsOfAYear(stores.clickhouse, id, closed)) >= least
+  const isWanted =
+    siteId !== undefined || hasRollups || (await eventsOfAYear(stores.clickhouse, id, closed)) >= minYearEvents
   const days = isWanted ? await rollUpSite(stores, id, closed, onSite?.(domain)) : 0
   await finishSites(stores.postgres, [{ id, events: null }])
   return days

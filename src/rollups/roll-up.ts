@@ -15,11 +15,11 @@ import { monthStatements, rollupStatements } from './statements.ts'
  * Events per chunk. The processor's cache can hold their unique visitors: in chunks of 250,000 events an event took 11.4 us, in chunks
  * of 1.5 million 15.7 to 19.3 us. A day is never divided.
  */
-export const mostEvents = 250_000
+export const maxEvents = 250_000
 /** Below this number of events or rows, one statement per table rolls them up: two parts to merge instead of nine. */
 export const fewEvents = 500_000
 /** Rows of days that are summed up to months at once: five million take about 500 MB. */
-const mostRows = 5_000_000
+const maxRows = 5_000_000
 
 // A statement that outlives its process must end before its run is given up and its rows are deleted (runs.ts).
 export const settings = {
@@ -168,7 +168,7 @@ async function monthsTogether(
   for (const month of months) {
     const rows = rowsOf.get(month[0]) ?? 0
     let last = together.at(-1)
-    if (!last || last.rows + rows > mostRows) {
+    if (!last || last.rows + rows > maxRows) {
       last = { months: [], rows: 0 }
       together.push(last)
     }
@@ -191,7 +191,7 @@ export function chunksOf(ranges: readonly DayRange[], events: ReadonlyMap<string
       const day = new Date(time).toISOString().slice(0, 10)
       const count = events.get(day) ?? 0
       let chunk = chunks.at(-1)
-      if (!chunk || chunk.events + count > mostEvents) {
+      if (!chunk || chunk.events + count > maxEvents) {
         chunk = { days: [], events: 0 }
         chunks.push(chunk)
       }

@@ -150,15 +150,15 @@ export interface Leftover {
 export const claimLeftovers = (
   postgres: Postgres,
   shard: number,
-  most: number,
+  max: number,
   patience = stalestReader,
 ): Promise<Leftover[]> =>
   postgres<Leftover[]>`
     SELECT id::text, site_id AS "siteId", version, span, day_ranges(writes) AS ranges
-    FROM claim_leftovers(${shard}, ${patience}::text::interval, ${most})`
+    FROM claim_leftovers(${shard}, ${patience}::text::interval, ${max})`
 
 /** At most `most` leftovers of runs that were given up. Such a run can no longer commit, and no other run writes there. */
-export async function givenUp(postgres: Postgres, shard: number, most: number): Promise<Leftover[]> {
+export async function givenUp(postgres: Postgres, shard: number, max: number): Promise<Leftover[]> {
   await postgres`
     UPDATE rollup_runs SET state = 'given up', publishes = '{}'
     WHERE state IN ('writing', 'sweeping') AND alive_at < now() - ${givenUpAfter}::text::interval`
@@ -167,7 +167,7 @@ export async function givenUp(postgres: Postgres, shard: number, most: number): 
     FROM rollup_runs
     WHERE state = 'given up' AND site_id IN (SELECT sites.id FROM sites WHERE shard = ${shard})
       AND site_id NOT IN (SELECT moving.site_id FROM site_moves moving WHERE hold IS NOT NULL)
-    ORDER BY id LIMIT ${most}`
+    ORDER BY id LIMIT ${max}`
 }
 
 /** Call it after the rows of the leftover are deleted. */

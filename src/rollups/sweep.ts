@@ -10,7 +10,7 @@ import { noteInClickHouse } from './ledger.ts'
 import { claimLeftovers, givenUp, type Leftover, noteSwept, releaseRun, stalestReader } from './runs.ts'
 
 /** Leftovers per statement. */
-const mostSwept = 50
+const maxSwept = 50
 
 /** Returns the number of deleted leftovers. */
 export async function sweep(stores: Stores, patience?: string): Promise<number> {
@@ -29,11 +29,11 @@ export async function sweep(stores: Stores, patience?: string): Promise<number> 
   }
   await sweepEarlierEpochs(stores, patience)
   await sweepAll(
-    () => givenUp(postgres, clickhouse.shard, mostSwept),
+    () => givenUp(postgres, clickhouse.shard, maxSwept),
     (one) => noteSwept(postgres, one),
   )
   await sweepAll(
-    () => claimLeftovers(postgres, clickhouse.shard, mostSwept, patience),
+    () => claimLeftovers(postgres, clickhouse.shard, maxSwept, patience),
     (one) => releaseRun(postgres, one),
   )
   return swept

@@ -14,34 +14,34 @@ const busyDay = 50_000
 /** From one count to the next. Together with the time a count takes, answers stay at most a minute old (plan.ts). */
 const everyMs = 40_000
 /** A longer count would soon be too old to be read. */
-const longestMs = 30_000
+const timeoutMs = 30_000
 /** From one count to the next, a site rests this many times as long as the count took: on two threads, a tenth of a core per site. */
 const restPerCount = 10 * settings.max_threads
 
 export interface TodayOptions {
   now(): number
-  least?: number
+  minDayEvents?: number
   signal?: AbortSignal
   /** When each site may be counted again, because its last count took long. All rounds of a process share one map. */
   restUntil: Map<string, number>
   onError(error: Error, domain: string): void
   /** Monotonic, because the wall clock can jump. */
   clock?(): number
-  mostBytes?: number
+  maxBytes?: number
 }
 
 /** Counts today for every busy site of the shard that is due. Returns the number of sites. */
 export async function rollUpTodayOfBusySites(stores: Stores, options: TodayOptions): Promise<number> {
-  const { now, least = busyDay, signal, restUntil, onError, clock = () => performance.now(), mostBytes } = options
+  const { now, minDayEvents = busyDay, signal, restUntil, onError, clock = () => performance.now(), maxBytes } = options
   let rolledUp = 0
-  const due = await busySites(stores, now(), least)
+  const due = await busySites(stores, now(), minDayEvents)
   if (due.length > 0 && (await isIncomplete(stores.clickhouse))) return 0 // the round of closed days reports it
   for (const { id, domain, time_zone, last_day_events } of due) {
     if (signal?.aborted) break
     if (now() < (restUntil.get(id) ?? 0)) continue
     const begun = clock()
     try {
-      await rollUpToday(stores, id, time_zone, now(), { atOnce: last_day_events < fewEvents, mostBytes })
+      await rollUpToday(stores, id, time_zone, now(), { atOnce: last_day_events < fewEvents, maxBytes })
       rolledUp++
     } catch (error) {
       onError(error as Error, domain) // queries read events in the meantime
@@ -53,7 +53,7 @@ export async function rollUpTodayOfBusySites(stores: Stores, options: TodayOptio
 }
 
 /** The memory limit of a count in ClickHouse: 160,000 ordinary events take 154 MB, a million 547 MB. */
-const mostBytesOfCount = 1_000_000_000
+const maxBytesOfCount = 1_000_000_000
 
 /** Counts one site's days from the first open day through today, and the parts of days that they are compared with. */
 export async function rollUpToday(
@@ -61,12 +61,12 @@ export async function rollUpToday(
   siteId: string,
   zone: string,
   asOf: number,
-  { atOnce = true, mostBytes = mostBytesOfCount }: { atOnce?: boolean; mostBytes?: number | undefined } = {},
+  { atOnce = true, maxBytes = maxBytesOfCount }: { atOnce?: boolean; maxBytes?: number | undefined } = {},
 ): Promise<void> {
-  const deadline = performance.now() + longestMs
+  const deadline = performance.now() + timeoutMs
   const bounds = () => ({
     ...settings,
-    max_memory_usage: `${mostBytes}`,
+    max_memory_usage: `${maxBytes}`,
     max_execution_time: Math.max(1, Math.ceil((deadline - performance.now()) / 1000)),
   })
   const days: DayRange = [dayAfter(lastClosedDay(zone, asOf)), dayOf(zone, asOf)]
@@ -100,9 +100,9 @@ function partsOf(zone: string, asOf: number, versions: readonly RollupVersion[])
 const busySites = (
   { postgres, clickhouse }: Stores,
   now: number,
-  least: number,
+  minDayEvents: number,
 ): Promise<{ id: string; domain: string; time_zone: string; last_day_events: number }[]> => postgres`
   SELECT id, domain, sites.time_zone, last_day_events
   FROM sites JOIN rollup_state state ON state.site_id = id LEFT JOIN today_coverage ON today_coverage.site_id = id
-  WHERE shard = ${clickhouse.shard} AND last_day_events >= ${least} AND (as_of IS NULL OR as_of <= to_timestamp(${now - everyMs} / 1000.0) OR today_coverage.time_zone <> sites.time_zone)
+  WHERE shard = ${clickhouse.shard} AND last_day_events >= ${minDayEvents} AND (as_of IS NULL OR as_of <= to_timestamp(${now - everyMs} / 1000.0) OR today_coverage.time_zone <> sites.time_zone)
   ORDER BY as_of NULLS FIRST`

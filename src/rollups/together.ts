@@ -8,7 +8,7 @@ import { date, sql, texts } from '../stores/clickhouse-sql.ts'
 import { onDays } from '../traffic/conditions.ts'
 import { retainedFrom } from './coverage.ts'
 import { noteInClickHouse } from './ledger.ts'
-import { mostEvents, rollUpMonths, settings } from './roll-up.ts'
+import { maxEvents, rollUpMonths, settings } from './roll-up.ts'
 import {
   areAlive,
   beginRuns,
@@ -21,7 +21,7 @@ import {
 import { rollupStatements } from './statements.ts'
 
 /** A site with more events on the missing days is rolled up alone: its own work outweighs what it would share. */
-const mostEventsOfSite = 20_000
+const maxEventsOfSite = 20_000
 
 export interface DueSite {
   id: string
@@ -36,7 +36,7 @@ export async function rollUpTogether(
   stores: Stores,
   sites: readonly DueSite[],
   closed: string,
-  least: number,
+  minYearEvents: number,
 ): Promise<Map<string, number>> {
   const { postgres, clickhouse } = stores
   // Recorded before the days are read, so that an event that arrives late in the meantime sets it back again.
@@ -48,7 +48,7 @@ export async function rollUpTogether(
   const traffic = await trafficOf(clickhouse, sites, closed, await retainedFrom(postgres))
   const wanted = sites.flatMap(({ id, hasRollups }) => {
     const found = traffic.get(id)
-    return found && (hasRollups || found.year >= least) ? [{ id, first: firstOfMonth(found.first) }] : []
+    return found && (hasRollups || found.year >= minYearEvents) ? [{ id, first: firstOfMonth(found.first) }] : []
   })
   const missing = await daysOfSitesToRollUp(postgres, wanted, closed)
   const done = new Map(sites.filter(({ id }) => !missing.has(id)).map(({ id }) => [id, 0]))
@@ -119,8 +119,8 @@ function batchesOf(ids: readonly string[], events: ReadonlyMap<string, Events>):
   let sum = Number.POSITIVE_INFINITY
   for (const id of ids) {
     const own = events.get(id)?.all ?? 0
-    if (own > mostEventsOfSite) continue
-    if (sum + own > mostEvents) {
+    if (own > maxEventsOfSite) continue
+    if (sum + own > maxEvents) {
       batches.push([])
       sum = 0
     }

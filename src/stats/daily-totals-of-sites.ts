@@ -20,9 +20,9 @@ const periodNames = ['current', 'previous'] as const
  * or excluded countries are 70 kB, and 200 sites usually have fewer than 2,400. Days that are read from events take time: a site without
  * rollups has up to 137 events a day (decision D-75), and a statement has two seconds.
  */
-const standardMost = { values: 3_000, rawDays: 20_000 }
+const defaultMax = { values: 3_000, rawDays: 20_000 }
 /** Two years. Earlier days of such a site are rolled up or empty. */
-const mostRawDaysOfSite = 800
+const maxRawDaysOfSite = 800
 
 /**
  * The rows of a statement over the relation (site_id, period, day, views, visitors, sessions, bounces, duration in milliseconds). It must
@@ -33,10 +33,10 @@ export async function readOfSites<Row>(
   queries: readonly StatsQuery[],
   statement: (dailyTotals: Sql) => Sql,
   signal?: AbortSignal,
-  most = standardMost,
+  max = defaultMax,
 ): Promise<Row[]> {
   const rows: Row[][] = []
-  for (const share of sharesOf(queries, most)) {
+  for (const share of sharesOf(queries, max)) {
     // The parts of the relation run at the same time.
     const over = sql`${statement(dailyTotalsOfSites(share))} SETTINGS max_threads = 2`
     rows.push(await clickhouse.rows<Row>(over, signal))
@@ -44,11 +44,11 @@ export async function readOfSites<Row>(
   return rows.flat()
 }
 
-function sharesOf(queries: readonly StatsQuery[], most: typeof standardMost): StatsQuery[][] {
+function sharesOf(queries: readonly StatsQuery[], max: typeof defaultMax): StatsQuery[][] {
   const shares: StatsQuery[][] = []
   let left = 0
   for (const query of queries) {
-    const part = partOf(query, most)
+    const part = partOf(query, max)
     if (shares.length === 0 || part > left) {
       shares.push([])
       left = 1
@@ -60,7 +60,7 @@ function sharesOf(queries: readonly StatsQuery[], most: typeof standardMost): St
 }
 
 /** Which part of a statement the site takes: of its parameters, and of its time. */
-function partOf(query: StatsQuery, { values, rawDays }: typeof standardMost): number {
+function partOf(query: StatsQuery, { values, rawDays }: typeof defaultMax): number {
   const raw = Object.values(query.plans).flatMap((plan) => plan.raw)
   const stored = Object.values(query.plans).flatMap(({ rolledUp, today }) =>
     [...rolledUp, ...today].flatMap((segment) => segment.days),
@@ -68,7 +68,7 @@ function partOf(query: StatsQuery, { values, rawDays }: typeof standardMost): nu
   const ranges = raw.length + stored.length * groupingSetsOf(query).length
   return (
     (ranges + query.excludedCountries.length) / values +
-    Math.min(countDays(subtract(raw, [])), mostRawDaysOfSite) / rawDays
+    Math.min(countDays(subtract(raw, [])), maxRawDaysOfSite) / rawDays
   )
 }
 

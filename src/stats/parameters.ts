@@ -27,16 +27,16 @@ export type ParameterName = (typeof parameterNames)[number] | 'cursor'
 /** What an endpoint accepts. It checks every parameter, also those without effect (decision D-49). */
 export interface Accepted {
   names: readonly ParameterName[]
-  limit: { usual: number; most: number }
+  limit: { default: number; max: number }
 }
 
-const reportParameters: Accepted = { names: parameterNames, limit: { usual: 10, most: 100 } }
+const reportParameters: Accepted = { names: parameterNames, limit: { default: 10, max: 100 } }
 
 /** A page of 200 sites costs little more than a page of ten (decision D-191). */
-export const sitesParameters: Accepted = { names: [...parameterNames, 'cursor'], limit: { usual: 200, most: 200 } }
+export const sitesParameters: Accepted = { names: [...parameterNames, 'cursor'], limit: { default: 200, max: 200 } }
 
 const unsupported = ['browser', 'os', 'channel']
-const mostParameters = 32
+const maxParameters = 32
 
 export interface ReadParameters extends StatsParameters {
   /** From the cursor: the domain after which the page begins. */
@@ -46,11 +46,11 @@ export interface ReadParameters extends StatsParameters {
 export function readParameters(query: QueryString, accepted = reportParameters): ReadParameters {
   refuseUnsupportedFilters(query)
   refuseVariants(query, accepted.names)
-  if (query.size > mostParameters) {
-    throw new ApiError('invalid_parameter', `At most ${mostParameters} parameters may be sent.`)
+  if (query.size > maxParameters) {
+    throw new ApiError('invalid_parameter', `At max ${maxParameters} parameters may be sent.`)
   }
   const range = one(query, 'range', readRange) ?? '30d'
-  const limit = one(query, 'limit', (text) => readLimit(text, accepted.limit.most)) ?? accepted.limit.usual
+  const limit = one(query, 'limit', (text) => readLimit(text, accepted.limit.max)) ?? accepted.limit.default
   const country = one(query, 'country', readCountry)
   const device = one(query, 'device', readDevice)
   const hostname = one(query, 'hostname', readHostname)
@@ -147,9 +147,9 @@ function readRange(text: string): RangeName {
   return text as RangeName
 }
 
-function readLimit(text: string, most: number): number {
-  if (!/^[1-9][0-9]{0,2}$/.test(text) || Number(text) > most) {
-    throw new ApiError('invalid_parameter', `limit must be a whole number from 1 to ${most}.`)
+function readLimit(text: string, max: number): number {
+  if (!/^[1-9][0-9]{0,2}$/.test(text) || Number(text) > max) {
+    throw new ApiError('invalid_parameter', `limit must be a whole number from 1 to ${max}.`)
   }
   return Number(text)
 }
@@ -174,7 +174,7 @@ function readDevice(text: string) {
 }
 
 function readUtmSource(text: string): string {
-  if ([...text].length > 255) throw new ApiError('invalid_parameter', 'utm_source may have at most 255 characters.')
+  if ([...text].length > 255) throw new ApiError('invalid_parameter', 'utm_source may have at max 255 characters.')
   if (/\p{Cc}/u.test(text)) throw new ApiError('invalid_parameter', 'utm_source may not hold control characters.')
   return text
 }

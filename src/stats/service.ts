@@ -93,17 +93,17 @@ export interface ResponseCache<Response extends Cacheable> {
 }
 
 const freshMs = 5_000
-const longestMs = 10 * minuteMs
+const maxStaleMs = 10 * minuteMs
 /** Even without a cache, this much memory holds the last responses for an outage. */
-const leastBytes = 32 * 1024 * 1024
+const minBytes = 32 * 1024 * 1024
 
 /** With 0 bytes no response is fresh. */
-export function createResponseCache<Response extends Cacheable>(mostBytes: number): ResponseCache<Response> {
-  const maxSize = Math.max(mostBytes, leastBytes)
+export function createResponseCache<Response extends Cacheable>(maxBytes: number): ResponseCache<Response> {
+  const maxSize = Math.max(maxBytes, minBytes)
   const responses = new LRUCache<string, Response>({ maxSize, maxEntrySize: maxSize / 8, sizeCalculation: sizeOf })
 
   function inState(cacheKey: string, state: string): Response | undefined {
-    const response = mostBytes > 0 ? responses.get(cacheKey) : undefined
+    const response = maxBytes > 0 ? responses.get(cacheKey) : undefined
     return response?.state === state ? response : undefined
   }
 
@@ -125,7 +125,7 @@ export function createResponseCache<Response extends Cacheable>(mostBytes: numbe
     },
     last(cacheKey, now) {
       const response = responses.get(cacheKey)
-      return response && now - response.generatedAt <= longestMs ? response : undefined
+      return response && now - response.generatedAt <= maxStaleMs ? response : undefined
     },
   }
 }

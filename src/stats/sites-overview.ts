@@ -47,7 +47,7 @@ export async function readSitesOverview(
   clickhouse: ClickHouseReader,
   queries: readonly SiteQuery[],
   signal?: AbortSignal,
-  most?: Parameters<typeof readOfSites>[4],
+  max?: Parameters<typeof readOfSites>[4],
 ): Promise<SiteOverview[]> {
   const rows = await readOfSites<Totals & { site_id: string }>(
     clickhouse,
@@ -57,7 +57,7 @@ export async function readSitesOverview(
       FROM ${dailyTotals}
       GROUP BY site_id, period`,
     signal,
-    most,
+    max,
   )
   const bySite = Map.groupBy(rows, ({ site_id }) => site_id)
   return queries.map(({ siteId, domain, current }) => ({

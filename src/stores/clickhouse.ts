@@ -145,14 +145,14 @@ export function openClickHouse(
   const explain =
     log && explainTo(log, async (request) => (await reader.query({ ...request, format: 'JSONEachRow' })).json())
 
-  async function ask<Row>(request: QueryRequest, longestMs: number, given?: AbortSignal): Promise<Row[]> {
+  async function ask<Row>(request: QueryRequest, timeoutMs: number, given?: AbortSignal): Promise<Row[]> {
     const late = new AbortController()
     const signal = given ? AbortSignal.any([given, late.signal]) : late.signal
     const asked = reader.query({ ...request, format: 'JSONEachRow', abort_signal: signal })
     void explain?.(request, asked)
     const answer = asked.then((result) => readAll<Row>(result, signal))
     try {
-      return await within(longestMs, 'ClickHouse', answer, () => late.abort())
+      return await within(timeoutMs, 'ClickHouse', answer, () => late.abort())
     } catch (error) {
       throw given?.aborted ? new Aborted('The caller aborted the query', { cause: error }) : error
     }

@@ -16,9 +16,9 @@ type Work<Result> = (transaction: postgres.TransactionSql) => Promise<Result>
 
 type Options = postgres.Options<Record<string, postgres.PostgresType>>
 
-export function openPostgres(url: string, mostConnections = 10): Postgres {
+export function openPostgres(url: string, maxConnections = 10): Postgres {
   return connectPostgres(url, {
-    max: mostConnections,
+    max: maxConnections,
     connect_timeout: 5 * deadlineFactor,
     // Fast at first, to be back within a second of PostgreSQL; then rarely, so that the server does not lock us out.
     backoff: (attempt) => Math.min(0.1 * 2 ** attempt, 5),

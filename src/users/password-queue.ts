@@ -16,12 +16,12 @@ interface Waiting {
 type Lane = 'known' | 'unknown'
 
 /** After a hash nothing is hashed for as long as it took, but no longer than this: sign-ins at full speed leave cores and caches to others. */
-const mostRestMs = 50
+const maxRestMs = 50
 /** So that nobody fills the lane of the known alone. */
-const mostOfOne = 3
+const maxOfOne = 3
 
-/** `mostWaiting`: in each lane. */
-export function createPasswordQueue(mostWaiting: number): PasswordQueue {
+/** `maxWaiting`: in each lane. */
+export function createPasswordQueue(maxWaiting: number): PasswordQueue {
   const lanes: Record<Lane, Waiting[]> = { known: [], unknown: [] }
   let last: Lane = 'unknown'
   let isWorking = false
@@ -39,7 +39,7 @@ export function createPasswordQueue(mostWaiting: number): PasswordQueue {
       const began = performance.now()
       await waiting.run()
       const isAwaited = last === 'unknown' && lanes.known.length > 0
-      if (!isAwaited) await rest(Math.min(performance.now() - began, mostRestMs))
+      if (!isAwaited) await rest(Math.min(performance.now() - began, maxRestMs))
     }
     isWorking = false
   }
@@ -58,8 +58,7 @@ export function createPasswordQueue(mostWaiting: number): PasswordQueue {
   return <Value>(known: string | undefined, work: () => Promise<Value>) => {
     const lane = lanes[known === undefined ? 'unknown' : 'known']
     const own = known === undefined ? 0 : lane.filter((one) => one.known === known).length
-    if (lane.length >= mostWaiting || own >= mostOfOne)
-      return Promise.reject(new PasswordsBusy('Too many sign-ins wait'))
+    if (lane.length >= maxWaiting || own >= maxOfOne) return Promise.reject(new PasswordsBusy('Too many sign-ins wait'))
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
     lane.push({ known, run: () => work().then(resolve, reject) })
     if (!isWorking) void workOff()

@@ -5,9 +5,9 @@ import { MessageChannel, Worker } from 'node:worker_threads'
 import { createPasswordQueue } from './password-queue.ts'
 import type { PasswordJob } from './password-thread.ts'
 
-export const leastPasswordLength = 12
+export const minPasswordLength = 12
 /** Longer texts only cost time. */
-export const mostPasswordLength = 200
+export const maxPasswordLength = 200
 
 /** OWASP's parameters. */
 const defaultCost: Cost = { memoryKib: 19_456, passes: 2 }
@@ -29,8 +29,8 @@ export interface Passwords {
 }
 
 /** One hash takes 50 ms of a core and 19 MiB, on a thread with low priority (decision D-182). */
-export function createPasswords({ cost = defaultCost, mostWaiting = 40 } = {}): Passwords {
-  const inTurn = createPasswordQueue(mostWaiting)
+export function createPasswords({ cost = defaultCost, maxWaiting = 40 } = {}): Passwords {
+  const inTurn = createPasswordQueue(maxWaiting)
 
   const keyOf = (
     known: string | undefined,

@@ -6,7 +6,7 @@ import { type Actor, recordOfUser } from './audit-log.ts'
 import { ChangeRefused } from './change-refused.ts'
 import type { User, UserReference } from './users.ts'
 
-const longestIdle = '12 hours'
+const maxIdle = '12 hours'
 const longest = '7 days'
 /** How often a session in use is noted, so that reading a page rarely writes. */
 const notedEvery = '1 minute'
@@ -28,7 +28,7 @@ export async function createSession(postgres: Postgres, userId: string, { addres
   const value = randomBytes(32).toString('base64url')
   await postgres`
     DELETE FROM user_sessions
-    WHERE seen_at <= now() - ${longestIdle}::text::interval OR created_at <= now() - ${longest}::text::interval`
+    WHERE seen_at <= now() - ${maxIdle}::text::interval OR created_at <= now() - ${longest}::text::interval`
   await postgres`UPDATE users SET signed_in_at = now() WHERE id = ${userId}`
   await postgres`
     INSERT INTO user_sessions (hash, id, user_id, address, browser)
@@ -43,7 +43,7 @@ export async function findSession(postgres: Postgres, value: string): Promise<Se
            seen_at > now() - ${notedEvery}::text::interval AS "isNoted"
     FROM user_sessions JOIN users ON users.id = user_id
     WHERE hash = ${hashOf(value)}
-      AND seen_at > now() - ${longestIdle}::text::interval
+      AND seen_at > now() - ${maxIdle}::text::interval
       AND user_sessions.created_at > now() - ${longest}::text::interval`
   if (!row) return undefined
   const { session, isNoted, ...user } = row
@@ -64,7 +64,7 @@ export interface SessionListing extends Origin {
 export const sessionsOf = (postgres: Postgres, userId: string): Promise<SessionListing[]> => postgres<SessionListing[]>`
   SELECT id, address, browser, created_at AS "createdAt", seen_at AS "seenAt" FROM user_sessions
   WHERE user_id = ${userId}
-    AND seen_at > now() - ${longestIdle}::text::interval
+    AND seen_at > now() - ${maxIdle}::text::interval
     AND created_at > now() - ${longest}::text::interval
   ORDER BY seen_at DESC, id`
 

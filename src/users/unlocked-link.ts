@@ -4,11 +4,11 @@ import type { KeySecrets } from '../accounts/keys.ts'
 import { signed, signedText } from './derived-keys.ts'
 import type { SharedLink } from './shared-links.ts'
 
-const longestSeconds = 12 * 3600
+const maxSeconds = 12 * 3600
 
 /** How long a browser may keep the note: never longer than the link works. */
 export const unlockedSeconds = ({ expiresAt }: SharedLink, now: number): number =>
-  expiresAt === null ? longestSeconds : Math.min(longestSeconds, Math.ceil((expiresAt - now) / 1000))
+  expiresAt === null ? maxSeconds : Math.min(maxSeconds, Math.ceil((expiresAt - now) / 1000))
 
 export const unlockedNote = (secrets: KeySecrets, link: SharedLink, now: number): string =>
   signed(secrets, 'shared link', `${link.id}.${now + unlockedSeconds(link, now) * 1000}`)

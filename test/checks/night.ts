@@ -12,7 +12,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { late } from './runner.ts'
-import { commandOf, longestTouchedSeconds, type Part, parts, touchedBy } from './schedule.ts'
+import { commandOf, maxTouchedSeconds, type Part, parts, touchedBy } from './schedule.ts'
 
 const { values, positionals: names } = parseArgs({
   allowPositionals: true,
@@ -102,7 +102,7 @@ if (values.list) {
   const [passed, failed, notRun]: [string[], string[], string[]] = [[], [], []]
   for (const part of touchedBy(files)) {
     const { short, seconds } = part.touched as NonNullable<Part['touched']>
-    if (secondsSince(began) + seconds > longestTouchedSeconds) notRun.push(part.name)
+    if (secondsSince(began) + seconds > maxTouchedSeconds) notRun.push(part.name)
     else (await run(part, short, '-short')) ? passed.push(part.name) : failed.push(part.name)
   }
   if (notRun.length > 0) console.log(`Not run, for want of time, although touched since ${base}: ${notRun.join(' ')}`)

@@ -32,7 +32,7 @@ export interface CheckOptions<Known> {
 export const late = 75
 
 const undoMs = 15_000
-const longestMissed = 200
+const maxMissed = 200
 
 /**
  * Runs the work and ends the process: with 0 if no fault was reported, with `late` if all were missed bounds of time, with 1 otherwise.
@@ -65,7 +65,7 @@ export async function runCheck<Known extends Options>(
   function report(kind: string, lines: string[]): void {
     if (isOver) return // what breaks while everything is being stopped says nothing
     faults[kind] = (faults[kind] ?? 0) + 1
-    if (faults[kind] === 1) missed.push([kind, ...lines].join(': ').slice(0, longestMissed))
+    if (faults[kind] === 1) missed.push([kind, ...lines].join(': ').slice(0, maxMissed))
     if (faults[kind] <= 3) say([`FAULT ${kind} (--seed ${seed})`, ...lines].join('\n  '))
   }
   const cores = availableParallelism()

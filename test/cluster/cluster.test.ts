@@ -169,9 +169,9 @@ test('a shard rolls up, sweeps and erases its own sites only', async (t) => {
       await postgres<{ shard: number }[]>`
         SELECT shard FROM sites WHERE id IN (SELECT site_id FROM rollup_coverage WHERE days <> '{}') ORDER BY shard`
     ).map(({ shard }) => shard)
-  await rollUpRound({ postgres, clickhouse: second }, { now, least: 1 })
+  await rollUpRound({ postgres, clickhouse: second }, { now, minYearEvents: 1 })
   assert.deepEqual(await covered(), [2])
-  await rollUpRound({ postgres, clickhouse: first }, { now, least: 1 })
+  await rollUpRound({ postgres, clickhouse: first }, { now, minYearEvents: 1 })
   assert.deepEqual(await covered(), [1, 2])
   const stats = createStatsService({ cluster, now: () => now, cacheBytes: 0 })
   const rolledUp = (await Promise.all(sites.map(({ id }) => findSite(postgres, id)))) as Site[]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Site } from '../../src/accounts/sites.ts'
 import { numbers } from '../../src/console/dashboard/numbers.ts'
-import { placeOfSite, usualState } from '../../src/console/dashboard/state.ts'
+import { contextOfSite, defaultState } from '../../src/console/dashboard/state.ts'
 import type { Overview } from '../../src/stats/reports/overview.ts'
 import type { Hit } from '../support/events.ts'
 import { seeded } from '../support/random.ts'
@@ -49,7 +49,9 @@ test('a change is green when it is good: more visitors, fewer bounces', () => {
   const site = { domain: 'a.example' } as Site
   const shownFor = (change: number) => {
     const all = Object.fromEntries(Object.keys(same).map((name) => [name, change])) as unknown as Overview['change']
-    const { text } = numbers(usualState(placeOfSite(site)), { value: { current: same, previous: same, change: all } })
+    const { text } = numbers(defaultState(contextOfSite(site)), {
+      value: { current: same, previous: same, change: all },
+    })
     return Object.keys(same).map((name) => {
       const [, metric = ''] = text.split(`id="metric-${name}"`)
       const [, sign, arrow] = /<span class="(up|down)"><span aria-hidden="true">(.)</.exec(metric) ?? []

@@ -115,7 +115,7 @@ async function startWithLog(
     },
     port: port as number,
     stdout: openSync(file, 'a'),
-    longestStopMs: 20_000,
+    maxStopMs: 20_000,
   })
 }
 
@@ -130,7 +130,7 @@ async function writesMuch(api: ApiProcess): Promise<void> {
 
 test('out of file descriptors: new connections are closed at once, open ones are served, and later ones are accepted again', async (test) => {
   const { startApi, customer } = installed
-  const api = await startApi({}, { mostFiles: 256 })
+  const api = await startApi({}, { maxFiles: 256 })
   const honest = await openLine(api)
   const lines = await Promise.all(Array.from({ length: 300 }, () => openLine(api)))
   await sleep(200)

@@ -13,7 +13,7 @@ import { launchServe, type ServeProcess } from '../support/serve-process.ts'
 import { ask, newCustomer, newKey, until } from './installation.ts'
 
 /** Generous, because these tests do not measure speed and the machine may be busy. */
-export const longestMs = 30_000
+export const timeoutMs = 30_000
 
 export interface ServeInstallation {
   stores: OwnStores['all']
@@ -86,11 +86,11 @@ export function send({ url }: ServeProcess, { domain }: Pick<Customer, 'domain'>
 /** Asserts that a hit gets from the collector into a response. */
 export async function counts(server: ServeProcess, { domain, key }: Customer): Promise<void> {
   const path = `/page/${Math.random()}`
-  await until('the hit is accepted', longestMs, async () => {
+  await until('the hit is accepted', timeoutMs, async () => {
     assert.ok(server.isRunning(), server.log())
     return (await send(server, { domain }, path)) === 202
   })
-  await until('the hit is counted', longestMs, async () => {
+  await until('the hit is counted', timeoutMs, async () => {
     assert.ok(server.isRunning(), server.log())
     const answer = await ask(server, `/api/v1/stats/pages?range=24h&limit=100`, key).catch(() => undefined)
     return answer?.status === 200 && answer.text.includes(path)

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { needing } from '../support/needing.ts'
 import type { ServeProcess } from '../support/serve-process.ts'
 import { sleep, until } from './installation.ts'
-import { counts, installServe, longestMs, type ServeInstallation, send } from './serve-installation.ts'
+import { counts, installServe, type ServeInstallation, send, timeoutMs } from './serve-installation.ts'
 
 const { before, beforeEach, test } = needing('ClickHouse', 'PostgreSQL', 'Redis')
 
@@ -25,7 +25,7 @@ test('started without PostgreSQL: logs once that migrations wait, and serves whe
   const { PostgreSQL } = installed.stores
   await PostgreSQL.kill()
   const server = await installed.serve(t)
-  await until('the wait is logged', longestMs, () => messages(server).length > 0)
+  await until('the wait is logged', timeoutMs, () => messages(server).length > 0)
   await sleep(3_000)
   assert.deepEqual(messages(server), ['PostgreSQL does not answer; migrations wait for it'])
   assert.ok(server.isRunning())
@@ -47,7 +47,7 @@ test('started with pending migrations for a ClickHouse that is down: migrations 
     if (harm === 'SIGSTOP') ClickHouse.signal(harm)
     else await ClickHouse.kill()
     const server = await installed.serve(t)
-    await until('the wait is logged', longestMs, () => messages(server).length > 0)
+    await until('the wait is logged', timeoutMs, () => messages(server).length > 0)
     await sleep(1_000)
     assert.deepEqual(messages(server), ['ClickHouse does not answer; migrations wait for it'])
     if (harm === 'SIGSTOP') {
@@ -68,7 +68,7 @@ test('SIGTERM ends the wait for a hung PostgreSQL', async (t) => {
   PostgreSQL.signal('SIGSTOP')
   try {
     const server = await installed.serve(t)
-    await until('the wait is logged', longestMs, () => messages(server).length > 0)
+    await until('the wait is logged', timeoutMs, () => messages(server).length > 0)
     server.child.kill('SIGTERM')
     await until('the process has exited', 10_000, () => !server.isRunning())
     assert.equal(server.child.exitCode, 0)
@@ -89,7 +89,7 @@ test('a failing migration ends the process with one sentence', async (t) => {
   await edit(row?.checksum, 'edited')
   try {
     const server = await installed.serve(t)
-    await until('the process has exited', longestMs, () => !server.isRunning())
+    await until('the process has exited', timeoutMs, () => !server.isRunning())
     assert.equal(server.child.exitCode, 1)
     assert.match(server.log(), /^footfall: Migration postgres\/0001_baseline.sql was edited after it was applied\./m)
     assert.doesNotMatch(server.log(), / {4}at /, 'no stack')
@@ -105,7 +105,7 @@ for (const missing of ['Redis', 'ClickHouse'] as const)
     await installed.stores[missing].kill()
     const server = await installed.serve(t)
     await server.untilReady()
-    await until('an event is accepted', longestMs, async () => {
+    await until('an event is accepted', timeoutMs, async () => {
       return (await send(server, one, '/')) === 202
     })
     await installed.stores[missing].start()

@@ -7,7 +7,7 @@ import type { Tree } from './tree.ts'
 const everywhere = ['durations', 'hostnames']
 const processes = ['api', 'collector', 'console', 'cli']
 const forbiddenNames = ['utils', 'helpers', 'common', 'lib', 'services', 'types', 'controllers']
-const mostLines = 300
+const maxLines = 300
 
 /** Files of src that are one data table, which may have any length. */
 export const dataTables: readonly string[] = []
@@ -112,7 +112,7 @@ export function fileFaults(files: Tree): string[] {
     }
     if (!path.startsWith('src/')) return faults
     const lines = text.trimEnd().split('\n').length
-    if (lines > mostLines && !dataTables.includes(path)) faults.push(`${path} has ${lines} lines`)
+    if (lines > maxLines && !dataTables.includes(path)) faults.push(`${path} has ${lines} lines`)
     if (/\bprocess\s*(\?\.|\.)\s*env\b|\benv\b[^\n]*from 'node:process'/.test(code) && !mayReadEnvironment(path)) {
       faults.push(`${path} reads the environment`)
     }

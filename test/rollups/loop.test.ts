@@ -36,7 +36,7 @@ test('a round rolls up the closed days of large sites once and skips small sites
     ...['a', 'b', 'c'].map((visitor) => pageview({ at: '2026-03-10T10:00:00Z', visitor })),
     pageview({ at: '2026-03-15T10:00:00Z' }),
   )
-  const round = (at: string) => rollUpRound(stores, { now: Date.parse(at), least: 3 })
+  const round = (at: string) => rollUpRound(stores, { now: Date.parse(at), minYearEvents: 3 })
   /** Acts as if five minutes had passed. */
   const wait = () => stores.postgres`UPDATE rollup_state SET considered_at = now() - interval '5 minutes'`
 

@@ -116,7 +116,7 @@ test('rounds drop old months once they are rolled up and nobody reads them, and 
   const { large, small, fresh, stores } = await openOldWorlds(t)
   const before = await answers(large, small, fresh)
   const round = async (months?: number) => {
-    await rollUpRound(stores, { now: Date.parse(now), least: 10 })
+    await rollUpRound(stores, { now: Date.parse(now), minYearEvents: 10 })
     return months === undefined ? undefined : retentionRound(stores, { months, readClocks: clocksAt(now) })
   }
 

@@ -163,11 +163,12 @@ test('sites whose last closed day was busy are counted when their next count is 
     pageview({ at: '2026-03-15T01:00:00Z' }),
   )
   const at = (iso: string) => Date.parse(iso)
-  await rollUpRound(stores, { now: at(noon), least: 1 })
+  await rollUpRound(stores, { now: at(noon), minYearEvents: 1 })
   const restUntil = new Map<string, number>()
   const onError = (error: Error) => assert.fail(error)
   const quick = { restUntil, onError, clock: () => 0 } // independent of the speed of this machine
-  const count = (iso: string, least: number) => rollUpTodayOfBusySites(stores, { now: () => at(iso), least, ...quick })
+  const count = (iso: string, minDayEvents: number) =>
+    rollUpTodayOfBusySites(stores, { now: () => at(iso), minDayEvents, ...quick })
   assert.equal(await count(noon, 4), 0)
   assert.equal(await count(noon, 3), 1)
   assert.equal(await count('2026-03-15T12:00:39Z', 3), 0)
@@ -178,7 +179,7 @@ test('sites whose last closed day was busy are counted when their next count is 
   const slowly = (iso: string) =>
     rollUpTodayOfBusySites(stores, {
       now: () => at(iso),
-      least: 3,
+      minDayEvents: 3,
       restUntil,
       onError,
       clock: () => times.shift() ?? 0,
@@ -192,16 +193,16 @@ test('sites whose last closed day was busy are counted when their next count is 
   const narrowly = (iso: string) =>
     rollUpTodayOfBusySites(stores, {
       now: () => at(iso),
-      least: 3,
+      minDayEvents: 3,
       restUntil,
-      mostBytes: 1000,
+      maxBytes: 1000,
       clock: () => 0,
       onError: (error, domain) => told.push(`${domain} ${(error as Error & { code?: string }).code}`),
     })
   const other = await makeWorld(stores, { now: noon })
   t.after(() => other.close())
   await other.record(...[1, 2, 3].map((hour) => pageview({ at: `2026-03-14T0${hour}:00:00Z` })))
-  await rollUpRound(stores, { now: at(noon), least: 1, siteId: other.siteId })
+  await rollUpRound(stores, { now: at(noon), minYearEvents: 1, siteId: other.siteId })
   assert.equal(await narrowly('2026-03-15T12:05:00Z'), 0)
   assert.deepEqual(told.sort(), [`${world.domain} 241`, `${other.domain} 241`].sort())
   assert.equal(await count('2026-03-15T12:05:39Z', 3), 0)

@@ -123,7 +123,7 @@ test('a round rolls up small sites together and large ones alone, and leaves out
   await clickhouse.run(sql`
     INSERT INTO events SELECT events.* REPLACE (number AS event_id, number AS visitor_id, number AS session_id)
     FROM events CROSS JOIN numbers(20000) AS numbers WHERE site_id = ${text(large)}`)
-  const round = () => rollUpRound({ postgres, clickhouse }, { now, least: 2 })
+  const round = () => rollUpRound({ postgres, clickhouse }, { now, minYearEvents: 2 })
   assert.deepEqual(await round(), { sites: 3, days: 42, failed: 0 })
   const all = [{ version: 1, days: [['2026-03-01', closed]], months: [] }]
   for (const id of [...small, large]) assert.deepEqual(await covered(id), all)
@@ -188,7 +188,7 @@ test('when rolling up together fails or is given up, the round rolls up each sit
   for (const fault of [fail, giveUp]) {
     const ids = [await create(hit('2026-03-14')), await create(hit('2026-03-14'))]
     const through = interrupted(clickhouse, fault)
-    const round = await rollUpRound({ postgres, clickhouse: through }, { now, least: 1 })
+    const round = await rollUpRound({ postgres, clickhouse: through }, { now, minYearEvents: 1 })
     assert.deepEqual(round, { sites: 2, days: 28, failed: 0 })
     for (const id of ids) {
       const verdict = await verifySite({ postgres, clickhouse }, id)

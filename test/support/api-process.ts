@@ -12,7 +12,7 @@ export interface ApiProcessOptions {
   /** A file descriptor for its log. `log()` then stays empty. */
   stdout?: number
   /** The limit that `ulimit -n` sets. */
-  mostFiles?: number
+  maxFiles?: number
   /** Runs `footfall serve` instead: the API on one port with console and collector. */
   serve?: boolean
 }
@@ -20,13 +20,13 @@ export interface ApiProcessOptions {
 export async function startApiProcess(
   addresses: Omit<StoreAddresses, 'redis' | 'redisPrefix'> & { redis?: string },
   environment: Record<string, string> = {},
-  { stdout, mostFiles, serve }: ApiProcessOptions = {},
+  { stdout, maxFiles, serve }: ApiProcessOptions = {},
 ): Promise<ApiProcess> {
   const [port, metricsPort] = [await freePort(), await freePort()]
   const command = serve
     ? [...serveCommand]
     : [process.execPath, new URL('../../src/api/main.ts', import.meta.url).pathname]
-  if (mostFiles) command.unshift('bash', '-c', `ulimit -n ${mostFiles}; exec "$@"`, 'bash')
+  if (maxFiles) command.unshift('bash', '-c', `ulimit -n ${maxFiles}; exec "$@"`, 'bash')
   const started = await startProcess({
     name: 'API',
     command,
@@ -44,7 +44,7 @@ export async function startApiProcess(
     },
     port,
     ...(stdout !== undefined && { stdout }),
-    longestStopMs: 15_000,
+    maxStopMs: 15_000,
   })
   return { ...started, metricsUrl: `http://127.0.0.1:${metricsPort}/metrics` }
 }

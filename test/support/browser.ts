@@ -12,7 +12,7 @@ export const chromiumFlags = [
 ]
 
 /** For one step of a page, on a machine that may be busy. */
-const longestStepMs = 180_000
+const maxStepMs = 180_000
 
 export function chromiumPath(): string {
   const path = process.env.CHROMIUM ?? '/usr/bin/chromium'
@@ -24,6 +24,6 @@ export function chromiumPath(): string {
 export async function openBrowser(options: LaunchOptions = {}): Promise<Browser> {
   const { chromium } = await import('playwright-core') // takes half a second, which --help of a check must not
   const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags, ...options })
-  browser.on('context', (context) => context.setDefaultTimeout(longestStepMs))
+  browser.on('context', (context) => context.setDefaultTimeout(maxStepMs))
   return browser
 }

@@ -59,7 +59,7 @@ export async function startCollectorProcess(
       ...options.environment,
     },
     port,
-    longestStopMs: 20_000,
+    maxStopMs: 20_000,
   })
   const { url, log } = started
   const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`

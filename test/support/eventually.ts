@@ -1,11 +1,11 @@
 import { deadlineFactor } from '../../src/stores/deadline.ts'
 
 /** Below the time limit of a test, so that a test fails with the last error instead of the limit. */
-const longestMs = 90_000
+const timeoutMs = 90_000
 
 /** Retries until the attempt passes. Throws the error of the last attempt. */
 export async function eventually<Value>(attempt: () => Promise<Value>, milliseconds = 20_000): Promise<Value> {
-  const deadline = performance.now() + Math.max(milliseconds, Math.min(milliseconds * deadlineFactor, longestMs))
+  const deadline = performance.now() + Math.max(milliseconds, Math.min(milliseconds * deadlineFactor, timeoutMs))
   for (;;) {
     try {
       return await attempt()

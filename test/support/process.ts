@@ -24,7 +24,7 @@ export interface ProcessOptions {
   port: number
   stdout?: number
   /** How long a graceful shutdown may take. */
-  longestStopMs: number
+  maxStopMs: number
 }
 
 export interface LaunchedProcess extends StartedProcess {
@@ -41,7 +41,7 @@ export async function startProcess(options: ProcessOptions): Promise<StartedProc
 
 /** Does not wait until it is ready: for a process that has to wait itself. */
 export function launchProcess(options: ProcessOptions): LaunchedProcess {
-  const { name, command, environment, port, longestStopMs } = options
+  const { name, command, environment, port, maxStopMs } = options
   const stdio: StdioOptions = ['ignore', options.stdout ?? 'pipe', 'pipe']
   const child = spawn(command[0] as string, command.slice(1), {
     env: { ...inherited, ...environment },
@@ -81,7 +81,7 @@ export function launchProcess(options: ProcessOptions): LaunchedProcess {
     async stop() {
       process.off('exit', removeAtExit)
       child.kill('SIGTERM')
-      const tooSlow = setTimeout(removeAtExit, longestStopMs)
+      const tooSlow = setTimeout(removeAtExit, maxStopMs)
       const [code] = await ended
       clearTimeout(tooSlow)
       return code

@@ -54,7 +54,7 @@ export async function launchServe(
     command: [process.execPath, file, 'serve'],
     environment,
     port,
-    longestStopMs: 20_000,
+    maxStopMs: 20_000,
   })
   return {
     ...launched,

@@ -25,12 +25,12 @@ interface Shape {
 }
 
 const shapes = new Map<string, Shape>()
-const mostShapes = 20_000
+const maxShapes = 20_000
 
 export function shapeOf(text: string): Shape {
   const known = shapes.get(text)
   if (known) return known
-  if (shapes.size >= mostShapes) shapes.clear()
+  if (shapes.size >= maxShapes) shapes.clear()
   const shape = readShape(text)
   shapes.set(text, shape)
   return shape

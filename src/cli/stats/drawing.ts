@@ -31,8 +31,8 @@ export function drawSite(answers: SiteAnswers, terminal: Terminal, height = Numb
   ]
   const below = notes(warnings, terminal)
   const tall = Math.ceil(listNames.length / listColumns(terminal.width))
-  const mostRows = Math.max(1, Math.floor((height - above.length - below.length - 2 * tall + 1) / tall))
-  return fitted([...above, ...lists(answers.lists, terminal, mostRows), ...below], terminal)
+  const maxRows = Math.max(1, Math.floor((height - above.length - below.length - 2 * tall + 1) / tall))
+  return fitted([...above, ...lists(answers.lists, terminal, maxRows), ...below], terminal)
 }
 
 const notes = (warnings: readonly string[], terminal: Terminal): string[] =>
@@ -70,7 +70,7 @@ interface Column {
 }
 
 const barWidth = 12
-const leastSiteWidth = 16
+const minSiteWidth = 16
 
 /** The less important columns are left out where there is no room for them. */
 export function drawSites(
@@ -81,13 +81,13 @@ export function drawSites(
   height = Number.POSITIVE_INFINITY,
 ): string {
   if (sites.length === 0) return 'There are no sites yet. Next: footfall site create <domain>'
-  const most = Math.max(1, ...sites.map(({ current }) => current.visitors))
+  const max = Math.max(1, ...sites.map(({ current }) => current.visitors))
   const number = (name: (typeof metricNames)[number], period: 'current' | 'previous' = 'current'): Column => ({
     heading: period === 'current' ? metrics[name].name : 'Before',
     cells: sites.map((site) => numberText(name, site[period][name])),
     isNumber: true,
   })
-  const bars = sites.map(({ current: { visitors } }) => (visitors > 0 ? barText(visitors / most, barWidth) : ''))
+  const bars = sites.map(({ current: { visitors } }) => (visitors > 0 ? barText(visitors / max, barWidth) : ''))
   const shown: Column[] = [
     number('visitors'),
     {
@@ -101,7 +101,7 @@ export function drawSites(
   ]
   const columnWidth = ({ heading, cells }: Column) => Math.max(...[heading, ...cells].map(shownWidth))
   const taken = () => shown.reduce((sum, column) => sum + columnWidth(column) + 2, 0)
-  while (shown.length > 1 && taken() + leastSiteWidth > terminal.width) shown.pop()
+  while (shown.length > 1 && taken() + minSiteWidth > terminal.width) shown.pop()
   const domains = sites.map(({ domain }) => printable(domain))
   const siteWidth = Math.min(terminal.width - taken(), Math.max(4, ...domains.map(shownWidth)))
   const line = (site: string, cellOf: (column: Column) => string) =>

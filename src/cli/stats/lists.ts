@@ -15,17 +15,17 @@ const titles: Readonly<Record<ListName, string>> = {
 
 const gap = 4
 /** The width of a list from which on two, or three, are next to each other. */
-const leastWidth = 36
+const minWidth = 36
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 
 export const listColumns = (width: number): number =>
-  Math.max(1, Math.min(3, Math.floor((width + gap) / (leastWidth + gap))))
+  Math.max(1, Math.min(3, Math.floor((width + gap) / (minWidth + gap))))
 
-/** `mostRows` is for a terminal that has no room for more. */
-export function lists(answers: SiteAnswers['lists'], terminal: Terminal, mostRows: number): string[] {
+/** `maxRows` is for a terminal that has no room for more. */
+export function lists(answers: SiteAnswers['lists'], terminal: Terminal, maxRows: number): string[] {
   const columns = listColumns(terminal.width)
   const width = Math.floor((terminal.width - gap * (columns - 1)) / columns)
-  const panels = listNames.map((name) => panel(name, answers[name], width, mostRows, terminal))
+  const panels = listNames.map((name) => panel(name, answers[name], width, maxRows, terminal))
   const lines: string[] = []
   for (let first = 0; first < panels.length; first += columns) {
     const side = panels.slice(first, first + columns)
@@ -46,11 +46,11 @@ function panel(
   name: ListName,
   { rows, totalRows }: SiteAnswers['lists'][ListName],
   width: number,
-  mostRows: number,
+  maxRows: number,
   terminal: Terminal,
 ): string[] {
   const { label, numbers } = fields[name]
-  const shown = rows.slice(0, mostRows)
+  const shown = rows.slice(0, maxRows)
   const all = totalRows ?? rows.length
   const title =
     terminal.bold(titles[name]) + terminal.dim(all > shown.length ? ` ${shown.length} of ${inFull(all)}` : '')
@@ -63,11 +63,11 @@ function panel(
   const room = width - right(numbers).length
   const barWidth = Math.max(4, Math.floor(room / 5))
   const labelWidth = room - barWidth - 1
-  const most = Math.max(...shown.map((row) => Number(row[numbers[0] as string])))
+  const max = Math.max(...shown.map((row) => Number(row[numbers[0] as string])))
   return [
     pad(title, room) + terminal.dim(right(numbers)),
     ...shown.map((row) => {
-      const share = Number(row[numbers[0] as string]) / most
+      const share = Number(row[numbers[0] as string]) / max
       const text = pad(shorten(printable(String(row[label])), labelWidth), labelWidth)
       const bar = pad(terminal.accent(barText(share, barWidth)), barWidth)
       return `${text} ${bar}${right(numbers.map((number) => inFull(Number(row[number]))))}`

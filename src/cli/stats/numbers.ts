@@ -6,7 +6,7 @@ import { pad, padStart, shownWidth, type Terminal } from '../terminal.ts'
 import { metricNames } from './tables.ts'
 
 const widestColumn = 20
-const leastColumn = 14
+const minColumn = 14
 
 /** Next to each other, or below each other in a narrow terminal. */
 export function numbers({ current, previous, change }: Overview, compares: boolean, terminal: Terminal): string[] {
@@ -19,7 +19,7 @@ export function numbers({ current, previous, change }: Overview, compares: boole
   const width = Math.min(widestColumn, Math.floor(terminal.width / columns.length))
   const parts = ['name', 'value', ...(compares ? (['change', 'before'] as const) : [])] as const
   const fits = columns.every((column) => parts.every((part) => shownWidth(column[part]) < width))
-  if (fits && width >= leastColumn)
+  if (fits && width >= minColumn)
     return parts.map((part) =>
       columns
         .map((column) => pad(column[part], width))

@@ -31,8 +31,8 @@ export async function watch<Value extends Drawing>(
   const show = () => {
     const room = terminal.height - 2
     const lines = last.draw(terminal, room).split('\n').slice(0, room)
-    const usual = `Every ${everySeconds} seconds. Ctrl-C ends.`
-    const foot = fault === '' ? terminal.dim(usual) : terminal.warn(shorten(fault, terminal.width))
+    const hint = `Every ${everySeconds} seconds. Ctrl-C ends.`
+    const foot = fault === '' ? terminal.dim(hint) : terminal.warn(shorten(fault, terminal.width))
     stream.write(`${home}${[...lines, '', foot].map((line) => line + clearLine).join('\n')}${clearRest}`)
   }
   const end = () => ending.abort()

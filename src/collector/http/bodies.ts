@@ -10,9 +10,9 @@ export interface Bodies {
   read<Result>(request: IncomingMessage, use: (text: string) => Promise<Result>): Promise<Result>
 }
 
-const mostBytes = 65_536
+const maxBytes = 65_536
 /** A normal body of 64 kB arrives in about fifty pieces. */
-const mostPieces = 1_000
+const maxPieces = 1_000
 /** Memory that Node needs per piece, however short: a client may send one byte at a time. */
 const pieceBytes = 256
 
@@ -64,7 +64,7 @@ export function createBodies(budget: number, queue: WorkQueue): Bodies {
         bytes += piece.length
         counted += piece.length + pieceBytes
         held += piece.length + pieceBytes
-        if (bytes > mostBytes || pieces.length > mostPieces) fail(new Refusal('too_large'))
+        if (bytes > maxBytes || pieces.length > maxPieces) fail(new Refusal('too_large'))
         else if (held > budget) makeRoom(reading)
       })
       request.on('end', () => end((own) => resolve(queue.run(counted, () => use(textOf(own))).finally(release))))

@@ -14,9 +14,9 @@ export interface Connections {
 }
 
 export interface ConnectionOptions {
-  most: number
+  max: number
   /** 0: no limit per address. */
-  mostPerAddress: number
+  maxPerAddress: number
   /** The key that an address is counted under; undefined for no limit of its own, because a proxy stands for many clients. */
   keyOf(address: string): number | undefined
   onClosed(reason: ClosingReason): void
@@ -30,7 +30,7 @@ interface Group {
 
 const newGroup = (): Group => ({ open: 0, waiting: new Set() })
 
-export function createConnections({ most, mostPerAddress, keyOf, onClosed }: ConnectionOptions): Connections {
+export function createConnections({ max, maxPerAddress, keyOf, onClosed }: ConnectionOptions): Connections {
   const all = newGroup()
   const ofAddress = new Map<number, Group>()
   const ofSocket = new Map<Socket, { key: number | undefined; own: Group | undefined }>()
@@ -58,7 +58,7 @@ export function createConnections({ most, mostPerAddress, keyOf, onClosed }: Con
 
   return {
     opened(socket) {
-      const key = mostPerAddress === 0 ? undefined : keyOf(socket.remoteAddress ?? '')
+      const key = maxPerAddress === 0 ? undefined : keyOf(socket.remoteAddress ?? '')
       let own: Group | undefined
       if (key !== undefined) {
         own = ofAddress.get(key) ?? newGroup()
@@ -71,8 +71,8 @@ export function createConnections({ most, mostPerAddress, keyOf, onClosed }: Con
         group.waiting.add(socket)
       }
       socket.once('close', () => closed(socket))
-      if (own && own.open > mostPerAddress) closeOne(own, 'address')
-      if (all.open > most) closeOne(all, 'full')
+      if (own && own.open > maxPerAddress) closeOne(own, 'address')
+      if (all.open > max) closeOne(all, 'full')
     },
     complete(socket) {
       all.waiting.delete(socket)

@@ -21,9 +21,9 @@ export interface EventServices extends Sources {
   onDropped(reason: DropReason): void
 }
 
-const mostEvents = 50
+const maxEvents = 50
 /** Per request, because each unknown domain costs a query in PostgreSQL. */
-const mostDomains = 10
+const maxDomains = 10
 
 interface Outcome {
   accepted: number
@@ -114,11 +114,11 @@ function parse(body: string): unknown[] {
     throw new Refusal('invalid_body')
   }
   const list = Array.isArray(sent) ? sent : [sent]
-  if (typeof sent !== 'object' || sent === null || list.length === 0 || list.length > mostEvents) {
+  if (typeof sent !== 'object' || sent === null || list.length === 0 || list.length > maxEvents) {
     throw new Refusal('invalid_body')
   }
   const events = list.flatMap(forEachDomain)
-  if (new Set(events.map(domainIn)).size > mostDomains) throw new Refusal('invalid_body')
+  if (new Set(events.map(domainIn)).size > maxDomains) throw new Refusal('invalid_body')
   return events
 }
 
@@ -126,7 +126,7 @@ function parse(body: string): unknown[] {
 function forEachDomain(sent: unknown): unknown[] {
   const named = domainIn(sent)
   if (typeof named !== 'string' || !named.includes(',')) return [sent]
-  return named.split(',', mostDomains + 1).map((one) => ({ ...(sent as object), domain: one }))
+  return named.split(',', maxDomains + 1).map((one) => ({ ...(sent as object), domain: one }))
 }
 
 function domainIn(sent: unknown): unknown {

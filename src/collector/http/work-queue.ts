@@ -11,9 +11,9 @@ export interface WorkQueue {
 /** Per turn of the event loop. A list of fifty events takes about 2 ms. */
 const turnMs = 10
 /** About fifteen of the longest lists or a thousand single events. With more in progress, their objects survive into V8's old space. */
-const mostBytesUnderWay = 1024 * 1024
+const maxBytesUnderWay = 1024 * 1024
 /** Most clients have given up by then, and a refusal costs a hundredth of processing a list of events. */
-const longestWaitMs = 2_000
+const maxWaitMs = 2_000
 
 export function createWorkQueue(now: () => number = monotonic): WorkQueue {
   const waiting: { since: number; begin(isLate: boolean): void }[] = []
@@ -33,9 +33,9 @@ export function createWorkQueue(now: () => number = monotonic): WorkQueue {
   }
 
   function goOn(): void {
-    while (waiting.length > 0 && bytesUnderWay < mostBytesUnderWay && hasTime()) {
+    while (waiting.length > 0 && bytesUnderWay < maxBytesUnderWay && hasTime()) {
       const next = waiting.shift()
-      next?.begin(now() - next.since > longestWaitMs)
+      next?.begin(now() - next.since > maxWaitMs)
     }
   }
 
@@ -49,7 +49,7 @@ export function createWorkQueue(now: () => number = monotonic): WorkQueue {
 
   return {
     run(bytes, work) {
-      if (waiting.length === 0 && bytesUnderWay < mostBytesUnderWay && hasTime()) return begin(bytes, work)
+      if (waiting.length === 0 && bytesUnderWay < maxBytesUnderWay && hasTime()) return begin(bytes, work)
       return new Promise((resolve, reject) => {
         waiting.push({
           since: now(),

@@ -6,7 +6,7 @@ import { type EarlierValue, type LimitedColumn, other } from './value-limits.ts'
 
 const days = 30
 /** Longer than the limit below, so that ClickHouse can report its own error first. */
-const longestMs = 15_000
+const timeoutMs = 15_000
 
 const columns: Readonly<Record<LimitedColumn, Sql>> = {
   path: sql`pathname`,
@@ -31,7 +31,7 @@ export async function readEarlierValues(
   siteId: string,
   day: string,
   column: LimitedColumn,
-  most: number,
+  max: number,
 ): Promise<EarlierValue[]> {
   const reading = clickhouse.rowsPatiently<{ value: string; is_new: number }>(
     sql`
@@ -41,9 +41,9 @@ export async function readEarlierValues(
       AND value NOT IN ('', ${text(other)})
     GROUP BY value
     ORDER BY count() DESC, value
-    LIMIT ${uint(most)}`,
+    LIMIT ${uint(max)}`,
     settings,
   )
-  const rows = await within(longestMs, 'ClickHouse', reading)
+  const rows = await within(timeoutMs, 'ClickHouse', reading)
   return rows.map(({ value, is_new }) => ({ value, isNew: is_new === 1 }))
 }

@@ -10,11 +10,11 @@ export interface HashSet {
 
 /** Random per process, so that nobody outside can construct texts with equal hashes. */
 const seed = randomInt(2 ** 32)
-const leastSlots = 16
+const minSlots = 16
 
 /** Open addressing in one array of numbers; 0 is a free slot. */
 export function createHashSet(): HashSet {
-  let slots = new Float64Array(leastSlots)
+  let slots = new Float64Array(minSlots)
   let size = 0
 
   function slotOf(hash: number): number {

@@ -9,7 +9,7 @@ import { classifyChannel } from '../../enrichment/channel.ts'
 import type { Countries } from '../../enrichment/country.ts'
 import { dayIn } from '../../enrichment/day.ts'
 import { deviceOf } from '../../enrichment/device.ts'
-import { cleanTitle, hostnameOf, longestName, longestUrl, readPageUrl } from '../../enrichment/page.ts'
+import { cleanTitle, hostnameOf, maxNameLength, maxUrlLength, readPageUrl } from '../../enrichment/page.ts'
 import type { Salts } from '../../enrichment/salts.ts'
 import type { Origin, Session, Sessions } from '../../enrichment/session.ts'
 import { readReferrer, readTags } from '../../enrichment/source.ts'
@@ -103,7 +103,7 @@ function when<Value>(value: Value | Promise<Value>, go: (value: Value) => Verdic
 
 function readName({ sent, event }: Hit): Verdict {
   const name = textOf(sent.name ?? sent.n)
-  if (name.trim() === '' || name.length > longestName) return 'invalid_name'
+  if (name.trim() === '' || name.length > maxNameLength) return 'invalid_name'
   // Newer trackers of other products report the time on a page in an event of this name. It is not a custom event.
   if (name === 'engagement') return 'no_page_event'
   event.name = name.toWellFormed()
@@ -168,7 +168,7 @@ function allowHostname({ site: { hostnames, allowSubdomains }, event: { hostname
 
 function findReferrer(hit: Hit): undefined {
   const { sent, url, site } = hit
-  hit.referrer = readReferrer(url, textOf(sent.referrer ?? sent.r).slice(0, longestUrl), site)
+  hit.referrer = readReferrer(url, textOf(sent.referrer ?? sent.r).slice(0, maxUrlLength), site)
 }
 
 function refuseSpam({ referrer }: Hit): Verdict {

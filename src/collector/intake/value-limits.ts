@@ -36,8 +36,8 @@ const standardLimits: ValueLimits = {
 /** A site with fewer events per day cannot have too many values, so for most sites only a counter is kept. */
 const standardLimitedFrom = 5_000
 /** For all sites together, about 40 MB. Above this number the site that was silent longest is forgotten and starts again. */
-const mostValues = 2_000_000
-const mostSites = 100_000
+const maxValues = 2_000_000
+const maxSites = 100_000
 const charactersOfOne = 100
 const retryMs = 30_000
 const sweepMs = 10 * minuteMs
@@ -63,12 +63,12 @@ export interface ValueLimiter {
 }
 
 export interface ValueLimiterOptions {
-  readEarlier(siteId: string, day: string, column: LimitedColumn, most: number): Promise<EarlierValue[]>
+  readEarlier(siteId: string, day: string, column: LimitedColumn, max: number): Promise<EarlierValue[]>
   onReplaced(column: LimitedColumn): void
   onUnread(error: Error): void
   limits?: ValueLimits
   limitedFrom?: number
-  mostValues?: number
+  maxValues?: number
   now?(): number
 }
 
@@ -92,7 +92,7 @@ interface Watched extends LimitedDay {
 export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
   const { readEarlier, onReplaced, onUnread, limits = standardLimits, limitedFrom = standardLimitedFrom } = options
   const { now = Date.now } = options
-  const most = options.mostValues ?? mostValues
+  const max = options.maxValues ?? maxValues
   // Both are ordered by last event once they are half full. They are no lru-cache: a watched site grows in place, which its `maxSize`
   // does not see, and for the counts it would allocate 2.8 MB at the start to save two lines.
   const counted = new Map<string, Counted>()
@@ -104,9 +104,9 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
   function countEvent(siteId: string, day: string): boolean {
     const before = counted.get(siteId)
     const count = before && before.day >= day ? before : { day, events: 0 }
-    if (counted.size > mostSites / 2) counted.delete(siteId)
+    if (counted.size > maxSites / 2) counted.delete(siteId)
     counted.set(siteId, count)
-    if (counted.size > mostSites) counted.delete(counted.keys().next().value as string)
+    if (counted.size > maxSites) counted.delete(counted.keys().next().value as string)
     count.events++
     return count.events >= limitedFrom
   }
@@ -162,7 +162,7 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
 
   function makeRoom(kept: string): void {
     for (const siteId of watched.keys()) {
-      if (values <= most) return
+      if (values <= max) return
       if (siteId !== kept) forget(siteId)
     }
   }
@@ -192,7 +192,7 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
       }
       if (!site && !countEvent(siteId, day)) return undefined
       site ??= watch(siteId, day)
-      if (2 * values > most) {
+      if (2 * values > max) {
         watched.delete(siteId)
         watched.set(siteId, site)
         makeRoom(siteId)

@@ -4,7 +4,7 @@ import { minuteMs } from '../../durations.ts'
 import { continues, type Origin, type Session, type Sessions } from '../../enrichment/session.ts'
 
 /** About 250 bytes each. Above this number the sessions that were silent longest are dropped; if they go on, they split (decision D-92). */
-const mostSessions = 500_000
+const maxSessions = 500_000
 const sweepMs = minuteMs
 
 export interface MemorySessions extends Sessions {
@@ -14,7 +14,7 @@ export interface MemorySessions extends Sessions {
   size(): number
 }
 
-export function openMemorySessions(most = mostSessions): MemorySessions {
+export function openMemorySessions(max = maxSessions): MemorySessions {
   // Ordered by last hit: the first entry was silent longest. lru-cache would replace four lines, but it allocates 14 MB for 500,000
   // sessions at the start, takes 56 bytes per entry where a Map takes 29, and is no faster (0.8 to 1.2 us among 200,000).
   const running = new Map<string, Session>()
@@ -22,7 +22,7 @@ export function openMemorySessions(most = mostSessions): MemorySessions {
   function put(key: string, session: Session): void {
     running.delete(key)
     running.set(key, session)
-    if (running.size > most) running.delete(running.keys().next().value as string)
+    if (running.size > max) running.delete(running.keys().next().value as string)
   }
 
   function sweep(): void {

@@ -20,7 +20,7 @@ interface Row {
 }
 
 /** Reads the sessions of this many latest hits from ClickHouse, and as many from the spool: 13 MB of JSON, a fraction of a second. */
-const mostHits = 100_000
+const maxHits = 100_000
 
 /** May exceed the read time limit in a busy hour, and then fails: no index leads to the hits of the last minutes. */
 export async function readRunningSessions(
@@ -37,7 +37,7 @@ export async function readRunningSessions(
     (
       SELECT site_id, visitor_id, session_id, time, referrer, channel, utm_source
       FROM events WHERE day >= ${date(firstDay)} AND time >= ${instant(since)}
-      ORDER BY time DESC LIMIT ${uint(mostHits)}
+      ORDER BY time DESC LIMIT ${uint(maxHits)}
     )
     ORDER BY time DESC LIMIT 1 BY site_id, visitor_id`)
   // Oldest first, so that the sessions silent longest are the first to be dropped.
@@ -64,7 +64,7 @@ function lastHits(folder: string, since: number): TrafficEvent[] {
       for (const { lines } of groups as Iterable<{ lines: string }>) {
         for (const line of lines.split('\n').reverse()) {
           const { event } = JSON.parse(line) as SpooledLine
-          if (event.time < since || hits.length === mostHits) return hits
+          if (event.time < since || hits.length === maxHits) return hits
           hits.push(event)
         }
       }

@@ -34,8 +34,8 @@ export interface Batches {
   close(): void
 }
 
-const mostEvents = 20_000
-const mostCharacters = 32 * 1024 * 1024
+const maxEvents = 20_000
+const maxCharacters = 32 * 1024 * 1024
 
 export function openBatches(folder: string, placements: Placements): Batches {
   const files = new Map<number, DatabaseSync>()
@@ -168,7 +168,7 @@ function lastOfBatch(file: DatabaseSync, shard: number, { kept }: { kept: 0 | 1 
     .prepare('SELECT number, events, length(lines) AS size FROM groups WHERE shard = ? AND kept = ? ORDER BY number')
     .iterate(shard, kept)
   for (const group of groups as Iterable<{ number: number; events: number; size: number }>) {
-    if (last !== undefined && (events + group.events > mostEvents || characters + group.size > mostCharacters)) break
+    if (last !== undefined && (events + group.events > maxEvents || characters + group.size > maxCharacters)) break
     events += group.events
     characters += group.size
     last = group.number

@@ -36,8 +36,8 @@ export function setAside(
     const all = lines.split('\n')
     const rest = all.filter((line) => {
       const siteId = siteOf(line)
-      const place = placements.of(siteId)
-      if (place === undefined || place === shard) return true
+      const current = placements.of(siteId)
+      if (current === undefined || current === shard) return true
       const some = bySite.get(siteId)
       if (some) some.push(line)
       else bySite.set(siteId, [line])

@@ -30,7 +30,7 @@ interface Note {
 export const notesAtOnce = 1_000
 
 /** Two generations of this many keys are in memory, and on disk with 16 bytes each: 13 MB. */
-const mostInGeneration = 400_000
+const maxInGeneration = 400_000
 const keyBytes = 16
 const keptMs = hourMs
 
@@ -38,7 +38,7 @@ const keptMs = hourMs
 export const keyOf = ({ siteId, eventId }: Pick<TrafficEvent, 'siteId' | 'eventId'>): string =>
   hash('sha256', siteId + eventId, 'buffer').toString('latin1', 0, keyBytes)
 
-export function openShipped(folder: string, now: () => number = Date.now, most = mostInGeneration): Shipped {
+export function openShipped(folder: string, now: () => number = Date.now, max = maxInGeneration): Shipped {
   const file = openDurableFile(
     join(folder, 'shipped.sqlite'),
     `CREATE TABLE IF NOT EXISTS batches
@@ -65,7 +65,7 @@ export function openShipped(folder: string, now: () => number = Date.now, most =
 
   function remember(key: string, batch: number): void {
     young.add(key)
-    if (young.size < most) return
+    if (young.size < max) return
     old = young
     young = new Set()
     firstBatch = youngBatch

@@ -10,7 +10,7 @@ export interface ShipperProcess {
 }
 
 const restartMs = 500
-const longestStopMs = 6_000
+const maxStopMs = 6_000
 
 export function startShipper(
   onMessage: (message: ShipperMessage) => void,
@@ -39,7 +39,7 @@ export function startShipper(
       if (child.exitCode !== null || child.signalCode !== null) return
       const ended = once(child, 'exit')
       child.kill('SIGTERM')
-      const tooSlow = setTimeout(() => child.kill('SIGKILL'), longestStopMs)
+      const tooSlow = setTimeout(() => child.kill('SIGKILL'), maxStopMs)
       await ended
       clearTimeout(tooSlow)
     },

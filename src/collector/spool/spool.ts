@@ -25,11 +25,11 @@ export interface SpoolOptions extends SpoolWorkerData {
 }
 
 /** While a group takes longer than this to store, no more requests queue for the disk. */
-const longestCommitMs = 2_000
+const maxCommitMs = 2_000
 /** About 8,000 events. A request of 64 kB can exceed it, with URLs that need encoding and ten sites, and is then refused. */
 const groupBytes = 4 * 1024 * 1024
 /** The group being written and those that wait. Their memory is reused and lies outside V8's heap. */
-const mostGroups = 4
+const maxGroups = 4
 
 const betweenGroupsMs = 5
 
@@ -41,13 +41,13 @@ interface Group {
 }
 
 export async function openSpool(options: SpoolOptions): Promise<Spool> {
-  const { folder, mostBytes, onChange = () => {}, onStored, onMeasured, onDeath } = options
+  const { folder, maxBytes, onChange = () => {}, onStored, onMeasured, onDeath } = options
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch (error) {
     throw unusable(`The spool folder ${folder} cannot be created: ${(error as Error).message}`)
   }
-  const workerData: SpoolWorkerData = { folder, mostBytes }
+  const workerData: SpoolWorkerData = { folder, maxBytes }
   const worker = new Worker(new URL('worker.ts', import.meta.url), { workerData })
   const begun = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<void>()
@@ -59,7 +59,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   /** In arrival order; the last group is being filled. */
   let waiting: Group[] = []
   let underWay: (Group & { since: number }) | undefined
-  const unused = Array.from({ length: mostGroups }, () => Buffer.from(new SharedArrayBuffer(groupBytes)))
+  const unused = Array.from({ length: maxGroups }, () => Buffer.from(new SharedArrayBuffer(groupBytes)))
 
   /** The group that has room for `bytes` more, or undefined. */
   function groupFor(bytes: number): Group | undefined {
@@ -159,7 +159,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     append(events) {
       if (!isOpen) return Promise.reject(new Unavailable('The spool cannot be written'))
       if (isFull) return Promise.reject(new Unavailable('The spool is full'))
-      const isSlow = underWay !== undefined && performance.now() - underWay.since > longestCommitMs
+      const isSlow = underWay !== undefined && performance.now() - underWay.since > maxCommitMs
       const texts = Array.from(
         Map.groupBy(events, ({ shard }) => shard),
         ([shard, some]) => {

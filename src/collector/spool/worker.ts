@@ -9,7 +9,7 @@ import { inTransaction, keepReserve, openSpoolFile, spoolBytes, spoolFiles } fro
 
 export interface SpoolWorkerData {
   folder: string
-  mostBytes: number
+  maxBytes: number
 }
 
 export interface SpoolGroup {
@@ -43,13 +43,13 @@ export type SpoolAnswer =
   | ({ is: 'measured' } & SpoolMeasures)
   | { is: 'closed' }
 
-const { folder, mostBytes } = workerData as SpoolWorkerData
+const { folder, maxBytes } = workerData as SpoolWorkerData
 const port = parentPort as NonNullable<typeof parentPort>
 const answer = (message: SpoolAnswer) => port.postMessage(message)
 
 /** The spool refuses events before its budget or the disk is used up, so that accepted events can still be shipped. */
 const fullShare = 0.85
-const leastFreeBytes = 64 * 1024 * 1024
+const minFreeBytes = 64 * 1024 * 1024
 const measureMs = 200
 const reopenMs = 500
 const endOfLine = Buffer.from('\n')
@@ -111,9 +111,9 @@ function fail(error: Error, ofGroup = false): void {
 function measure(): SpoolMeasures {
   const bytes = spoolBytes(folder)
   const { bavail, blocks, bsize } = statfsSync(folder)
-  const leastFree = Math.min(leastFreeBytes, blocks * bsize * (1 - fullShare))
+  const minFree = Math.min(minFreeBytes, blocks * bsize * (1 - fullShare))
   // SQLite reuses the pages of shipped groups, so only the pages in use count.
-  isFull = usedBytes(bytes) > mostBytes * fullShare || bavail * bsize < leastFree
+  isFull = usedBytes(bytes) > maxBytes * fullShare || bavail * bsize < minFree
   return { isFull, bytes, oldest: age.oldest() }
 }
 

@@ -46,7 +46,7 @@ export interface DashboardAnswers {
 }
 
 /** Longer than any query may take, with the wait for its turn. */
-const longestMs = 10_000 * deadlineFactor
+const timeoutMs = 10_000 * deadlineFactor
 
 export type Ask = ReturnType<typeof asking>
 
@@ -58,7 +58,7 @@ export function asking(
   moment: Moment,
   signal: AbortSignal,
 ) {
-  const until = AbortSignal.any([signal, AbortSignal.timeout(longestMs)])
+  const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
   const lastHours = { range: { name: '24h' }, filters, limit: 0 } as const
 
   const settled = async <Value>(work: Promise<{ value: Value; result?: StatsResult }>): Promise<Answer<Value>> => {

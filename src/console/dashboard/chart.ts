@@ -26,8 +26,8 @@ export function chart(state: DashboardState, answer: Answer<Series>, moment: Mom
 function drawing(state: DashboardState, { unit, points, ticks, isOpen }: Series): Html {
   const values = points.flatMap(({ value, previous }) => [value, previous?.value ?? 0])
   const counts = countTicks(Math.max(...values))
-  const most = counts.at(-1) as number
-  const y = (value: number) => top + height - (value / most) * height
+  const max = counts.at(-1) as number
+  const y = (value: number) => top + height - (value / max) * height
   const share = (index: number) => (points.length === 1 ? 50 : (100 * index) / (points.length - 1))
   const line = (all: readonly (readonly [index: number, value: number])[]) =>
     all
@@ -41,7 +41,7 @@ function drawing(state: DashboardState, { unit, points, ticks, isOpen }: Series)
   const first = round((share(0) * width) / 100)
   return html`<div class="chart">
 <svg class="scale" width="44" height="${bottom + below}" aria-hidden="true">${counts.map((count) => html`<text x="36" y="${round(y(count) + 4)}">${axisText(count)}</text>`)}</svg>
-<div class="plot" data-unit="${unit}" data-most="${most}" data-top="${top}" data-height="${height}"${unit !== 'hour' && html` data-range="${addressOf(state, { range: { name: '7d' } })}"`}>
+<div class="plot" data-unit="${unit}" data-most="${max}" data-top="${top}" data-height="${height}"${unit !== 'hour' && html` data-range="${addressOf(state, { range: { name: '7d' } })}"`}>
 <svg class="lines" width="100%" height="${bottom + below}" role="img" aria-label="${description(state, points)}">
 ${counts.map((count) => html`<line class="grid" x1="0" x2="100%" y1="${round(y(count))}" y2="${round(y(count))}"/>`)}
 <svg width="100%" height="${bottom + 4}" viewBox="0 0 ${width} ${bottom + 4}" preserveAspectRatio="none">

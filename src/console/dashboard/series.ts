@@ -23,7 +23,7 @@ export interface Series {
 }
 
 /** More days than this are drawn by the month. */
-const mostDays = 400
+const maxDays = 400
 
 const plainDate = (text: string) => Temporal.PlainDate.from(text)
 
@@ -47,7 +47,7 @@ export function seriesOfDays(
       previous: previous && { name: longDay(before, local.year), value: previous[metric] },
     }
   })
-  if (days.length > mostDays) return byMonth(points, isOpen)
+  if (days.length > maxDays) return byMonth(points, isOpen)
   const dates = days.map(({ date }) => plainDate(date))
   return { unit: 'day', points, ticks: dayTicks(dates), isOpen }
 }

@@ -19,7 +19,7 @@ type SourceReport = (typeof sourceReports)[number]
 export type ListReport = (typeof listReports)[number]
 
 /** Where a dashboard is: in the console, or behind a shared link. */
-export interface DashboardPlace {
+export interface DashboardContext {
   site: Site
   /** Its address, without a query. */
   path: string
@@ -31,14 +31,14 @@ export interface DashboardPlace {
   theme?: Theme | undefined
 }
 
-export const placeOfSite = (site: Site): DashboardPlace => ({
+export const contextOfSite = (site: Site): DashboardContext => ({
   site,
   path: sitePath(site),
   locked: {},
   isShared: false,
 })
 
-export interface DashboardState extends DashboardPlace {
+export interface DashboardState extends DashboardContext {
   /** With the locked filters. */
   parameters: StatsParameters
   metric: ChartMetric
@@ -50,12 +50,12 @@ export interface DashboardState extends DashboardPlace {
   more: ListReport | undefined
 }
 
-const usualLimit = 10
+const defaultLimit = 10
 export const longLimit = 100
 
-export const usualState = (place: DashboardPlace): DashboardState => ({
-  ...place,
-  parameters: { range: { name: '30d' }, filters: place.locked, limit: usualLimit },
+export const defaultState = (context: DashboardContext): DashboardState => ({
+  ...context,
+  parameters: { range: { name: '30d' }, filters: context.locked, limit: defaultLimit },
   metric: 'visitors',
   compares: true,
   sources: 'referrers',
@@ -64,14 +64,14 @@ export const usualState = (place: DashboardPlace): DashboardState => ({
 })
 
 /** Throws the API's refusal if a parameter is wrong. Only what is about the look of the page is taken as usual if it is unknown. */
-export function readState(place: DashboardPlace, url: string): DashboardState {
+export function readState(context: DashboardContext, url: string): DashboardState {
   const query = withoutEmpty(readQueryString(url))
   const look = <Name extends string>(name: string, known: readonly Name[]): Name | undefined =>
     known.find((one) => one === query.get(name)?.[0])
   const parameters = readParameters(query)
   return {
-    ...place,
-    parameters: { ...parameters, filters: { ...parameters.filters, ...place.locked } },
+    ...context,
+    parameters: { ...parameters, filters: { ...parameters.filters, ...context.locked } },
     metric: look('metric', chartMetrics) ?? 'visitors',
     compares: look('compare', ['off']) === undefined,
     sources: look('sources', sourceReports) ?? 'referrers',
@@ -86,7 +86,7 @@ export const isListReport = (name: string): name is ListReport => (listReports a
 const withoutEmpty = (query: QueryString): QueryString =>
   new Map([...query].filter(([, values]) => !(values.length === 1 && values[0] === '')))
 
-export interface Changes extends Partial<Omit<DashboardState, keyof DashboardPlace | 'parameters'>> {
+export interface Changes extends Partial<Omit<DashboardState, keyof DashboardContext | 'parameters'>> {
   range?: Range
   /** A filter that is undefined is removed. */
   filters?: { readonly [Name in keyof Filters]: Filters[Name] | undefined }
@@ -100,7 +100,7 @@ export function fieldsOf(state: DashboardState, { range, filters, ...look }: Cha
     range: range ?? parameters.range,
     filters: freeFilters(state, { ...parameters.filters, ...filters }),
   })
-  if (parameters.limit !== usualLimit) fields.push(['limit', String(parameters.limit)])
+  if (parameters.limit !== defaultLimit) fields.push(['limit', String(parameters.limit)])
   if (next.metric !== 'visitors') fields.push(['metric', next.metric])
   if (!next.compares) fields.push(['compare', 'off'])
   if (next.sources !== 'referrers') fields.push(['sources', next.sources])
@@ -122,7 +122,7 @@ export function csvAddressOf(state: DashboardState, report: ListReport): string 
 /** The request to the API that answers what a panel shows. */
 export function apiAddressOf({ site, parameters }: DashboardState, report: ReportName, limit: number): string {
   const fields = queryFields(parameters)
-  if (reports[report].limited && limit !== usualLimit) fields.push(['limit', String(limit)])
+  if (reports[report].limited && limit !== defaultLimit) fields.push(['limit', String(limit)])
   return `/api/v1/stats/${report}?${new URLSearchParams([['site_id', site.id], ...fields])}`
 }
 

@@ -30,19 +30,19 @@ import { type Series, seriesOfDays, seriesOfHours } from './series.ts'
 import { shortcutHelp } from './shortcuts.ts'
 import {
   addressOf,
-  type DashboardPlace,
+  type DashboardContext,
   type DashboardState,
+  defaultState,
   isListReport,
   type ListReport,
   longLimit,
   readState,
-  usualState,
 } from './state.ts'
 
 /** Somebody who looks at a dashboard. */
 export interface Viewing {
   services: ConsoleServices
-  place: DashboardPlace
+  context: DashboardContext
   /** Path and query as they were sent. */
   url: string
   /** Whose turn it is in the fair queue. */
@@ -69,7 +69,7 @@ function withState<Answered>(
   work: (state: DashboardState, moment: Moment) => Answered,
 ): Answered | Reply {
   try {
-    const state = readState(viewing.place, viewing.url)
+    const state = readState(viewing.context, viewing.url)
     return work(state, momentOf(state, viewing.services.now()))
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
@@ -78,16 +78,16 @@ function withState<Answered>(
 }
 
 function wrongAddress(viewing: Viewing, message: string): Html {
-  const { place, services } = viewing
-  const state = usualState(place)
-  const body = html`<h1 class="unseen">${place.site.domain}</h1>
+  const { context, services } = viewing
+  const state = defaultState(context)
+  const body = html`<h1 class="unseen">${context.site.domain}</h1>
 ${filterBar(state, momentOf(state, services.now()))}
 ${fault(message)}
 <a class="button" href="${addressOf(state)}">Show the last 30 days</a>`
   return layout({ ...frameOf(viewing), body })
 }
 
-const frameOf = ({ place: { site, isShared, theme }, visit }: Viewing) => ({
+const frameOf = ({ context: { site, isShared, theme }, visit }: Viewing) => ({
   title: site.domain,
   visit,
   ...(isShared && { theme }),
@@ -173,7 +173,7 @@ async function emptyState(state: DashboardState, overview: Answer<Overview>, ask
   if ('fault' in hasEvents) return false
   if (hasEvents.value) {
     const isFiltered = Object.keys(state.parameters.filters).some((name) => !(name in state.locked))
-    return html`<p class="notice">No visitors in this range${isFiltered && ' with these filters'}. <a href="${addressOf(usualState(state))}">Show the last 30 days${isFiltered && ' without them'}</a></p>`
+    return html`<p class="notice">No visitors in this range${isFiltered && ' with these filters'}. <a href="${addressOf(defaultState(state))}">Show the last 30 days${isFiltered && ' without them'}</a></p>`
   }
   return html`<section class="card padded first-steps"><h2>No visitors yet</h2>
 <p>Add one line to the pages of ${state.site.domain}. The numbers of the first visitor are here within seconds.</p>
@@ -182,7 +182,7 @@ async function emptyState(state: DashboardState, overview: Answer<Overview>, ask
 
 const sentence = new Intl.ListFormat('en-GB')
 
-function note({ place: { site }, changeExclusions }: Viewing, { local }: Moment): Html {
+function note({ context: { site }, changeExclusions }: Viewing, { local }: Moment): Html {
   const names = site.excludedCountries.map((code) => countryNames[code])
   return html`<p class="note">${names.length > 0 && html`Without ${sentence.format(names)}${changeExclusions}. `}Days are counted in ${site.timeZone}. The five numbers and all lists are what the API answers, as of ${local.toPlainTime().toString({ smallestUnit: 'second' })}.</p>
 <div class="tools"><button class="quiet" type="button" data-copy-link hidden>Copy link</button><button class="quiet" type="button" data-help hidden>Shortcuts</button></div>`

@@ -19,12 +19,12 @@ const world = JSON.parse(readFileSync(new URL('../assets/world.json', import.met
 const levels = 5
 
 /** Levels of equal ratio, because most visitors come from few countries: a country with a hundredth of the most is still visible. */
-const levelOf = (visitors: number, most: number): number =>
-  Math.min(levels, 1 + Math.floor((levels * Math.log1p(visitors)) / Math.log1p(most + 1)))
+const levelOf = (visitors: number, max: number): number =>
+  Math.min(levels, 1 + Math.floor((levels * Math.log1p(visitors)) / Math.log1p(max + 1)))
 
 export function worldMap(rows: readonly Row[], state: DashboardState): Html {
   const visitorsOf = new Map(rows.map(({ name, visitors }) => [codeOfCountry(String(name)), Number(visitors)]))
-  const most = Math.max(1, ...visitorsOf.values())
+  const max = Math.max(1, ...visitorsOf.values())
   const notDrawn = [...visitorsOf.keys()].filter((code) => code !== undefined && !(code in world.countries))
   return html`<div class="map">
 <svg viewBox="0 0 ${world.width} ${world.height}" role="img" aria-label="Visitors by country on a map of the world; the list has the same numbers and filters by a country">${Object.entries(
@@ -35,7 +35,7 @@ export function worldMap(rows: readonly Row[], state: DashboardState): Html {
     if (visitors === undefined) return html`<path d="${path}"/>`
     const name = `${countryNames[code]}: ${counted(visitors, 'visitor')}`
     const href = !('country' in state.locked) && addressOf(state, { filters: { country: code } })
-    return html`<path class="level-${levelOf(visitors, most)}"${href && html` data-href="${href}"`} d="${path}"><title>${name}</title></path>`
+    return html`<path class="level-${levelOf(visitors, max)}"${href && html` data-href="${href}"`} d="${path}"><title>${name}</title></path>`
   })}</svg>
 ${notDrawn.length > 0 && html`<p class="hint">Too small for the map, or unknown: ${notDrawn.length} more in the list.</p>`}
 </div>`

@@ -1,8 +1,8 @@
-export const longestName = 60
+export const maxNameLength = 60
 
 /** What is wrong with the name that somebody gives a key or a link. */
 export function wrongName(what: 'key' | 'link', name: string): string | undefined {
   if (name === '') return `Give the ${what} a name, so that you recognise it in the list.`
-  if (name.length > longestName) return `The name is too long: ${longestName} characters are enough for a list.`
+  if (name.length > maxNameLength) return `The name is too long: ${maxNameLength} characters are enough for a list.`
   return /\p{Cc}/u.test(name) ? 'The name must be plain text in one line.' : undefined
 }

@@ -1,7 +1,7 @@
 // The dashboard of a site for the members of its account.
 
 import { type Html, html } from '../../web/html.ts'
-import { placeOfSite } from '../dashboard/state.ts'
+import { contextOfSite } from '../dashboard/state.ts'
 import { showCsv, showDashboard, type Viewing } from '../dashboard/view.ts'
 import { sitePath } from '../layout/layout.ts'
 import type { Route, SiteVisit } from '../route.ts'
@@ -23,7 +23,7 @@ export const dashboardRoutes: readonly Route[] = [
 
 const viewingOf = (visit: SiteVisit): Viewing => ({
   services: visit.services,
-  place: placeOfSite(visit.site),
+  context: contextOfSite(visit.site),
   url: visit.url,
   queueKey: `user ${visit.session.user.id}`,
   visit,

@@ -6,7 +6,7 @@ import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { notice } from '../layout/layout.ts'
 import { dayText, relativeText, timeElement } from '../layout/times.ts'
 import { expiresSoon, expiryText, stateOf } from './key-expiry.ts'
-import { type KeyPlace, keysAt } from './key-place.ts'
+import { type KeyScope, keysAt } from './key-scope.ts'
 import { type KeyUsage, sparkline, usageOf, windowText } from './key-usage.ts'
 
 /** What a form has just done, by the text in the address. */
@@ -15,21 +15,21 @@ const done: Readonly<Record<string, string>> = {
 }
 
 /** `top`: what a form has just led to. */
-export async function listPage(place: KeyPlace, top?: HtmlValue): Promise<Html> {
-  const { visit, isOwner } = place
-  const keys = await keysAt(place)
-  const usage = await usageOf(place, keys)
+export async function listPage(scope: KeyScope, top?: HtmlValue): Promise<Html> {
+  const { visit, isOwner } = scope
+  const keys = await keysAt(scope)
+  const usage = await usageOf(scope, keys)
   const said = done[visit.query.get('done') ?? '']
-  return place.page(
+  return scope.page(
     'API keys',
     html`
-${said && notice(said)}${top}${hasAccess(place) ? expiryWarnings(place, keys) : noAccess(place)}
+${said && notice(said)}${top}${hasAccess(scope) ? expiryWarnings(scope, keys) : noAccess(scope)}
 <div class="row keys-head"><h2>${counted(keys.length, 'key')}</h2><span class="spring"></span>${
-      isOwner && hasAccess(place) && html`<a class="button first" href="${place.path('/new')}">Create a key</a>`
+      isOwner && hasAccess(scope) && html`<a class="button first" href="${scope.path('/new')}">Create a key</a>`
     }</div>
-${keys.length === 0 ? emptyState(place) : table(place, keys, usage)}
+${keys.length === 0 ? emptyState(scope) : table(scope, keys, usage)}
 <p class="note">${
-      place.site
+      scope.site
         ? 'A key reads statistics and nothing else: this site’s, or, for a key of the whole account, those of all its sites.'
         : 'A key reads statistics and nothing else: those of one site, or of all sites of the account.'
     } Keep keys on a server: whoever has a key can read. <a href="/api/v1/docs">How to use the API</a>${
@@ -42,10 +42,10 @@ ${keys.length === 0 ? emptyState(place) : table(place, keys, usage)}
   )
 }
 
-export const hasAccess = ({ visit }: KeyPlace): boolean => plans[visit.account.plan] !== null
+export const hasAccess = ({ visit }: KeyScope): boolean => plans[visit.account.plan] !== null
 
 /** On a plan without API access: what to do. */
-function noAccess({ visit: { account } }: KeyPlace): Html {
+function noAccess({ visit: { account } }: KeyScope): Html {
   const offers = Object.entries(plans).flatMap(([name, plan]) =>
     plan ? [`${name} (${inFull(plan.requestsPerHour)})`] : [],
   )
@@ -58,55 +58,55 @@ function noAccess({ visit: { account } }: KeyPlace): Html {
 }
 
 /** Keys that were replaced are meant to end. */
-function expiryWarnings(place: KeyPlace, keys: readonly KeyListing[]): HtmlValue {
-  const now = place.visit.services.now()
+function expiryWarnings(scope: KeyScope, keys: readonly KeyListing[]): HtmlValue {
+  const now = scope.visit.services.now()
   return keys
     .filter((key) => expiresSoon(key, now) && !successorOf(key, keys))
     .map(
       (key) =>
         html`<p class="warning"><b>${key.name}</b> (${key.prefix}…) ${expiryText(key, now)}. ${
-          place.isOwner
-            ? html`<a href="${place.path(`/${key.id}`)}">Rotate it or change its expiry</a>, so that nothing stops.`
+          scope.isOwner
+            ? html`<a href="${scope.path(`/${key.id}`)}">Rotate it or change its expiry</a>, so that nothing stops.`
             : 'Ask an owner of the account to rotate it or to change its expiry.'
         }</p>`,
     )
 }
 
-const emptyState = (place: KeyPlace): Html => html`<section class="card padded no-keys">
+const emptyState = (scope: KeyScope): Html => html`<section class="card padded no-keys">
   <p><b>There are no keys yet.</b></p>
-  <p>With a key your own programs read the numbers of ${place.site ? place.site.domain : 'your sites'}: a report, a dashboard, a widget.${
-    hasAccess(place) && !place.isOwner && ' An owner of the account can create one.'
+  <p>With a key your own programs read the numbers of ${scope.site ? scope.site.domain : 'your sites'}: a report, a dashboard, a widget.${
+    hasAccess(scope) && !scope.isOwner && ' An owner of the account can create one.'
   }</p>
 </section>`
 
-const table = (place: KeyPlace, keys: readonly KeyListing[], usage: ReadonlyMap<string, KeyUsage>): Html =>
+const table = (scope: KeyScope, keys: readonly KeyListing[], usage: ReadonlyMap<string, KeyUsage>): Html =>
   // On a phone each row is laid out as a card, which would take the roles of a table away.
   html`<section class="card"><table class="keys" role="table" aria-label="API keys">
 <thead role="rowgroup"><tr role="row">
   <th scope="col" role="columnheader">Name</th><th scope="col" role="columnheader">Key</th><th scope="col" role="columnheader">Last used</th>
   <th scope="col" role="columnheader">State</th><th scope="col" role="columnheader">Last 24 hours</th>
-  <th scope="col" role="columnheader" class="right">This hour</th>${place.isOwner && html`<th scope="col" role="columnheader"><span class="unseen">Actions</span></th>`}
+  <th scope="col" role="columnheader" class="right">This hour</th>${scope.isOwner && html`<th scope="col" role="columnheader"><span class="unseen">Actions</span></th>`}
 </tr></thead>
-<tbody role="rowgroup">${keys.map((key) => row(place, key, keys, usage.get(key.id) as KeyUsage))}</tbody></table></section>`
+<tbody role="rowgroup">${keys.map((key) => row(scope, key, keys, usage.get(key.id) as KeyUsage))}</tbody></table></section>`
 
-function row(place: KeyPlace, key: KeyListing, keys: readonly KeyListing[], usage: KeyUsage): Html {
-  const now = place.visit.services.now()
-  const page = place.path(`/${key.id}`)
+function row(scope: KeyScope, key: KeyListing, keys: readonly KeyListing[], usage: KeyUsage): Html {
+  const now = scope.visit.services.now()
+  const page = scope.path(`/${key.id}`)
   return html`<tr role="row">
-  <th scope="row" role="rowheader"><a href="${page}"><b>${key.name}</b></a><span class="sub">${scopeText(place, key)} · ${timeElement(key.createdAt, dayText(key.createdAt))}<br>by ${key.createdBy}</span></th>
+  <th scope="row" role="rowheader"><a href="${page}"><b>${key.name}</b></a><span class="sub">${scopeText(scope, key)} · ${timeElement(key.createdAt, dayText(key.createdAt))}<br>by ${key.createdBy}</span></th>
   <td role="cell"><span class="mono">${key.prefix}…</span>${lineage(key, keys)}</td>
   <td role="cell" data-name="Last used">${lastUse(key, now)}</td>
   <td role="cell" class="state-cell">${stateMark(key, now)}<span class="sub${expiresSoon(key, now) && ' soon'}">${expiryText(key, now)}</span></td>
   <td role="cell" data-name="Last 24 hours">${sparkline(usage.byHour, 24)}</td>
-  <td role="cell" data-name="This hour" class="right">${windowText(place, key, usage)}</td>${
-    place.isOwner &&
+  <td role="cell" data-name="This hour" class="right">${windowText(scope, key, usage)}</td>${
+    scope.isOwner &&
     html`
   <td role="cell" class="right"><a class="button small" href="${page}" aria-label="Manage ${key.name}">Manage</a></td>`
   }
 </tr>`
 }
 
-export const scopeText = ({ site }: KeyPlace, { domain }: KeyListing): string =>
+export const scopeText = ({ site }: KeyScope, { domain }: KeyListing): string =>
   domain === null ? 'whole account' : domain === site?.domain ? 'this site' : domain
 
 export const lastUse = ({ lastUsedAt }: KeyListing, now: number): Html =>

@@ -5,7 +5,7 @@ import { plans } from '../../accounts/plans.ts'
 import { counted, inFull } from '../../display/formats.ts'
 import { type Html, html } from '../../web/html.ts'
 import { stateOf } from './key-expiry.ts'
-import type { KeyPlace } from './key-place.ts'
+import type { KeyScope } from './key-scope.ts'
 
 const hours = 24
 
@@ -17,7 +17,7 @@ export interface KeyUsage {
 }
 
 export async function usageOf(
-  { visit: { services } }: KeyPlace,
+  { visit: { services } }: KeyScope,
   keys: readonly KeyListing[],
 ): Promise<Map<string, KeyUsage>> {
   const { postgres, limiter, now } = services
@@ -30,7 +30,7 @@ export async function usageOf(
 }
 
 /** A Redis that does not answer is no reason to show no keys. */
-async function inWindow(limiter: KeyPlace['visit']['services']['limiter'], id: string): Promise<number | undefined> {
+async function inWindow(limiter: KeyScope['visit']['services']['limiter'], id: string): Promise<number | undefined> {
   if (!limiter) return undefined
   return limiter.peek(id).then(
     (window) => window?.count ?? 0,
@@ -44,10 +44,10 @@ const gap = 1
 /** One bar for each hour. Hours without requests keep a line, so that the width says 24 hours. */
 export function sparkline(byHour: readonly number[], height: number): Html {
   const total = byHour.reduce((sum, requests) => sum + requests, 0)
-  const most = Math.max(...byHour, 1)
+  const max = Math.max(...byHour, 1)
   const width = byHour.length * (barWidth + gap)
   const bars = byHour.map((requests, hour) => {
-    const tall = requests === 0 ? 1 : Math.max(2, Math.round((requests / most) * height))
+    const tall = requests === 0 ? 1 : Math.max(2, Math.round((requests / max) * height))
     return html`<rect${requests === 0 && html` class="none"`} x="${hour * (barWidth + gap)}" y="${height - tall}" width="${barWidth}" height="${tall}" rx="1"/>`
   })
   const text = `${counted(total, 'request')} in the last 24 hours`
@@ -55,7 +55,7 @@ export function sparkline(byHour: readonly number[], height: number): Html {
 }
 
 /** `412 of 2,000`; a dash if the key cannot be used or the window is not known here. */
-export function windowText({ visit }: KeyPlace, key: KeyListing, { inWindow }: KeyUsage): Html {
+export function windowText({ visit }: KeyScope, key: KeyListing, { inWindow }: KeyUsage): Html {
   const limit = plans[visit.account.plan]?.requestsPerHour
   if (limit === undefined || inWindow === undefined || stateOf(key, visit.services.now()) !== 'active') {
     return html`<span aria-hidden="true">–</span><span class="unseen">not known</span>`

@@ -11,7 +11,7 @@ import { Refusal } from '../refusals.ts'
 import { goTo, type Reply, show } from '../route.ts'
 import { expiresSoon, expiryText } from './key-expiry.ts'
 import { hasAccess, lastUse, lineage, scopeText, stateMark } from './key-list.ts'
-import { type KeyPlace, keysAt, namedKey, sitesAt } from './key-place.ts'
+import { type KeyScope, keysAt, namedKey, sitesAt } from './key-scope.ts'
 import { type KeyUsage, sparkline, usageOf, windowText } from './key-usage.ts'
 import { shownOnce } from './new-key.ts'
 
@@ -29,25 +29,25 @@ const overlaps = [
   ['7d', 'In 7 days', 7 * 24],
 ] as const
 
-export async function keyPage(place: KeyPlace, wrong?: string): Promise<Reply> {
-  const keys = await keysAt(place)
-  const key = namedKey(place, keys)
-  const usage = (await usageOf(place, [key])).get(key.id) as KeyUsage
-  const said = done[place.visit.query.get('done') ?? '']
+export async function keyPage(scope: KeyScope, wrong?: string): Promise<Reply> {
+  const keys = await keysAt(scope)
+  const key = namedKey(scope, keys)
+  const usage = (await usageOf(scope, [key])).get(key.id) as KeyUsage
+  const said = done[scope.visit.query.get('done') ?? '']
   const body = html`
-<p class="back"><a href="${place.path()}"><span aria-hidden="true">← </span>All keys</a></p>
+<p class="back"><a href="${scope.path()}"><span aria-hidden="true">← </span>All keys</a></p>
 <h2 class="key-name">${key.name}</h2>
 ${said && notice(said)}${wrong && fault(wrong)}
-${about(place, key, keys, usage)}
-${place.isOwner && actions(place, key)}`
-  return show(place.page(key.name, body), wrong ? 422 : 200)
+${about(scope, key, keys, usage)}
+${scope.isOwner && actions(scope, key)}`
+  return show(scope.page(key.name, body), wrong ? 422 : 200)
 }
 
-function about(place: KeyPlace, key: KeyListing, keys: readonly KeyListing[], usage: KeyUsage): Html {
-  const now = place.visit.services.now()
+function about(scope: KeyScope, key: KeyListing, keys: readonly KeyListing[], usage: KeyUsage): Html {
+  const now = scope.visit.services.now()
   const facts: [string, HtmlValue][] = [
     ['Key', html`<span class="mono">${key.prefix}…</span>${lineage(key, keys)}`],
-    ['Reads', scopeText(place, key)],
+    ['Reads', scopeText(scope, key)],
     [
       'State',
       html`${stateMark(key, now)}<span class="sub${expiresSoon(key, now) && ' soon'}">${expiryText(key, now)}</span>`,
@@ -58,19 +58,19 @@ function about(place: KeyPlace, key: KeyListing, keys: readonly KeyListing[], us
     ],
     ['Last used', lastUse(key, now)],
     ['Last 24 hours', sparkline(usage.byHour, 32)],
-    ['This hour', windowText(place, key, usage)],
+    ['This hour', windowText(scope, key, usage)],
   ]
   return html`<dl class="card key-facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 }
 
-function actions(place: KeyPlace, key: KeyListing): Html {
-  const { form, services } = place.visit
+function actions(scope: KeyScope, key: KeyListing): Html {
+  const { form, services } = scope.visit
   const now = services.now()
   const standard = key.expiresAt ? '90' : 'never'
-  const post = (action: string) => html`method="post" action="${place.path(`/${key.id}/${action}`)}"`
+  const post = (action: string) => html`method="post" action="${scope.path(`/${key.id}/${action}`)}"`
   const overlap = form.get('overlap') ?? '24h'
   return html`<div class="actions">
-<form class="card form" ${post('rotate')} data-once>${place.hiddenFields}${nonceField()}
+<form class="card form" ${post('rotate')} data-once>${scope.hiddenFields}${nonceField()}
   <h3>Rotate</h3>
   <p>Makes a new key that reads the same. The old one works a little longer, so that you can replace it everywhere.</p>
   <fieldset class="choice"><legend>The old key ends</legend><div class="options">${overlaps.map(
@@ -80,13 +80,13 @@ function actions(place: KeyPlace, key: KeyListing): Html {
   ${expiryChoice(form, now, expiryOfKey, { legend: 'The new key expires', standard })}
   <div><button class="button first">Rotate key</button></div>
 </form>
-<form class="card form" ${post('expiry')}>${place.hiddenFields}
+<form class="card form" ${post('expiry')}>${scope.hiddenFields}
   <h3>Expiry</h3>
   <p>A later date also makes an expired key work again.</p>
   ${expiryChoice(form, now, expiryOfKey, { legend: 'It expires', standard })}
   <div><button class="button">Change expiry</button></div>
 </form>
-<form class="card form" ${post('state')}>${place.hiddenFields}<input type="hidden" name="disabled" value="${key.disabled ? 'no' : 'yes'}">
+<form class="card form" ${post('state')}>${scope.hiddenFields}<input type="hidden" name="disabled" value="${key.disabled ? 'no' : 'yes'}">
   <h3>${key.disabled ? 'Enable' : 'Disable'}</h3>
   <p>${
     key.disabled
@@ -95,7 +95,7 @@ function actions(place: KeyPlace, key: KeyListing): Html {
   }</p>
   <div><button class="button">${key.disabled ? 'Enable key' : 'Disable key'}</button></div>
 </form>
-<form class="card form" ${post('delete')}>${place.hiddenFields}
+<form class="card form" ${post('delete')}>${scope.hiddenFields}
   <h3>Delete</h3>
   <p>For good. Requests with this key are refused with <code>invalid_key</code>.</p>
   <label class="confirm"><input type="checkbox" name="confirm" value="yes" required>Yes, delete ${key.name}</label>
@@ -104,46 +104,46 @@ function actions(place: KeyPlace, key: KeyListing): Html {
 </div>`
 }
 
-export async function switchNamedKey(place: KeyPlace): Promise<Reply> {
-  const key = namedKey(place, await keysAt(place))
-  const wanted = place.visit.form.get('disabled')
+export async function switchNamedKey(scope: KeyScope): Promise<Reply> {
+  const key = namedKey(scope, await keysAt(scope))
+  const wanted = scope.visit.form.get('disabled')
   if (wanted !== 'yes' && wanted !== 'no') throw new Refusal('foreign_form')
-  const { postgres, directory } = place.visit.services
-  await switchKey(postgres, place.visit.actor, key, wanted === 'yes')
+  const { postgres, directory } = scope.visit.services
+  await switchKey(postgres, scope.visit.actor, key, wanted === 'yes')
   directory.forget(key.id)
-  return goTo(place.path(`/${key.id}`, wanted === 'yes' ? 'disabled' : 'enabled'))
+  return goTo(scope.path(`/${key.id}`, wanted === 'yes' ? 'disabled' : 'enabled'))
 }
 
-export async function changeNamedExpiry(place: KeyPlace): Promise<Reply> {
-  const key = namedKey(place, await keysAt(place))
-  const { postgres, directory, now } = place.visit.services
-  const expiry = chosenExpiry(place.visit.form, now(), expiryOfKey)
-  if ('wrong' in expiry) return keyPage(place, expiry.wrong)
-  await changeKeyExpiry(postgres, place.visit.actor, key, expiry.expiresAt)
+export async function changeNamedExpiry(scope: KeyScope): Promise<Reply> {
+  const key = namedKey(scope, await keysAt(scope))
+  const { postgres, directory, now } = scope.visit.services
+  const expiry = chosenExpiry(scope.visit.form, now(), expiryOfKey)
+  if ('wrong' in expiry) return keyPage(scope, expiry.wrong)
+  await changeKeyExpiry(postgres, scope.visit.actor, key, expiry.expiresAt)
   directory.forget(key.id)
-  return goTo(place.path(`/${key.id}`, 'expiry'))
+  return goTo(scope.path(`/${key.id}`, 'expiry'))
 }
 
-export async function rotateNamedKey(place: KeyPlace): Promise<Reply> {
-  const old = namedKey(place, await keysAt(place))
-  const { form, services } = place.visit
+export async function rotateNamedKey(scope: KeyScope): Promise<Reply> {
+  const old = namedKey(scope, await keysAt(scope))
+  const { form, services } = scope.visit
   const [, , hours] = overlaps.find(([value]) => value === form.get('overlap')) ?? []
   const expiry = chosenExpiry(form, services.now(), expiryOfKey)
-  if (!hasAccess(place))
-    return keyPage(place, 'The plan of the account has no API access, so a new key would not work.')
-  if (hours === undefined) return keyPage(place, 'Choose when the old key ends.')
-  if ('wrong' in expiry) return keyPage(place, expiry.wrong)
+  if (!hasAccess(scope))
+    return keyPage(scope, 'The plan of the account has no API access, so a new key would not work.')
+  if (hours === undefined) return keyPage(scope, 'Choose when the old key ends.')
+  if ('wrong' in expiry) return keyPage(scope, expiry.wrong)
   const nonce = nonceOf(form)
   const oldExpiresAt = new Date(services.now() + hours * hourMs)
-  return shownOnce(place, async () => {
-    const key = await replaceKey(services.postgres, services.keySecrets, place.visit.actor, old, {
+  return shownOnce(scope, async () => {
+    const key = await replaceKey(services.postgres, services.keySecrets, scope.visit.actor, old, {
       oldExpiresAt,
       expiresAt: expiry.expiresAt ?? undefined,
       nonce,
     })
     if (!key) throw new Refusal('not_found')
     services.directory.forget(old.id)
-    const sites = await sitesAt(place)
+    const sites = await sitesAt(scope)
     const site = sites.find(({ domain }) => domain === old.domain) ?? sites[0]
     const ends = old.expiresAt && old.expiresAt < oldExpiresAt ? old.expiresAt : oldExpiresAt
     const isOver = ends.getTime() <= services.now()
@@ -152,11 +152,11 @@ export async function rotateNamedKey(place: KeyPlace): Promise<Reply> {
   })
 }
 
-export async function deleteNamedKey(place: KeyPlace): Promise<Reply> {
-  const key = namedKey(place, await keysAt(place))
-  if (place.visit.form.get('confirm') !== 'yes') return keyPage(place, 'Confirm that the key is to be deleted.')
-  const { postgres, directory } = place.visit.services
-  await removeKey(postgres, place.visit.actor, key)
+export async function deleteNamedKey(scope: KeyScope): Promise<Reply> {
+  const key = namedKey(scope, await keysAt(scope))
+  if (scope.visit.form.get('confirm') !== 'yes') return keyPage(scope, 'Confirm that the key is to be deleted.')
+  const { postgres, directory } = scope.visit.services
+  await removeKey(postgres, scope.visit.actor, key)
   directory.forget(key.id)
-  return goTo(place.path('', 'deleted'))
+  return goTo(scope.path('', 'deleted'))
 }

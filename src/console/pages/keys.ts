@@ -2,7 +2,7 @@
 import { type AccountVisit, type Reply, type Route, type SiteVisit, show } from '../route.ts'
 import { changeNamedExpiry, deleteNamedKey, keyPage, rotateNamedKey, switchNamedKey } from './key.ts'
 import { listPage } from './key-list.ts'
-import { type KeyPlace, placeOfAccount, placeOfSite } from './key-place.ts'
+import { type KeyScope, scopeOfAccount, scopeOfSite } from './key-scope.ts'
 import { createNewKey, newKeyPage } from './new-key.ts'
 
 interface KeyRoute {
@@ -10,14 +10,14 @@ interface KeyRoute {
   /** Below the list. */
   path: string
   for: 'member' | 'owner'
-  handle(place: KeyPlace): Promise<Reply>
+  handle(scope: KeyScope): Promise<Reply>
 }
 
 const routes: readonly KeyRoute[] = [
-  { method: 'GET', path: '', for: 'member', handle: async (place) => show(await listPage(place)) },
+  { method: 'GET', path: '', for: 'member', handle: async (scope) => show(await listPage(scope)) },
   { method: 'GET', path: '/new', for: 'owner', handle: newKeyPage },
   { method: 'POST', path: '', for: 'owner', handle: createNewKey },
-  { method: 'GET', path: '/:id', for: 'member', handle: (place) => keyPage(place) },
+  { method: 'GET', path: '/:id', for: 'member', handle: (scope) => keyPage(scope) },
   { method: 'POST', path: '/:id/state', for: 'owner', handle: switchNamedKey },
   { method: 'POST', path: '/:id/expiry', for: 'owner', handle: changeNamedExpiry },
   { method: 'POST', path: '/:id/rotate', for: 'owner', handle: rotateNamedKey },
@@ -29,12 +29,12 @@ export const keyRoutes: readonly Route[] = routes.flatMap(({ method, path, for: 
     method,
     path: `/sites/:domain/settings/keys${path}`,
     access: `site-${who}`,
-    handle: (visit: SiteVisit) => handle(placeOfSite(visit)),
+    handle: (visit: SiteVisit) => handle(scopeOfSite(visit)),
   },
   {
     method,
     path: `/account/keys${path}`,
     access: who,
-    handle: (visit: AccountVisit) => handle(placeOfAccount(visit)),
+    handle: (visit: AccountVisit) => handle(scopeOfAccount(visit)),
   },
 ])

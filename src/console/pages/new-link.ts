@@ -2,13 +2,13 @@
 import { ApiError } from '../../errors.ts'
 import { readParameters } from '../../stats/parameters.ts'
 import type { Filters } from '../../traffic/conditions.ts'
-import { leastPasswordLength, mostPasswordLength } from '../../users/passwords.ts'
+import { maxPasswordLength, minPasswordLength } from '../../users/passwords.ts'
 import { addSharedLink, sharedLinkAddress } from '../../users/shared-links.ts'
 import { type Html, html } from '../../web/html.ts'
 import { countryField, deviceField, hostnameField, utmSourceField } from '../dashboard/filters.ts'
 import { chosenExpiry, expiryChoice, expiryOfLink } from '../forms/expiry-choice.ts'
 import { tokenField } from '../forms/forms.ts'
-import { longestName, wrongName } from '../forms/names.ts'
+import { maxNameLength, wrongName } from '../forms/names.ts'
 import { nonceField, nonceOf } from '../forms/nonces.ts'
 import { widget } from '../layout/assets.ts'
 import { fault, layout, settingsHead, sitePath } from '../layout/layout.ts'
@@ -54,10 +54,10 @@ function wrongPassword(password: string, isEmbeddable: boolean): string | undefi
   if (isEmbeddable) {
     return 'A link with a password cannot be embedded: nobody should type a password into a frame of another site. Choose one of the two.'
   }
-  if (password.length < leastPasswordLength)
-    return `The password is too short. Use at least ${leastPasswordLength} characters.`
-  if (password.length > mostPasswordLength)
-    return `The password is too long. Use at most ${mostPasswordLength} characters.`
+  if (password.length < minPasswordLength)
+    return `The password is too short. Use at least ${minPasswordLength} characters.`
+  if (password.length > maxPasswordLength)
+    return `The password is too long. Use at most ${maxPasswordLength} characters.`
   return undefined
 }
 
@@ -87,14 +87,14 @@ export function newLinkPage(visit: SiteVisit, wrong?: string): Html {
 ${wrong && fault(wrong)}
 <form class="card form key-form" method="post" action="${path}" data-once>
   ${tokenField(formToken)}${nonceField()}
-  <label>Name <input name="name" required maxlength="${longestName}" autocomplete="off" autofocus placeholder="For the agency" value="${given('name')}"><span class="hint">For whom the link is. Only people of the account see it.</span></label>
+  <label>Name <input name="name" required maxlength="${maxNameLength}" autocomplete="off" autofocus placeholder="For the agency" value="${given('name')}"><span class="hint">For whom the link is. Only people of the account see it.</span></label>
   ${expiryChoice(form, services.now(), expiryOfLink, { legend: 'Expires', standard: '30' })}
   <fieldset class="choice locked-filters">
     <legend>Shows only</legend>
     <p class="hint">Whoever has the link cannot lift these filters.</p>
     ${countryField(given('country'))}${deviceField(given('device'))}${hostnameField(given('hostname'))}${utmSourceField(given('utm_source'))}
   </fieldset>
-  <label>Password <input name="password" type="password" autocomplete="new-password" minlength="${leastPasswordLength}" maxlength="${mostPasswordLength}"><span class="hint">Optional, at least ${leastPasswordLength} characters. Pass it on separately from the link.</span></label>
+  <label>Password <input name="password" type="password" autocomplete="new-password" minlength="${minPasswordLength}" maxlength="${maxPasswordLength}"><span class="hint">Optional, at least ${minPasswordLength} characters. Pass it on separately from the link.</span></label>
   <label class="check"><input type="checkbox" name="embeddable" value="yes"${form.has('embeddable') && html` checked`}>Other sites may embed it</label>
   <div class="row"><button class="button first">Create link</button><a class="button" href="${path}">Cancel</a></div>
 </form>`,

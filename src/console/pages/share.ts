@@ -4,7 +4,7 @@ import type { Overview } from '../../stats/reports/overview.ts'
 import { unlockedNote, unlockedSeconds } from '../../users/unlocked-link.ts'
 import { html } from '../../web/html.ts'
 import { asking, type Day, momentOf } from '../dashboard/answers.ts'
-import { usualState } from '../dashboard/state.ts'
+import { defaultState } from '../dashboard/state.ts'
 import { showCsv, showDashboard, type Viewing } from '../dashboard/view.ts'
 import { tokenField } from '../forms/forms.ts'
 import { contentPolicy } from '../layout/content-policy.ts'
@@ -32,7 +32,7 @@ export const shareRoutes: readonly Route[] = [
 
 const viewingOf = ({ services, site, link, path, url, theme }: LinkVisit): Viewing => ({
   services,
-  place: { site, path, locked: link.locked, isShared: true, theme },
+  context: { site, path, locked: link.locked, isShared: true, theme },
   url,
   queueKey: publicQueueKey,
 })
@@ -81,7 +81,7 @@ async function unlock(visit: LinkVisit): Promise<Reply> {
 /** The visitors of the last 30 days, in total and by day: what the API answers. */
 async function widgetNumbers(visit: LinkVisit): Promise<Reply> {
   const { services, site } = visit
-  const state = usualState(viewingOf(visit).place)
+  const state = defaultState(viewingOf(visit).context)
   const moment = momentOf(state, services.now())
   const ask = asking(services, publicQueueKey, state, moment, new AbortController().signal)
   const [overview, days] = await Promise.all([

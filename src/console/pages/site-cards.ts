@@ -40,10 +40,10 @@ const edge = 1
 
 /** The last day is not over, so its line is dashed, as in the chart of the dashboard. */
 function sparkline(days: readonly number[]): Html {
-  const most = Math.max(...days, 1)
+  const max = Math.max(...days, 1)
   const points = days.map((visitors, index) => {
     const x = (index * width) / Math.max(1, days.length - 1)
-    const y = height - edge - (visitors / most) * (height - 2 * edge)
+    const y = height - edge - (visitors / max) * (height - 2 * edge)
     return `${x.toFixed(1)},${y.toFixed(1)}`
   })
   return html`<svg class="site-card-line" viewBox="0 0 ${width} ${height}" preserveAspectRatio="none" aria-hidden="true"><polyline points="${points.slice(0, -1).join(' ')}"/><polyline class="unfinished" points="${points.slice(-2).join(' ')}"/></svg>`

@@ -18,7 +18,7 @@ const ranges = { '7d': rangeTexts['7d'], '30d': rangeTexts['30d'], '90d': rangeT
 /** As many as the statements of stats/site-summaries.ts read well at once. */
 const cardsOnPage = 200
 /** Longer than the statements may take, with the wait for their turn. */
-const longestMs = 10_000 * deadlineFactor
+const timeoutMs = 10_000 * deadlineFactor
 
 interface Asked {
   /** A part of the domain. */
@@ -78,7 +78,7 @@ async function summariesOf(
   const all = new Map<string, SiteSummary>()
   const parameters = { range: { name: range }, filters: {}, limit: cardsOnPage }
   const request = { report: siteSummaries, parameters, queueKey: `user ${session.user.id}`, now: now() }
-  const signal = AbortSignal.timeout(longestMs)
+  const signal = AbortSignal.timeout(timeoutMs)
   try {
     for (let first = 0; first < sites.length; first += cardsOnPage) {
       const some = sites.slice(first, first + cardsOnPage)
@@ -138,5 +138,5 @@ function pageLinks({ search, order, range }: Asked, page: number, pages: number)
 const chosen = <Name extends string>(
   names: Readonly<Record<Name, string>>,
   name: string | null,
-  usual: NoInfer<Name>,
-): Name => (name !== null && Object.hasOwn(names, name) ? (name as Name) : usual)
+  defaultName: NoInfer<Name>,
+): Name => (name !== null && Object.hasOwn(names, name) ? (name as Name) : defaultName)

@@ -7,7 +7,7 @@ import type { Checks, Provider } from './provider.ts'
 
 const flowSeconds = 10 * 60
 /** A cookie has room for 4 kB. */
-const longestNext = 1_000
+const maxNextLength = 1_000
 
 /** What the sign-on is for: to get in, to accept an invitation, or to connect it with the user who is signed in. */
 export interface Purpose {
@@ -39,7 +39,7 @@ export async function beginFlow(
   const { address, checks } = await providerOf(visit).begin()
   const flow: Flow = {
     ...rest,
-    next: next.length > longestNext ? '/' : next,
+    next: next.length > maxNextLength ? '/' : next,
     checks,
     until: services.now() + flowSeconds * 1000,
   }

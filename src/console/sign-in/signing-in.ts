@@ -2,7 +2,7 @@
 import { daySeconds } from '../../durations.ts'
 import { type Attempt, browserCookieOf } from '../../users/attempts.ts'
 import { PasswordsBusy } from '../../users/password-queue.ts'
-import { leastPasswordLength, mostPasswordLength } from '../../users/passwords.ts'
+import { maxPasswordLength, minPasswordLength } from '../../users/passwords.ts'
 import { useCode } from '../../users/second-factor.ts'
 import type { NewSession } from '../../users/sign-ins.ts'
 import { findUserById, type UserReference } from '../../users/users.ts'
@@ -74,18 +74,18 @@ export const ownPath = (next: string | null): string => (next && /^\/(?![/\\])[\
 
 /** The fields for a password that somebody chooses. Twice, because nobody can send it to them again. */
 export const newPasswordFields = (): Html => html`
-  <label>New password <input name="new-password" type="password" autocomplete="new-password" required minlength="${leastPasswordLength}" maxlength="${mostPasswordLength}">
-    <span class="hint">At least ${leastPasswordLength} characters. A few unrelated words are easy to remember.</span></label>
+  <label>New password <input name="new-password" type="password" autocomplete="new-password" required minlength="${minPasswordLength}" maxlength="${maxPasswordLength}">
+    <span class="hint">At least ${minPasswordLength} characters. A few unrelated words are easy to remember.</span></label>
   <label>The same again <input name="repeated-password" type="password" autocomplete="new-password" required></label>`
 
 /** The password of these fields, or what is wrong with it. */
 export function newPasswordOf(form: URLSearchParams): { password: string } | { wrong: string } {
   const password = form.get('new-password') ?? ''
-  if (password.length < leastPasswordLength) {
-    return { wrong: `The password is too short. Use at least ${leastPasswordLength} characters.` }
+  if (password.length < minPasswordLength) {
+    return { wrong: `The password is too short. Use at least ${minPasswordLength} characters.` }
   }
-  if (password.length > mostPasswordLength) {
-    return { wrong: `The password is too long. Use at most ${mostPasswordLength} characters.` }
+  if (password.length > maxPasswordLength) {
+    return { wrong: `The password is too long. Use at most ${maxPasswordLength} characters.` }
   }
   if (password !== form.get('repeated-password')) {
     return { wrong: 'The two passwords are not the same. Type both again.' }

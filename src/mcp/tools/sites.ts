@@ -3,7 +3,7 @@ import { dayIn, input } from '../inputs.ts'
 import { tool } from '../tool.ts'
 
 /** More would fill the context of an assistant; `contains` finds the others. */
-const mostSites = 100
+const maxSites = 100
 
 export const sites = tool({
   name: 'sites',
@@ -28,7 +28,7 @@ export const sites = tool({
   }),
   async run({ contains = '' }, { source, now, signal }) {
     const found = (await source.sites(signal)).filter(({ domain }) => domain.includes(contains.toLowerCase()))
-    const listed = found.slice(0, mostSites).map(({ id, domain, timeZone }) => ({
+    const listed = found.slice(0, maxSites).map(({ id, domain, timeZone }) => ({
       site_id: id,
       domain,
       time_zone: timeZone,

@@ -15,7 +15,7 @@ interface Day {
 const intervals = ['day', 'week', 'month'] as const
 
 /** 12 months by day. A hundred years by day would be 36,500 rows. */
-const mostRows = 400
+const maxRows = 400
 const fewestDays = { day: 1, week: 7, month: 28 }
 
 export const timeseries = tool({
@@ -57,10 +57,10 @@ export const timeseries = tool({
 function refuseTooMany({ range }: StatsParameters, interval: (typeof intervals)[number]): void {
   if (range.name !== 'custom') return
   const days = range.firstDay.until(range.lastDay).days + 1
-  if (days / fewestDays[interval] <= mostRows) return
+  if (days / fewestDays[interval] <= maxRows) return
   throw new ApiError(
     'invalid_parameter',
-    `That would be more than ${mostRows} rows. Send the interval month, or a shorter range.`,
+    `That would be more than ${maxRows} rows. Send the interval month, or a shorter range.`,
   )
 }
 

@@ -26,7 +26,7 @@ interface Sent {
   /** The page is meant to show a secret to this person. */
   isSecret?: boolean
   form?: Record<string, string>
-  mostMs?: number
+  maxMs?: number
 }
 
 /** `fail` breaks the connection to PostgreSQL and mends it again. */
@@ -53,7 +53,7 @@ export async function runPeople(
       OIDC_CLIENT_SECRET: clientSecret,
     },
     port,
-    longestStopMs: 20_000,
+    maxStopMs: 20_000,
   })
   check.onEnd(console.stop)
   await console.untilReady()
@@ -65,11 +65,11 @@ export async function runPeople(
 
   async function send(
     path: string,
-    { cookies, isSecret, form, mostMs = 60_000 }: Sent,
+    { cookies, isSecret, form, maxMs = 60_000 }: Sent,
   ): Promise<{ text: string; location: string }> {
     const response = await fetch(console.url + path, {
       redirect: 'manual',
-      signal: AbortSignal.timeout(mostMs),
+      signal: AbortSignal.timeout(maxMs),
       headers: {
         Cookie: Array.from(cookies, ([name, value]) => `${name}=${value}`).join('; '),
         ...(form && { Origin: origin, 'Content-Type': 'application/x-www-form-urlencoded' }),
@@ -167,7 +167,7 @@ export async function runPeople(
   ] as const
   await Promise.all(
     waiting.map(([path, form]) =>
-      send(path, { cookies: phone, mostMs: 4_000, ...(form && { form }) }).catch(() => {
+      send(path, { cookies: phone, maxMs: 4_000, ...(form && { form }) }).catch(() => {
         failures++
       }),
     ),

@@ -20,7 +20,7 @@ export interface Ledger {
 /** One of this many events goes to the collector with the slow clock. */
 const slowShare = 4
 const againMs = 300
-const longestMs = 10_000
+const timeoutMs = 10_000
 
 export function startHits({ server, slow, steady, restless, doomed }: Installation, rate: number, seed: string) {
   const random = seeded(`${seed}/hits`)
@@ -79,7 +79,7 @@ function post(agent: Agent, url: string, domain: string, id: string, visitor: nu
     'Content-Length': Buffer.byteLength(body),
   }
   return new Promise((resolve) => {
-    const asked = request(url, { agent, method: 'POST', headers, timeout: longestMs }, (response) => {
+    const asked = request(url, { agent, method: 'POST', headers, timeout: timeoutMs }, (response) => {
       let text = ''
       response.on('data', (chunk) => {
         text += chunk

@@ -28,7 +28,7 @@ export interface ChaosSite {
 export type Installation = Awaited<ReturnType<typeof install>>
 
 /** Below 5,000 per hour, the limit of the largest plan. */
-const mostRequestsOfKey = 4_000
+const maxRequestsOfKey = 4_000
 const pastDays = 5
 const pastEventsADay = 40
 
@@ -71,7 +71,7 @@ export async function install(check: Check, minutes: number) {
   const restless = [await newSite(justClosed.zone), await newSite('Pacific/Auckland')]
   const doomed = await newSite(justClosed.zone)
   const keys: { text: string; site: ChaosSite }[] = []
-  for (let key = 0; key < Math.max(8, (minutes * 12_000) / mostRequestsOfKey); key++) {
+  for (let key = 0; key < Math.max(8, (minutes * 12_000) / maxRequestsOfKey); key++) {
     const site = steady[key % steady.length] as ChaosSite
     const { text } = await createKey(postgres, keySecrets, { accountId, siteId: site.id, name: 'Chaos' })
     keys.push({ text, site })

@@ -1,6 +1,6 @@
 // Keeps a rate per second even when timers are late: missed calls are made up for, as long as that does not become a burst.
 const everyMs = 50
-const mostAtOnce = 4
+const maxAtOnce = 4
 
 export interface Pace {
   /** Returns the rate per second that was reached. */
@@ -9,7 +9,7 @@ export interface Pace {
 
 export function keepPace(perSecond: number, begin: () => void): Pace {
   const start = performance.now()
-  const atOnce = Math.ceil((perSecond * everyMs * mostAtOnce) / 1000)
+  const atOnce = Math.ceil((perSecond * everyMs * maxAtOnce) / 1000)
   let begun = 0
   let skipped = 0
   const timer = setInterval(() => {

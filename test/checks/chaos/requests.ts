@@ -18,7 +18,7 @@ export interface Requests {
   /** Sets the store that is down from now on, or none. */
   setVictim(victim: StoreName | undefined): void
   /** Sends new queries with every key until they succeed; false when that takes too long. */
-  untilAnswered(longestMs: number): Promise<boolean>
+  untilAnswered(timeoutMs: number): Promise<boolean>
   stop(): Promise<Answered>
 }
 
@@ -29,7 +29,7 @@ interface Asked {
   expected: readonly number[]
 }
 
-const longestMs = 10_000
+const timeoutMs = 10_000
 const ranges = ['24h', '7d', '30d', '90d', '12m']
 const reports = ['overview', 'pages', 'referrers', 'channels', 'geo', 'devices', 'events', 'utm', 'timeseries']
 const limited = ['pages', 'referrers', 'geo', 'events', 'utm']
@@ -133,7 +133,7 @@ function fetchOnce(
   const headers = { Authorization: `Bearer ${key}`, ...(etag && { 'If-None-Match': etag }) }
   return new Promise((resolve) => {
     const none = (error?: Error) => resolve({ status: 0, etag: undefined, text: `no answer: ${error?.message}` })
-    const asked = get(url, { agent, headers, timeout: longestMs }, (response) => {
+    const asked = get(url, { agent, headers, timeout: timeoutMs }, (response) => {
       let text = ''
       response.on('data', (chunk) => {
         text += chunk
@@ -141,7 +141,7 @@ function fetchOnce(
       response.on('error', none)
       response.on('end', () => resolve({ status: response.statusCode ?? 0, etag: response.headers.etag, text }))
     })
-    asked.on('timeout', () => asked.destroy(new Error(`nothing within ${longestMs} ms`)))
+    asked.on('timeout', () => asked.destroy(new Error(`nothing within ${timeoutMs} ms`)))
     asked.on('error', none)
   })
 }

@@ -8,7 +8,7 @@ import type { Ledger } from './hits.ts'
 import type { ChaosSite, Installation } from './installation.ts'
 import { succeed } from './operator.ts'
 
-const longestMs = 120_000
+const timeoutMs = 120_000
 /** The zone whose day begins first: no event has a later day than today there. */
 const firstZone = 'Pacific/Kiritimati'
 
@@ -64,7 +64,7 @@ async function idsOf(installation: Installation, { id }: ChaosSite, expected: nu
   await eventually(async () => {
     const [row] = await select(installation, `SELECT count() FROM events WHERE site_id = '${id}'`)
     if (Number(row?.[0]) < expected) throw new Error('not all events have arrived')
-  }, longestMs).catch(() => {})
+  }, timeoutMs).catch(() => {})
   const rows = await select(
     installation,
     `SELECT event_id, count() FROM events WHERE site_id = '${id}' GROUP BY event_id`,
@@ -118,7 +118,7 @@ async function leftOf(check: Check, installation: Installation, { id, domain }: 
   // The erasure runs once a minute, and a late event may come just after it.
   await eventually(async () => {
     if ((await count()) > 0) throw new Error('rows are left')
-  }, longestMs).catch(() => {})
+  }, timeoutMs).catch(() => {})
   const left = await count()
   if (left > 0) check.fault('deleted', `${left} rows of ${domain} are left`)
   return left

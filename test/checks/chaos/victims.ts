@@ -9,7 +9,7 @@ import type { Requests } from './requests.ts'
 
 const names = ['PostgreSQL', 'Redis', 'ClickHouse'] as const
 const harms = ['killed', 'stopped', 'restarted'] as const
-const longestRecoveryMs = 20_000
+const maxRecoveryMs = 20_000
 
 export type Victims = Record<StoreName, Record<(typeof harms)[number], number>>
 
@@ -49,8 +49,8 @@ export async function breakStores(
     }
     await pause(500)
     requests.setVictim(undefined)
-    if (!(await requests.untilAnswered(longestRecoveryMs))) {
-      check.slow('recovery', `${name} ${harm}: the API did not answer ${longestRecoveryMs} ms later`)
+    if (!(await requests.untilAnswered(maxRecoveryMs))) {
+      check.slow('recovery', `${name} ${harm}: the API did not answer ${maxRecoveryMs} ms later`)
     }
     await pause(1_000 + random.below(2_000))
   }

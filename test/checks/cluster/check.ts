@@ -29,7 +29,7 @@ const sitesOnEach = 2
 /** Connections that send events of a site. */
 const lanes = 5
 /** Each key may ask 5,000 times per hour. */
-const mostRequestsOfKey = 4_000
+const maxRequestsOfKey = 4_000
 const brokenMs = 6_000
 const soundMs = 6_000
 const noticeMs = 3_000
@@ -76,7 +76,7 @@ await runCheck(
       const id = await createSite(postgres.client, { accountId, domain })
       await postgres.client`UPDATE sites SET shard = ${shard} WHERE id = ${id}`
       const keys: string[] = []
-      for (let key = 0; key <= requests / mostRequestsOfKey; key++)
+      for (let key = 0; key <= requests / maxRequestsOfKey; key++)
         keys.push((await createKey(postgres.client, keySecrets, { accountId, siteId: id, name: 'Cluster' })).text)
       const pauseMs = (lanes * 1_000 * shardCount * sitesOnEach) / eventRate
       const load = startLoad({ url: server.url, domain, lanes, pauseMs })

@@ -44,7 +44,7 @@ interface Installation {
 const now = Date.parse('2026-11-15T12:00:00Z')
 const closed = '2026-11-14'
 const patientMs = 60_000
-const mostLatency = 1.1
+const maxLatency = 1.1
 
 /** Returns the latency against one server. */
 export async function runScenarios(check: Check, servers: Servers, postgres: Postgres): Promise<number> {
@@ -296,7 +296,7 @@ async function latencyAgainstOneServer(installation: Installation): Promise<numb
     }
   }
   const ratio = quantile(times[0], 0.1) / quantile(times[1], 0.1)
-  if (ratio > mostLatency) check.slow('latency', `${ratio.toFixed(2)} times one server, at most ${mostLatency}`)
+  if (ratio > maxLatency) check.slow('latency', `${ratio.toFixed(2)} times one server, at most ${maxLatency}`)
   return Number(ratio.toFixed(3))
 }
 

@@ -13,7 +13,7 @@ await runCheck(
   async (check, { rounds, seconds, down, cpu }) => {
     const installation = await install(check)
     await installation.startCollector()
-    const steady = await measureSteady(check, installation, { seconds, mostCpuRatio: cpu })
+    const steady = await measureSteady(check, installation, { seconds, maxCpuRatio: cpu })
     return {
       steady,
       repeated: await repeated(check, installation),

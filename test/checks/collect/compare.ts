@@ -19,12 +19,12 @@ export async function compare(
   what: string,
   site: Site,
   ledger: Ledger,
-  longestMs = 60_000,
+  timeoutMs = 60_000,
 ): Promise<Comparison> {
   const count = async () => Number((await ask(`SELECT count() FROM events WHERE site_id = '${site.id}'`))[0]?.[0])
   await eventually(async () => {
     if ((await count()) < ledger.acknowledged.size) throw new Error('not all events have arrived')
-  }, longestMs).catch(() => {})
+  }, timeoutMs).catch(() => {})
   await pause(2_500) // duplicates arrive later
   const rows = await ask(`SELECT event_id, count() FROM events WHERE site_id = '${site.id}' GROUP BY event_id`)
   const held = new Map(rows.map(([id, times]) => [id as string, Number(times)]))

@@ -104,9 +104,9 @@ export async function diskFull(check: Check, installation: Installation) {
   return { ...result, resumedMs }
 }
 
-async function grows(count: () => number, longestMs: number): Promise<void> {
+async function grows(count: () => number, timeoutMs: number): Promise<void> {
   const before = count()
   await eventually(async () => {
-    if (count() === before) throw new Error(`Still ${before} after ${longestMs} ms`)
-  }, longestMs)
+    if (count() === before) throw new Error(`Still ${before} after ${timeoutMs} ms`)
+  }, timeoutMs)
 }

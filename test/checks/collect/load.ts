@@ -26,7 +26,7 @@ export interface LoadOptions {
   pauseMs?: number
 }
 
-const mostVisitors = 2_000
+const maxVisitors = 2_000
 
 export interface Load {
   ledger: Ledger
@@ -49,7 +49,7 @@ export function startLoad({ url, domain, lanes, times = 1, pauseMs = 0 }: LoadOp
     let connection: Connection | undefined
     while (!stopped) {
       const id = randomUUID()
-      const visitor = sent++ % mostVisitors
+      const visitor = sent++ % maxVisitors
       const request = requestOf(domain, id, `198.18.${visitor >> 8}.${visitor & 255}`, visitor)
       for (let time = 0; time < times; time++) {
         for (;;) {

@@ -36,7 +36,7 @@ await runCheck(
 
     const waiting = visitsOf(views, looksOfPage)
     let pages = 0
-    let [mostBytes, mostScriptBytes] = [0, 0]
+    let [maxBytes, maxScriptBytes] = [0, 0]
     await Promise.all(
       Array.from({ length: atOnce }, async () => {
         for (let visit = waiting.shift(); visit; visit = waiting.shift()) {
@@ -51,13 +51,13 @@ await runCheck(
               report(kind, `${view.name}, ${lookName(visit.look)}`, text)
             }
             pages++
-            mostBytes = Math.max(mostBytes, bytes)
-            mostScriptBytes = Math.max(mostScriptBytes, scriptBytes)
+            maxBytes = Math.max(maxBytes, bytes)
+            maxScriptBytes = Math.max(maxScriptBytes, scriptBytes)
           }
         }
       }),
     )
-    return { views: views.length, pages, mostBytes, mostScriptBytes }
+    return { views: views.length, pages, maxBytes, maxScriptBytes }
   },
 )
 

@@ -21,7 +21,7 @@ const day = 24 * 3_600_000
 
 export async function makeContent(stores: Stores, now: number): Promise<Content> {
   const passwordHash = await createPasswords().hash(password)
-  const usual = await makeThings(stores, passwordHash, usualNames)
+  const usual = await makeThings(stores, passwordHash, defaultNames)
   await fillUsual(stores, usual, now)
   const long = await makeThings(stores, passwordHash, longNames)
   await fillLong(stores, long)
@@ -31,7 +31,7 @@ export async function makeContent(stores: Stores, now: number): Promise<Content>
   return { usual, long, empty }
 }
 
-const usualNames: Names = {
+const defaultNames: Names = {
   account: 'Northwind Trading',
   domain: 'demo.example',
   person: (kind) => ({ owner: 'maria.keller', viewer: 'sam', member: 'jo.ferreira', invited: 'new.colleague' })[kind],

@@ -16,8 +16,8 @@ const axeOptions = {
 /** The script that every page runs for `measurePage` and `sendForm`. */
 export const inPage = fileURLToPath(new URL('in-page.js', import.meta.url))
 
-const mostScriptBytes = 20_000
-const mostBytes = 100_000
+const maxScriptBytes = 20_000
+const maxBytes = 100_000
 /** Long enough for what a script does after loading. */
 const settledMs = 250
 
@@ -127,8 +127,8 @@ async function sizesOf(requests: readonly Request[], origin: string, fault: (kin
     bytes += bodyBytes
     if (request.resourceType() === 'script') scriptBytes += bodyBytes
   }
-  if (scriptBytes > mostScriptBytes) fault('size of scripts', `${scriptBytes} bytes`)
-  if (bytes > mostBytes) fault('size of the page', `${bytes} bytes`)
+  if (scriptBytes > maxScriptBytes) fault('size of scripts', `${scriptBytes} bytes`)
+  if (bytes > maxBytes) fault('size of the page', `${bytes} bytes`)
   return { bytes, scriptBytes }
 }
 

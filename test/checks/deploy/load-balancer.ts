@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 
 const askEveryMs = 100
-const longestAnswerMs = 1_000
+const maxAnswerMs = 1_000
 
 export interface LoadBalancer {
   url: string
@@ -21,7 +21,7 @@ export async function startLoadBalancer(ports: readonly number[]): Promise<LoadB
   let isClosed = false
 
   async function ask(port: number): Promise<void> {
-    const signal = AbortSignal.timeout(longestAnswerMs)
+    const signal = AbortSignal.timeout(maxAnswerMs)
     const isReady = await fetch(`http://127.0.0.1:${port}/readyz`, { signal }).then(
       ({ ok }) => ok,
       () => signal.aborted && ready.has(port),

@@ -16,13 +16,13 @@ import { startSending } from './sending.ts'
 import type { Kind } from './traffic.ts'
 
 /** The cost limit as a multiple of ordinary traffic. */
-const mostTimes = 10
+const maxTimes = 10
 /**
  * The limit for disk applies from this number of events: distinct values are limited per day and only from 5,000 events on, so most of a
  * smaller flood is below the limit. 10,000 unique events took 18 times as much as ordinary ones, 19 MB; without that limit 29 times.
  */
 const manyEvents = 100_000
-const mostTimesOfFew = 25
+const maxTimesOfFew = 25
 const arrivedWithinMs = 120_000
 
 interface Cost {
@@ -93,7 +93,7 @@ export async function floodFromManyAddresses(check: Check, installation: Install
   } as const
   const ratios = Object.entries(times).map(([name, cost]) => [name, round2(unique[cost] / ordinary[cost])] as const)
   for (const [name, ratio] of ratios) {
-    const most = name === 'disk' && events < manyEvents ? mostTimesOfFew : mostTimes
+    const most = name === 'disk' && events < manyEvents ? maxTimesOfFew : maxTimes
     if (ratio <= most) continue
     check[name === 'cpu' ? 'slow' : 'fault'](
       `many addresses: ${name} at most ${most} times that of ordinary traffic`,

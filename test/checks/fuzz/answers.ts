@@ -15,7 +15,7 @@ export class Malformed extends Error {}
 const statusLine = /^HTTP\/1\.1 ([1-5]\d\d) [\x20-\x7e]*$/
 const headerLine = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+): ?([\x20-\x7e]*)$/
 const headEnd = Buffer.from('\r\n\r\n')
-const longestHead = 32 * 1024
+const maxHead = 32 * 1024
 
 /** Takes one complete response off the front of the received bytes, or returns undefined until it is complete. Skips 1xx. */
 export class AnswerReader {
@@ -34,7 +34,7 @@ export class AnswerReader {
   next(withBody: boolean | 'perhaps'): Answer | undefined {
     const end = this.#arrived.indexOf(headEnd)
     if (end === -1) {
-      if (this.#arrived.length > longestHead) throw new Malformed('headers without an end')
+      if (this.#arrived.length > maxHead) throw new Malformed('headers without an end')
       return undefined
     }
     const { status, headers } = readHead(this.#arrived.toString('latin1', 0, end))

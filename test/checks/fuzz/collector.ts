@@ -19,11 +19,11 @@ import { hostile } from './values.ts'
 const lanes = 8
 const allowed = new Set(['200', '202', '204', '400', '404', '405', '413', '431', '503'])
 /** The requirement is 512 at ten times the collector's capacity. Measured: 276 to 331, and 548 to 619 before D-153. */
-const mostMb = 400
+const maxMb = 400
 const floodSeconds = 5
 /** At least this many requests, because a busy machine sends fewer in five seconds. */
 const floodRequests = 2_500
-const longestFloodSeconds = 30
+const maxFloodSeconds = 30
 const floodConnections = 640
 
 export async function fuzzCollector(
@@ -79,7 +79,7 @@ export async function fuzzCollector(
   if (exitCode !== null || signalCode !== null) check.fault('collector ended', collector.log().slice(-2000))
   const complaint = collector.log().match(/^.*"level":(50|60).*$/m)?.[0]
   if (complaint) check.fault('collector logged an error', complaint.slice(0, 2000))
-  if (peakMb > mostMb) check.fault('collector memory', `${peakMb} MB, more than ${mostMb}`)
+  if (peakMb > maxMb) check.fault('collector memory', `${peakMb} MB, more than ${maxMb}`)
   await collector.stop()
   return { requests: next, statuses, flood, peakMb }
 }
@@ -94,7 +94,7 @@ async function floodIt(collector: CollectorProcess, page: object): Promise<Recor
   let sent = 0
   await Promise.all(
     Array.from({ length: floodConnections }, async () => {
-      while (seconds() < floodSeconds || (sent < floodRequests && seconds() < longestFloodSeconds)) {
+      while (seconds() < floodSeconds || (sent < floodRequests && seconds() < maxFloodSeconds)) {
         sent++
         const status = /^HTTP\/1\.1 (\d{3})/.exec(await send(collector.url, request, 'patient'))?.[1] ?? 'none'
         counts[status] = (counts[status] ?? 0) + 1

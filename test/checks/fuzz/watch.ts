@@ -7,8 +7,8 @@ import { quantile } from '../runner.ts'
  * A Node process with its drivers takes about 160 MB at rest. Under full load the heap grows faster than garbage collection frees it: 313 MB
  * at most over 300,000 requests at 2,250 per second, 254 at 860. A leak shows in the growth, which is limited below.
  */
-const mostMb = 400
-const mostGrowth = 1.5
+const maxMb = 400
+const maxGrowth = 1.5
 
 export interface Watcher {
   rssMb(): number
@@ -57,8 +57,8 @@ export function watch(api: ApiProcess): Watcher {
           lines: [line.slice(0, 600)],
           isLate: /did not answer within \d+ ms/.test(line),
         })
-      if (peakMb() > mostMb) found.push({ kind: 'memory', lines: [`${peakMb()} MB, more than ${mostMb}`] })
-      if (endMb() > mostGrowth * warmMb()) {
+      if (peakMb() > maxMb) found.push({ kind: 'memory', lines: [`${peakMb()} MB, more than ${maxMb}`] })
+      if (endMb() > maxGrowth * warmMb()) {
         found.push({ kind: 'memory', lines: [`${warmMb()} MB after warming up, ${endMb()} MB at the end`] })
       }
       return found
@@ -66,7 +66,7 @@ export function watch(api: ApiProcess): Watcher {
     summary: () => ({
       restarts: restarted() ? 1 : 0,
       logErrors: complaints().length,
-      rssMb: { warm: warmMb(), end: endMb(), peak: peakMb(), most: mostMb },
+      rssMb: { warm: warmMb(), end: endMb(), peak: peakMb(), most: maxMb },
       fds: { before: fdsBefore, after: fds() },
     }),
     stop: () => clearInterval(timer),

@@ -49,7 +49,7 @@ const together = 3
 const lanes = 2
 const historyDays = 40
 /** Each may ask 5,000 times per hour. */
-const mostRequestsOfKey = 4_000
+const maxRequestsOfKey = 4_000
 
 interface MovingSite extends LoadedSite {
   keys: string[]
@@ -82,7 +82,7 @@ await runCheck(
       await writeHistory(cluster.of({ shard: 1 }), id)
       await rollUpSite({ postgres, clickhouse: cluster.of({ shard: 1 }) }, id, dayAgo(1))
       const keys = await Promise.all(
-        Array.from({ length: 1 + requests / kills.length / mostRequestsOfKey }, () =>
+        Array.from({ length: 1 + requests / kills.length / maxRequestsOfKey }, () =>
           createKey(postgres, keySecrets, { accountId, siteId: id, name: 'Moving' }),
         ),
       )

@@ -120,8 +120,8 @@ export const api: readonly Mutation[] = [
   {
     name: 'operations: a process that hangs is not replaced',
     file: 'src/api/worker-supervisor.ts',
-    find: 'const longestSilenceMs = 5_000',
-    replace: 'const longestSilenceMs = 500_000',
+    find: 'const maxSilenceMs = 5_000',
+    replace: 'const maxSilenceMs = 500_000',
     caughtBy: 'test/faults/supervisor.test.ts',
   },
   {

@@ -13,15 +13,15 @@ export const collector: readonly Mutation[] = [
   {
     name: 'endpoint: a body of any size is accepted',
     file: 'src/collector/http/bodies.ts',
-    find: 'bytes > mostBytes || ',
+    find: 'bytes > maxBytes || ',
     replace: '',
     caughtBy: 'test/collector/http/event-route.test.ts',
   },
   {
     name: 'connections: no limit for all together',
     file: 'src/collector/http/connections.ts',
-    find: 'if (all.open > most) ',
-    replace: 'if (all.open > most * 2) ',
+    find: 'if (all.open > max) ',
+    replace: 'if (all.open > max * 2) ',
     caughtBy: 'test/collector/http/connections.test.ts',
   },
   {
@@ -147,8 +147,8 @@ export const collector: readonly Mutation[] = [
   {
     name: 'sessions: a start reads only ClickHouse, not the spool',
     file: 'src/collector/sessions/restored-sessions.ts',
-    find: 'if (event.time < since || hits.length === mostHits) return hits',
-    replace: 'if (event.time >= since || hits.length === mostHits) return hits',
+    find: 'if (event.time < since || hits.length === maxHits) return hits',
+    replace: 'if (event.time >= since || hits.length === maxHits) return hits',
     caughtBy: 'test/collector/outages.test.ts',
   },
   {

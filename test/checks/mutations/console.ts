@@ -90,8 +90,8 @@ export const console: readonly Mutation[] = [
   {
     name: 'links: the address lifts a locked filter',
     file: 'src/console/dashboard/state.ts',
-    find: '{ ...parameters.filters, ...place.locked }',
-    replace: '{ ...place.locked, ...parameters.filters }',
+    find: '{ ...parameters.filters, ...context.locked }',
+    replace: '{ ...context.locked, ...parameters.filters }',
     caughtBy: 'test/console/shared-links.test.ts',
   },
   {

@@ -11,11 +11,11 @@ import { copyWorkingTree } from '../../support/working-copy.ts'
 import { mutated } from './apply.ts'
 import { type Mutation, mutations } from './mutations.ts'
 
-const mostMs = 300_000
+const maxMs = 300_000
 
 const {
   only,
-  workers: mostWorkers,
+  workers: maxWorkers,
   'tests-pass': testsPass,
 } = readOptions('mutations', {
   only: [] as string[],
@@ -51,9 +51,7 @@ async function check(): Promise<void> {
   // First of all, so that a breakage that no longer fits is reported at once and not after an hour.
   for (const mutation of chosen) mutated(mutation, readFileSync(join(snapshot, mutation.file), 'utf8'))
 
-  const workers = Array.from({ length: Math.min(mostWorkers, chosen.length) }, (_, index) =>
-    copyTree(`worker-${index}`),
-  )
+  const workers = Array.from({ length: Math.min(maxWorkers, chosen.length) }, (_, index) => copyTree(`worker-${index}`))
   const tests = testsPass ? [] : [...new Set(chosen.map(({ caughtBy }) => caughtBy))]
   const red = new Set<string>()
   await share(workers, tests, async (copy, test) => {
@@ -138,7 +136,7 @@ async function runTestsOnce(folder: string, test: string): Promise<Run> {
   const timer = setTimeout(() => {
     hung = true
     child.kill('SIGKILL')
-  }, mostMs)
+  }, maxMs)
   const closed = once(child, 'close')
   const [code] = (await once(child, 'exit')) as [number | null]
   clearTimeout(timer)

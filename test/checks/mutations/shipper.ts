@@ -139,8 +139,8 @@ export const shipper: readonly Mutation[] = [
   {
     name: 'shipper: events of a site that moves are shipped',
     file: 'src/collector/shipper/set-aside.ts',
-    find: 'if (place === undefined || place === shard) return true',
-    replace: 'if (place !== -1) return true',
+    find: 'if (current === undefined || current === shard) return true',
+    replace: 'if (current !== -1) return true',
     caughtBy: 'test/collector/shipper/moved-sites.test.ts',
   },
   {

@@ -41,7 +41,7 @@ export const stats: readonly Mutation[] = [
   {
     name: 'parameters: limit may be 999',
     file: 'src/stats/parameters.ts',
-    find: '|| Number(text) > most',
+    find: '|| Number(text) > max',
     replace: '|| Number(text) > 999',
     caughtBy: 'test/stats/parameters.test.ts',
   },
@@ -231,8 +231,8 @@ export const stats: readonly Mutation[] = [
   {
     name: 'faults: the last response is sent for ever during an outage',
     file: 'src/stats/service.ts',
-    find: 'const longestMs = 10 * minuteMs',
-    replace: 'const longestMs = 1000 * 60_000',
+    find: 'const maxStaleMs = 10 * minuteMs',
+    replace: 'const maxStaleMs = 1000 * 60_000',
     caughtBy: 'test/faults/clickhouse.test.ts',
   },
   {

@@ -75,7 +75,7 @@ await runCheck(
     check.onEnd(() => browser.close())
     if (pictures) mkdirSync(pictures, { recursive: true })
 
-    let [pages, mostBytes, mostScriptBytes] = [0, 0, 0]
+    let [pages, maxBytes, maxScriptBytes] = [0, 0, 0]
     for (const look of looks.slice(0, count)) {
       for (const { name, prepare } of states) {
         const context = await browser.newContext({
@@ -103,11 +103,11 @@ await runCheck(
           await page.screenshot({ path: join(pictures, `${file}.png`), fullPage: true })
         }
         pages++
-        mostBytes = Math.max(mostBytes, bytes)
-        mostScriptBytes = Math.max(mostScriptBytes, scriptBytes)
+        maxBytes = Math.max(maxBytes, bytes)
+        maxScriptBytes = Math.max(maxScriptBytes, scriptBytes)
         await context.close()
       }
     }
-    return { pages, mostBytes, mostScriptBytes }
+    return { pages, maxBytes, maxScriptBytes }
   },
 )

@@ -18,7 +18,7 @@ const forms = [
 
 /** A run of this many walks takes every kind of step this often. */
 const manyWalks = 100
-const leastSteps = 20
+const minSteps = 20
 
 await runCheck(
   {
@@ -46,7 +46,7 @@ await runCheck(
       await servers.remove()
     }
     for (const [kind, count] of counts)
-      if (walks >= manyWalks && count < leastSteps) check.fault('too few steps', `${kind}: ${count}`)
+      if (walks >= manyWalks && count < minSteps) check.fault('too few steps', `${kind}: ${count}`)
     return { walks, counts: Object.fromEntries(counts) }
   },
 )

@@ -143,8 +143,8 @@ export async function openInstallation(servers: WalkServers, now: number) {
     await ended
   }
 
-  const openOwnSpool = async (mostBytes: number) => {
-    spool = await openSpool({ folder: spoolFolder, mostBytes })
+  const openOwnSpool = async (maxBytes: number) => {
+    spool = await openSpool({ folder: spoolFolder, maxBytes })
   }
 
   /** PostgreSQL lets nobody into a database that it drops. */

@@ -48,7 +48,7 @@ export interface Walk {
 type Step = (walk: Walk, random: Random) => Promise<Model>
 
 /** The shortest retention that can be set. */
-const leastMonths = 25
+const minMonths = 25
 
 /** What a step does to the model, if it changes events or settings. */
 const unchanged = ({ model }: Walk): Model => model
@@ -82,7 +82,7 @@ export const steps: Record<string, Step> = {
       .toZonedDateTimeISO('UTC')
       .toPlainDate()
       .with({ day: 1 })
-      .subtract({ months: leastMonths + random.below(12) })
+      .subtract({ months: minMonths + random.below(12) })
       .toString()
     const stores = walk.installation.stores()
     await declareRetention(stores.postgres, from)

@@ -82,9 +82,9 @@ export async function takeWalk(
 }
 
 /** Every process hears of a change within a second. */
-const longestWrongMs = 5_000
+const maxWrongMs = 5_000
 /** A server that was started again needs a moment, and longer on a busy machine. Until then there is no answer, but never a wrong one. */
-const longestRefusedMs = 30_000
+const maxRefusedMs = 30_000
 
 async function differences(walk: Walk, random: Random): Promise<string[]> {
   const began = performance.now()
@@ -93,8 +93,8 @@ async function differences(walk: Walk, random: Random): Promise<string[]> {
     const failed = (error: Error): Differences => ({ wrong: [], refused: [`${error.stack}`] })
     const { wrong, refused } = await differencesNow(walk, params).catch(failed)
     const waitedMs = performance.now() - began
-    if (wrong.length > 0 && waitedMs > longestWrongMs) return wrong
-    if (wrong.length + refused.length === 0 || waitedMs > longestRefusedMs) return refused
+    if (wrong.length > 0 && waitedMs > maxWrongMs) return wrong
+    if (wrong.length + refused.length === 0 || waitedMs > maxRefusedMs) return refused
     await pause(250)
   }
 }

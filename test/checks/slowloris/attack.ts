@@ -4,11 +4,11 @@ import { once } from 'node:events'
 import { type Check, pause, quantile } from '../runner.ts'
 import type { Closed, Order } from './attacker.ts'
 
-const mostPerProcess = 2_500
+const maxPerProcess = 2_500
 
 /** Separate processes, because their timers would delay the honest client and one process may not have enough descriptors. */
 export async function startAttack(check: Check, order: Order): Promise<Closed[]> {
-  const processes = Math.ceil(order.sockets / mostPerProcess)
+  const processes = Math.ceil(order.sockets / maxPerProcess)
   const each = Array.from({ length: processes }, async (_, at) => {
     const sockets = Math.floor(order.sockets / processes) + (at < order.sockets % processes ? 1 : 0)
     const child = fork(new URL('attacker.ts', import.meta.url))

@@ -11,7 +11,7 @@ import { figures, judge, measure, round2, startAttack, summary } from './attack.
 
 const baselineMs = 2_500
 const pauseMs = 20
-const mostRatio = 3
+const maxRatio = 3
 /** A busy collector serves everybody in turn, and nobody notices a delay this short. */
 const unnoticedMs = 30
 /** Twenty times the connections allowed per address fill the 4,000 of the collector. */
@@ -87,9 +87,9 @@ export async function underSlowSenders(
 
 export function judgeRatio(check: Check, target: string, before: number[], during: number[]): number {
   const ratio = round2(quantile(during, 0.5) / quantile(before, 0.5))
-  if (!(ratio <= mostRatio) && !(quantile(during, 0.5) <= unnoticedMs)) {
+  if (!(ratio <= maxRatio) && !(quantile(during, 0.5) <= unnoticedMs)) {
     check.slow(
-      `${target}: honest hits at most ${mostRatio} times as slow, or ${unnoticedMs} ms`,
+      `${target}: honest hits at most ${maxRatio} times as slow, or ${unnoticedMs} ms`,
       `${figures(before)} before, ${figures(during)} during`,
     )
   }

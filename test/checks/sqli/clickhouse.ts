@@ -7,8 +7,8 @@ import type { Check } from '../runner.ts'
 import { hostileString } from './strings.ts'
 
 /** ClickHouse accepts values of 128 kB. An escaped byte takes two, a backslash in an array four, and the last string may be long. */
-const mostEscapedBytes = 50_000
-const mostSingles = 100
+const maxEscapedBytes = 50_000
+const maxSingles = 100
 
 const syntaxError = '62'
 
@@ -38,7 +38,7 @@ export async function roundTrip(
   let told = began
   async function lane(): Promise<void> {
     for (const batch of next) {
-      const isArray = batch.length > mostSingles
+      const isArray = batch.length > maxSingles
       await compare(check, clickhouse, batch, isArray ? asArray(batch) : asSingles(batch), counts)
       if (performance.now() - told > 5_000) {
         told = performance.now()
@@ -53,9 +53,9 @@ export async function roundTrip(
 /** Every fifth batch is small, for single parameters. */
 function* batches(random: Random, n: number): Generator<string[]> {
   for (let [made, number] = [0, 0]; made < n; number++) {
-    const most = number % 5 === 0 ? mostSingles : Number.POSITIVE_INFINITY
+    const most = number % 5 === 0 ? maxSingles : Number.POSITIVE_INFINITY
     const batch: string[] = []
-    for (let bytes = 0; bytes < mostEscapedBytes && batch.length < most && made < n; made++) {
+    for (let bytes = 0; bytes < maxEscapedBytes && batch.length < most && made < n; made++) {
       const value = hostileString(random)
       batch.push(value)
       bytes += 2 * Buffer.byteLength(value) + 4

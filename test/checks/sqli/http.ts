@@ -17,7 +17,7 @@ export interface Site {
 
 type Field = 'hostname' | 'utm_source'
 
-const longestSource = 255
+const maxSource = 255
 const planted = '2024-03-01'
 const window = `range=custom&start=${planted}&end=${planted}`
 
@@ -74,7 +74,7 @@ const refused = '400 "invalid_parameter"'
  */
 function expectedOf(field: Field, value: string, own: string): string[] {
   if (field === 'hostname') return /[^\P{ASCII}\w.-]/u.test(value) ? [refused] : [refused, own, '200 []']
-  return value.length <= longestSource && !/\p{Cc}/u.test(value) ? [own] : [refused]
+  return value.length <= maxSource && !/\p{Cc}/u.test(value) ? [own] : [refused]
 }
 
 /** Recorded values are listed unchanged. */

@@ -81,7 +81,7 @@ export interface EnumCounts {
 }
 
 /** A lookup in a PostgreSQL nearby takes 0.15 ms, so cached ids need a closer limit than the promised 0.2 ms. */
-export const mostDifferenceMs = { remembered: 0.05, guessed: 0.2 }
+export const maxDifferenceMs = { remembered: 0.05, guessed: 0.2 }
 
 /** Medians of interleaved requests, one at a time, with keys of an account without sites. */
 export async function timeRefusals(

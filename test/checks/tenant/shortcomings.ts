@@ -1,7 +1,7 @@
 // The results, and a sentence for each one that must not occur.
 import type { AssistantCounts } from './assistants.ts'
 import type { LateCounts } from './late-directory.ts'
-import { type EnumCounts, mostDifferenceMs, type RefusalCounts } from './refusals.ts'
+import { type EnumCounts, maxDifferenceMs, type RefusalCounts } from './refusals.ts'
 import type { StatementCounts } from './statement-cases.ts'
 import type { TrafficCounts } from './traffic.ts'
 
@@ -31,7 +31,7 @@ export function shortcomings({ statements, lookups, traffic, refusals, assistant
     must(breaches.unexpected === 0, `${breaches.unexpected} responses were not expected`)
     must(answered.last > 0, 'no cached response was sent in the outage: it tested nothing')
     must(answered.notModified > 0, 'no ETag ever matched')
-    must(traffic.mostInFlight >= 64 && traffic.mostIdenticalInFlight >= 2, 'too few concurrent requests')
+    must(traffic.maxInFlight >= 64 && traffic.maxIdenticalInFlight >= 2, 'too few concurrent requests')
     must(traffic.exclusionChanges > 0, 'no exclusion ever changed')
   }
   if (refusals) must(refusals.different === 0, `${refusals.different} refusals tell an unknown site from a foreign one`)
@@ -48,7 +48,7 @@ export function tellingTimes({ enum: timing }: Found): string[] {
   const short: string[] = []
   for (const name of timing ? (['remembered', 'guessed'] as const) : []) {
     const { differenceMs } = (timing as EnumCounts)[name]
-    if (Math.abs(differenceMs) < mostDifferenceMs[name]) continue
+    if (Math.abs(differenceMs) < maxDifferenceMs[name]) continue
     short.push(`${name}: unknown and foreign sites differ by ${differenceMs.toFixed(3)} ms`)
   }
   return short

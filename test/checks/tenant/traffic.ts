@@ -27,8 +27,8 @@ export interface TrafficCounts {
   answered: Answered
   breaches: Breaches
   exclusionChanges: number
-  mostInFlight: number
-  mostIdenticalInFlight: number
+  maxInFlight: number
+  maxIdenticalInFlight: number
   examples: string[]
 }
 
@@ -120,8 +120,8 @@ export async function runTraffic(options: TrafficOptions): Promise<TrafficCounts
     answered: judge.answered,
     breaches: judge.breaches,
     exclusionChanges: exclusions.changes(),
-    mostInFlight: most.inFlight,
-    mostIdenticalInFlight: most.identical,
+    maxInFlight: most.inFlight,
+    maxIdenticalInFlight: most.identical,
     examples: judge.examples,
   }
 }

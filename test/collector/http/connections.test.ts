@@ -9,7 +9,7 @@ import { createNetworkKey } from '../../../src/process/network-key.ts'
 
 const networkKey = createNetworkKey()
 
-async function openServer(t: TestContext, bounds: { most: number; mostPerAddress: number }, trusted?: string) {
+async function openServer(t: TestContext, bounds: { max: number; maxPerAddress: number }, trusted?: string) {
   const reasons: string[] = []
   const connections = createConnections({
     ...bounds,
@@ -47,7 +47,7 @@ async function openServer(t: TestContext, bounds: { most: number; mostPerAddress
 }
 
 test('too many connections of one address: its longest-waiting connection is closed, others stay open', async (t) => {
-  const { connect, open, reasons } = await openServer(t, { most: 100, mostPerAddress: 2 })
+  const { connect, open, reasons } = await openServer(t, { max: 100, maxPerAddress: 2 })
   await connect('127.0.0.2')
   for (let time = 0; time < 4; time++) await connect('127.0.0.3')
   await connect('127.0.0.2')
@@ -56,7 +56,7 @@ test('too many connections of one address: its longest-waiting connection is clo
 })
 
 test('a connection with a running request stays open, and its wait starts again with the response', async (t) => {
-  const { connect, open, ends, connections } = await openServer(t, { most: 100, mostPerAddress: 2 })
+  const { connect, open, ends, connections } = await openServer(t, { max: 100, maxPerAddress: 2 })
   await connect('127.0.0.2')
   await connect('127.0.0.2')
   connections.complete(ends[0] as Socket)
@@ -68,7 +68,7 @@ test('a connection with a running request stays open, and its wait starts again 
 })
 
 test('when all connections of an address have running requests, the new one is closed', async (t) => {
-  const { connect, open, ends, connections } = await openServer(t, { most: 100, mostPerAddress: 1 })
+  const { connect, open, ends, connections } = await openServer(t, { max: 100, maxPerAddress: 1 })
   await connect('127.0.0.2')
   connections.complete(ends[0] as Socket)
   await connect('127.0.0.2')
@@ -76,14 +76,14 @@ test('when all connections of an address have running requests, the new one is c
 })
 
 test('when the server is full, the longest-waiting connection is closed, even one from a trusted address', async (t) => {
-  const { connect, open, reasons } = await openServer(t, { most: 4, mostPerAddress: 2 }, '127.0.0.9')
+  const { connect, open, reasons } = await openServer(t, { max: 4, maxPerAddress: 2 }, '127.0.0.9')
   for (const last of [9, 9, 9, 2, 3, 4]) await connect(`127.0.0.${last}`)
   assert.deepEqual(open(), [2, 3, 4, 5])
   assert.deepEqual(reasons, ['full', 'full'])
 })
 
 test('a closed connection makes room for another', async (t) => {
-  const { connect, open, ends, reasons } = await openServer(t, { most: 2, mostPerAddress: 2 })
+  const { connect, open, ends, reasons } = await openServer(t, { max: 2, maxPerAddress: 2 })
   for (let time = 0; time < 5; time++) {
     await connect('127.0.0.2')
     ends.at(-1)?.destroy()

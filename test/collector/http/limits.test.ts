@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test'
 import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
 import { createNetworkKey } from '../../../src/process/network-key.ts'
-import { createBuckets, mostBuckets } from '../../../src/process/token-buckets.ts'
+import { createBuckets, maxBuckets } from '../../../src/process/token-buckets.ts'
 import { type CollectorProcess, startCollectorProcess } from '../../support/collector-process.ts'
 import { openStores } from '../../support/stores.ts'
 
@@ -142,7 +142,7 @@ test('buckets in use are kept among any number of others, and unused ones are fo
   const { buckets } = openBuckets(1, 2)
   buckets.take('busy', 50)
   buckets.take('quiet', 50)
-  for (let other = 0; other < mostBuckets * 3; other++) {
+  for (let other = 0; other < maxBuckets * 3; other++) {
     buckets.take(`${other}`, 1)
     if (other % 1_000 === 0) assert.notEqual(buckets.take('busy', 0), 0)
   }

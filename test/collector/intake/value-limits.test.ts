@@ -148,7 +148,7 @@ test('a day that is over in every zone is forgotten', (t) => {
 })
 
 test('memory for values is limited: the site without events for the longest time is dropped', async (t) => {
-  const { limiter } = open(t, { mostValues: 120, readEarlier: async () => earlier(...'abcdefgh') })
+  const { limiter } = open(t, { maxValues: 120, readEarlier: async () => earlier(...'abcdefgh') })
   const limited: Record<string, unknown> = {}
   for (const siteId of ['a', 'b']) limited[siteId] = await limitSite(limiter, siteId) // 40 values each
   assert.equal(limiter.ofEvent('a', day), limited.a)

@@ -10,7 +10,7 @@ import { eventOf } from '../../support/events.ts'
 test('events of one request that fit into no group are refused for good, and the next request is stored', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-spool-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  const spool = await openSpool({ folder, mostBytes: 64 * 1024 * 1024 })
+  const spool = await openSpool({ folder, maxBytes: 64 * 1024 * 1024 })
   t.after(() => spool.close())
   const event = eventOf({ at: '2026-11-15T12:00:00Z' }, 'site', 'UTC')
   const tooLong = { ...event, title: 'x'.repeat(4 * 1024 * 1024) }
@@ -21,7 +21,7 @@ test('events of one request that fit into no group are refused for good, and the
 test('events for several shards are stored together, each with its own shard', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-spool-'))
   t.after(() => rmSync(folder, { recursive: true }))
-  const spool = await openSpool({ folder, mostBytes: 64 * 1024 * 1024 })
+  const spool = await openSpool({ folder, maxBytes: 64 * 1024 * 1024 })
   const spooled = (shard: number, siteId: string) => ({
     shard,
     event: eventOf({ at: '2026-11-15T12:00:00Z' }, siteId, 'UTC'),

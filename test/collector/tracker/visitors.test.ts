@@ -15,7 +15,7 @@ import { browserAgent, startCollectorProcess } from '../../support/collector-pro
 import { openWorld } from '../../support/world.ts'
 import { servePages } from './recording-site.ts'
 
-const longestMs = 10_000
+const timeoutMs = 10_000
 
 const phone =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 19_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/19.0 Mobile/15E148 Safari/604.1'
@@ -126,7 +126,7 @@ test('three visitors in a browser are in the nine reports within 10 s, exactly',
   }
   let seen = await answers()
   while (
-    Date.now() - ended < longestMs &&
+    Date.now() - ended < timeoutMs &&
     JSON.stringify(seen.lists) !== JSON.stringify(inOrderOf(seen.lists, expected))
   ) {
     await pause(100)

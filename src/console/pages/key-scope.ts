@@ -8,7 +8,7 @@ import { layout, settingsHead, sitePath } from '../layout/layout.ts'
 import { Refusal } from '../refusals.ts'
 import type { AccountVisit, SiteVisit } from '../route.ts'
 
-export interface KeyPlace {
+export interface KeyScope {
   visit: AccountVisit
   /** Undefined in the account. */
   site: Site | undefined
@@ -20,8 +20,8 @@ export interface KeyPlace {
   page(title: string, body: HtmlValue): Html
 }
 
-export const placeOfSite = (visit: SiteVisit): KeyPlace => ({
-  ...placeOf(visit),
+export const scopeOfSite = (visit: SiteVisit): KeyScope => ({
+  ...scopeOf(visit),
   site: visit.site,
   path: (rest = '', done) => sitePath(visit.site, `/settings/keys${rest}${done ? `?done=${done}` : ''}`),
   page: (title, body) =>
@@ -33,8 +33,8 @@ export const placeOfSite = (visit: SiteVisit): KeyPlace => ({
     }),
 })
 
-export const placeOfAccount = (visit: AccountVisit): KeyPlace => ({
-  ...placeOf(visit),
+export const scopeOfAccount = (visit: AccountVisit): KeyScope => ({
+  ...scopeOf(visit),
   site: undefined,
   path: (rest = '', done) => accountPath(visit, `/account/keys${rest}`, done ? { done } : {}),
   page: (title, body) =>
@@ -45,22 +45,22 @@ export const placeOfAccount = (visit: AccountVisit): KeyPlace => ({
     }),
 })
 
-const placeOf = (visit: AccountVisit) => ({
+const scopeOf = (visit: AccountVisit) => ({
   visit,
   isOwner: visit.account.role === 'owner',
   hiddenFields: html`${tokenField(visit.formToken)}${accountField(visit)}`,
 })
 
-export const keysAt = ({ visit, site }: KeyPlace): Promise<KeyListing[]> =>
+export const keysAt = ({ visit, site }: KeyScope): Promise<KeyListing[]> =>
   listKeysOf(visit.services.postgres, visit.account.accountId, site?.id)
 
 /** The key that the address names. Keys of other accounts and sites look like keys that do not exist. */
-export function namedKey({ visit }: KeyPlace, keys: readonly KeyListing[]): KeyListing {
+export function namedKey({ visit }: KeyScope, keys: readonly KeyListing[]): KeyListing {
   const key = keys.find(({ id }) => id === visit.params.id)
   if (!key) throw new Refusal('not_found')
   return key
 }
 
 /** The sites that a new key may read. */
-export const sitesAt = async ({ visit, site }: KeyPlace): Promise<Site[]> =>
+export const sitesAt = async ({ visit, site }: KeyScope): Promise<Site[]> =>
   site ? [site] : listSitesOf(visit.services.postgres, [visit.account.accountId])
