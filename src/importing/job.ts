@@ -14,7 +14,7 @@ import { noteInClickHouse } from '../rollups/ledger.ts'
 import { type ClickHouse, isIncomplete } from '../stores/clickhouse.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { TrafficEvent } from '../traffic/event.ts'
-import { areOnTwo, type Batch, missingEvents, recordBatch } from '../traffic/recording.ts'
+import { areOnTwoReplicas, type Batch, missingEvents, recordBatch } from '../traffic/recording.ts'
 import { uuidOf } from '../traffic/uuid.ts'
 import { eventsOf, type ImportIdentity } from './events.ts'
 import { type ImportedHit, knownFields, readHit } from './hit.ts'
@@ -263,7 +263,7 @@ const oneReplica =
 
 /** ClickHouse skips a batch that it has had before, even if a disk was lost with its rows. Such events are sent as a new one. */
 async function isSafe(clickhouse: ClickHouse, { events }: Batch): Promise<boolean> {
-  if (await areOnTwo(clickhouse, events)) return true
+  if (await areOnTwoReplicas(clickhouse, events)) return true
   if (await isIncomplete(clickhouse)) return false
   const lost = await missingEvents(clickhouse, events)
   return lost.length > 0 && !(await recordBatch(clickhouse, { id: randomUUID(), events: lost }))

@@ -12,7 +12,7 @@ export interface Filters {
   utmSource?: string
 }
 
-/** Every table with traffic has a column `day`. */
+/** A condition on `day`, a column of every table with traffic by day. */
 export function onDays(days: readonly DayRange[]): Sql {
   const ranges = days.map(([first, last]) => sql`day BETWEEN ${date(first)} AND ${date(last)}`)
   return ranges.length === 1 ? (ranges[0] as Sql) : sql`(${join(ranges, sql` OR `)})`

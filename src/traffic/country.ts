@@ -1,6 +1,6 @@
 // Full English country names. They are stored here, because ICU's names change between runtimes (decision D-22). The codes are the
 // assigned ISO 3166-1 alpha-2 codes and XK (Kosovo), which is in use but not assigned.
-const named = {
+const names = {
   AD: 'Andorra',
   AE: 'United Arab Emirates',
   AF: 'Afghanistan',
@@ -255,8 +255,8 @@ const named = {
   ZZ: 'Unknown',
 } as const
 
-export type CountryCode = keyof typeof named
+export type CountryCode = keyof typeof names
 
-export const countryNames: Readonly<Record<CountryCode, string>> = named
+export const countryNames: Readonly<Record<CountryCode, string>> = names
 
-export const isCountryCode = (code: string): code is CountryCode => Object.hasOwn(named, code)
+export const isCountryCode = (code: string): code is CountryCode => Object.hasOwn(names, code)

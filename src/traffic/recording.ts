@@ -11,9 +11,9 @@ export interface Batch {
 }
 
 /**
- * Writes events, then their titles: a title without events shows nothing. `missing` holds the events that ClickHouse does not have
- * yet, when a part of the batch is already there. Call `invalidateDays` afterwards (rollups/invalidation.ts). Returns the only replica
- * that may have the rows, if no other has confirmed them.
+ * Writes events, then their titles: a title without events is not shown. `missing` holds the events that ClickHouse does not have
+ * yet, when it already has a part of the batch. Call `invalidateDays` afterwards (rollups/invalidation.ts). Returns undefined, or the
+ * replica that may be the only one with the rows.
  */
 export async function recordBatch(
   clickhouse: ClickHouse,
@@ -54,20 +54,20 @@ export async function missingEvents(clickhouse: ClickHouse, events: readonly Tra
       // A day of 100 million events takes longer than the limit for reads, but the batch must not wait for ever.
       { max_execution_time: lookupSeconds },
     )
-    const found = new Set(rows.map(({ site, id }) => `${site} ${id}`))
-    missing.push(...some.filter(({ siteId, eventId }) => !found.has(`${siteId} ${eventKey(eventId)}`)))
+    const stored = new Set(rows.map(({ site, id }) => `${site} ${id}`))
+    missing.push(...some.filter(({ siteId, eventId }) => !stored.has(`${siteId} ${eventKey(eventId)}`)))
   }
   return missing
 }
 
 /**
- * Whether two replicas have the events. It looks for the rows: that a replica has nothing left to copy is no proof, because rows whose only
- * disk was lost are on no list.
+ * Whether two replicas have the events. It looks for the rows themselves: an empty copy queue proves nothing, because rows whose only
+ * disk was lost are in no queue.
  */
-export async function areOnTwo({ replicas }: ClickHouse, events: readonly TrafficEvent[]): Promise<boolean> {
+export async function areOnTwoReplicas({ replicas }: ClickHouse, events: readonly TrafficEvent[]): Promise<boolean> {
   if (!replicas) return true
-  const found = await Promise.allSettled(replicas.all.map((replica) => missingEvents(replica, events)))
-  return found.filter((one) => one.status === 'fulfilled' && one.value.length === 0).length >= 2
+  const results = await Promise.allSettled(replicas.all.map((replica) => missingEvents(replica, events)))
+  return results.filter((one) => one.status === 'fulfilled' && one.value.length === 0).length >= 2
 }
 
 /**

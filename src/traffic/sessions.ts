@@ -1,8 +1,8 @@
 import { sql } from '../stores/clickhouse-sql.ts'
 
 /**
- * What a session counts for, in a statement that groups events by session: whether it is a bounce, which is one pageview and no custom
- * event, and how long it lasted. rollups/verify.ts counts in words of its own, because it checks this.
+ * Columns of a statement that groups events by session: whether the session bounced, which means one pageview and no custom event, and
+ * how long it lasted. rollups/verify.ts has its own statement, because it checks this one.
  */
 export const sessionColumns = sql`
           count() = 1 AND any(events.name = 'pageview') AS bounced,

@@ -12,7 +12,7 @@ export const cloneOf = (table: string): string => clonePrefix + table
 
 export const clonedRows = (table: Sql): Sql => sql`backup_of_${table}`
 
-/** Runs the work on all databases as they are at one moment. Undefined while another backup runs. */
+/** Runs the work on a snapshot of all databases. Returns undefined while another backup runs. */
 export const withSnapshot = <Result>(
   { postgres, cluster }: AllStores,
   tables: readonly string[],
@@ -49,7 +49,7 @@ async function makeClones(clickhouse: ClickHouse, tables: readonly string[]): Pr
   }
 }
 
-/** Removes the clones that a killed backup left behind. Returns whether no clone is left: a running backup keeps its own. */
+/** Removes the clones that a killed backup left behind. Returns false if clones remain, because a running backup needs them. */
 export async function dropLeftClones({ postgres, clickhouse }: Stores): Promise<boolean> {
   const servers = serversOf(clickhouse)
   const left = await Promise.all(servers.map(clones))

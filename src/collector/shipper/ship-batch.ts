@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { dayMs } from '../../durations.ts'
 import { type ClickHouse, isBadData, isIncomplete } from '../../stores/clickhouse.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
-import { areOnTwo, type Batch, missingEvents, recordBatch } from '../../traffic/recording.ts'
+import { areOnTwoReplicas, type Batch, missingEvents, recordBatch } from '../../traffic/recording.ts'
 import { uuidOf } from '../../traffic/uuid.ts'
 import type { SpooledLine } from '../spool/spooled-event.ts'
 import type { Batches, SpooledBatch } from './batches.ts'
@@ -51,7 +51,7 @@ export async function shipNextBatch(stores: ShipperStores, isRetry: boolean): Pr
     if (!(await record(stores, batch, missing))) isSafe = false
   }
   // An earlier attempt may have reached one replica only.
-  if (isDoubtful && isSafe) isSafe = await areOnTwo(stores.clickhouse, events)
+  if (isDoubtful && isSafe) isSafe = await areOnTwoReplicas(stores.clickhouse, events)
   shipped.keep(spooled.id, keys, events)
   if (isSafe) spooled.remove()
   else spooled.keep()
@@ -73,7 +73,8 @@ export async function releaseKept(stores: ShipperStores): Promise<boolean> {
   for (const batch of byMonth(randomUUID(), events)) {
     const missing = new Set(await missingEvents(stores.clickhouse, batch.events))
     const found = batch.events.filter((event) => !missing.has(event))
-    if (!(await areOnTwo(stores.clickhouse, found)) || !(await record(stores, batch, [...missing]))) return false
+    if (!(await areOnTwoReplicas(stores.clickhouse, found)) || !(await record(stores, batch, [...missing])))
+      return false
   }
   stores.shipped.keep(randomUUID(), [], events) // their days may have been rolled up without those that were missing
   kept.remove()
