@@ -1,6 +1,6 @@
 // Which domains are search engines, social networks and so on, maintained by hand. Data only; channel.ts holds the logic. A domain
-// includes its subdomains, and the longest match decides, so mail.google.com is mail although google.* is search. `name.*` is the name
-// under any country's ending.
+// includes its subdomains, and the longest match decides, so mail.google.com is mail although google.* is search. `name.*` stands for
+// the name with the ending of any country.
 
 export type SourceKind = 'search' | 'social' | 'video' | 'shopping' | 'mail' | 'assistant'
 

@@ -2,13 +2,13 @@ import type { Channel } from '../traffic/channel.ts'
 import { domains, names, type SourceKind } from './channel-rules.ts'
 import type { Source } from './source.ts'
 
-/** The first rule that matches decides. Decision D-20 has the order of precedence, decision D-110 what each rule looks at. */
+/** The first matching rule decides. Their order is decision D-20, the fields that each one reads are decision D-110. */
 export function classifyChannel(source: Source): Channel {
   const medium = source.utmMedium.trim().toLowerCase()
   const campaign = source.utmCampaign.trim().toLowerCase()
-  const named = source.utmSource.trim().toLowerCase()
+  const utmSource = source.utmSource.trim().toLowerCase()
   const isPaid = source.clickId !== '' || paidMedium.test(medium)
-  const kind = kindOfName(named) ?? kindOfHost(source.referrer) ?? kindOfClick(source, medium)
+  const kind = kindOfName(utmSource) ?? kindOfHost(source.referrer) ?? kindOfClick(source, medium)
   const isShopping = kind === 'shopping' || shoppingCampaign.test(campaign)
 
   if (campaign.includes('cross-network') || medium === 'cross-network') return 'Cross-network'
@@ -26,9 +26,9 @@ export function classifyChannel(source: Source): Channel {
   if (kind === 'mail' || mailMedium.test(medium)) return 'Email'
   if (affiliateMedium.test(medium)) return 'Affiliates'
   if (audioMedium.test(medium)) return 'Audio'
-  if (medium === 'sms' || named === 'sms') return 'SMS'
-  if (pushMedium.test(medium) || named === 'firebase') return 'Mobile Push Notifications'
-  if (source.referrer !== '' || named !== '' || referralMedium.test(medium)) return 'Referral'
+  if (medium === 'sms' || utmSource === 'sms') return 'SMS'
+  if (pushMedium.test(medium) || utmSource === 'firebase') return 'Mobile Push Notifications'
+  if (source.referrer !== '' || utmSource !== '' || referralMedium.test(medium)) return 'Referral'
   return 'Direct'
 }
 

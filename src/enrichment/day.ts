@@ -8,8 +8,8 @@ const latest = new Map<string, Day>()
 
 /** The calendar day of an instant in a zone, `YYYY-MM-DD` (decision D-1). Called for every hit, computed once per day and zone. */
 export function dayIn(zone: string, time: number): string {
-  const known = latest.get(zone)
-  if (known && time >= known.startsAt && time < known.endsAt) return known.name
+  const cached = latest.get(zone)
+  if (cached && time >= cached.startsAt && time < cached.endsAt) return cached.name
   const date = Temporal.Instant.fromEpochMilliseconds(time).toZonedDateTimeISO(zone).toPlainDate()
   const day = {
     name: date.toString(),

@@ -4,7 +4,7 @@ export const maxUrlLength = 2_000
 export const maxNameLength = 120
 const maxTitleLength = 500
 
-/** Undefined when the text is too long or no URL of a web page. */
+/** Undefined when the text is too long or not the URL of a web page. */
 export function readPageUrl(text: string): URL | undefined {
   const url = text.length > maxUrlLength ? null : URL.parse(text)
   return url && (url.protocol === 'http:' || url.protocol === 'https:') ? url : undefined

@@ -21,14 +21,14 @@ export function openSalts(
   onError: (error: Error) => void,
   now: () => number = Date.now,
 ): Salts {
-  const known = new Map<string, KeyObject>()
+  const cached = new Map<string, KeyObject>()
   const zones = new Set<string>()
   const loading = new Map<string, Promise<KeyObject>>()
 
   async function load(zone: string, day: string): Promise<KeyObject> {
     const rows = await bounded.read(() => insertOrSelect(postgres, zone, day))
     const key = createSecretKey((rows[0] as { salt: Buffer }).salt)
-    known.set(`${zone} ${day}`, key)
+    cached.set(`${zone} ${day}`, key)
     return key
   }
 
@@ -49,8 +49,9 @@ export function openSalts(
     for (const zone of zones) {
       const tomorrow = dayIn(zone, now() + dayMs)
       const today = dayIn(zone, now())
-      for (const name of known.keys()) if (name.startsWith(`${zone} `) && name < `${zone} ${today}`) known.delete(name)
-      if (!known.has(`${zone} ${tomorrow}`)) await loadOnce(zone, tomorrow)
+      for (const name of cached.keys())
+        if (name.startsWith(`${zone} `) && name < `${zone} ${today}`) cached.delete(name)
+      if (!cached.has(`${zone} ${tomorrow}`)) await loadOnce(zone, tomorrow)
     }
   }
 
@@ -59,7 +60,7 @@ export function openSalts(
 
   return {
     of(zone, day) {
-      const salt = known.get(`${zone} ${day}`)
+      const salt = cached.get(`${zone} ${day}`)
       if (salt) return salt
       if (!zones.has(zone)) {
         zones.add(zone)

@@ -1,4 +1,4 @@
-// What a session is (decisions D-4 and D-5). Midnight needs no rule here: a new day gives a visitor a new id.
+// The definition of a session (decisions D-4 and D-5). Midnight needs no rule here: a visitor has a new id on each day.
 import { minuteMs } from '../durations.ts'
 import type { Channel } from '../traffic/channel.ts'
 

@@ -22,7 +22,7 @@ export const readSource = (url: URL, referrer: string, own: OwnHosts): Source =>
   ...readTags(url),
 })
 
-/** The host of the page itself counts as the site's own, listed or not. */
+/** The page's host counts as a host of the site, even if it is not listed. */
 export const readReferrer = (url: URL, referrer: string, { hostnames, allowSubdomains }: OwnHosts): string =>
   referrerHost(referrer, { hostnames: [url.hostname, ...hostnames], allowSubdomains })
 

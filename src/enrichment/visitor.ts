@@ -1,7 +1,7 @@
 import { createHmac, type KeyObject } from 'node:crypto'
 import type { TrafficEvent } from '../traffic/event.ts'
 
-/** Who sent a request. Kept in memory only, and only as long as the request; a user agent on its own for up to a minute (bots). */
+/** The sender of a request, in memory only while the request is handled. A user agent alone is cached for up to a minute (bots). */
 export interface Sender {
   ip: string
   userAgent: string
