@@ -1,5 +1,5 @@
-// What to erase: a row for each site that was deleted, and for each shard that a site has left. The statement that deletes or moves the site
-// writes the row (migrations/postgres/0009_site_moves.sql).
+// The list of what to erase: a row for each deleted site, and for each shard that a site has left. The statement that deletes or moves the
+// site writes the row (migrations/postgres/0009_site_moves.sql).
 import type { Postgres } from '../stores/postgres.ts'
 
 /** Erased rows wait this long, so that parts are rewritten once for many sites. */
@@ -21,7 +21,7 @@ export interface DeletedSite {
   goneBy: Date
 }
 
-/** All, or those that belonged to some accounts. Latest first. A step is done when it is done on every shard. */
+/** The deleted sites of these accounts, or of all. Latest first. A step counts as done when it is done on every shard. */
 export const listDeletedSites = (postgres: Postgres, accountIds?: readonly string[]): Promise<DeletedSite[]> =>
   postgres<DeletedSite[]>`
     SELECT id, max(domain) AS domain, max(deleted_at) AS "deletedAt",
@@ -48,15 +48,15 @@ export async function eraseAgain(postgres: Postgres, ids: readonly string[]): Pr
   return [...new Set(rows.map(({ id }) => id))]
 }
 
-/** A job as it was when its work began. If more rows arrive during the work, the work does not complete the job. */
+/** An erasure as it was when the work began. If more rows arrive during the work, `reopened` changes and the erasure stays open. */
 export interface Erasure {
   id: string
   reopened: string | null
 }
 
 /**
- * A copy of a site that has moved is erased only after this PostgreSQL was compared with ClickHouse: in an older copy of PostgreSQL, it may be
- * the site (decision D-205).
+ * The old copy of a moved site is erased only after this PostgreSQL was compared with ClickHouse: if PostgreSQL was restored from an older
+ * backup, that copy may be the current one (decision D-205).
  */
 export const sitesToErase = (postgres: Postgres, shard: number): Promise<Erasure[]> => postgres<Erasure[]>`
   SELECT id, reopened_at::text AS reopened FROM deleted_sites
@@ -88,15 +88,15 @@ export async function markErasure(
   erasures: readonly Erasure[],
   at?: Date,
 ): Promise<void> {
-  const known = erasures.map(({ id, reopened }) => ({ id, reopened }))
+  const records = erasures.map(({ id, reopened }) => ({ id, reopened }))
   await postgres`
     UPDATE deleted_sites SET ${postgres(done)} = ${at ?? postgres`now()`}
-    FROM jsonb_to_recordset(${JSON.stringify(known)}::text::jsonb) AS known (id text, reopened text)
+    FROM jsonb_to_recordset(${JSON.stringify(records)}::text::jsonb) AS known (id text, reopened text)
     WHERE deleted_sites.id = known.id AND shard = ${shard} AND reopened_at::text IS NOT DISTINCT FROM known.reopened`
 }
 
 const isDeleted = (postgres: Postgres) => postgres`NOT EXISTS (SELECT FROM sites WHERE sites.id = deleted_sites.id)`
 
-/** A site that was restored is on this shard again. */
+/** False for a site that is on this shard again, for example because it was restored. */
 const isNotHere = (postgres: Postgres) =>
   postgres`NOT EXISTS (SELECT FROM sites WHERE sites.id = deleted_sites.id AND sites.shard = deleted_sites.shard)`

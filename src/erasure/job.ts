@@ -44,8 +44,8 @@ export async function eraseRows({ postgres, clickhouse }: Stores, withinMs?: num
 }
 
 /**
- * The first step right after a deletion. The deletion is recorded, so nobody needs to wait for a ClickHouse that hangs: the process that
- * rolls up tries again. Returns whether the rows are erased.
+ * Runs the first step right after a deletion, with a time limit. The deletion is recorded: if ClickHouse hangs, the rollup process tries
+ * again. Returns whether the rows are erased.
  */
 export const tryToEraseRows = (stores: Stores, timeoutMs: number): Promise<boolean> =>
   within(timeoutMs, 'ClickHouse', eraseRows(stores)).then(

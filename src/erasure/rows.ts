@@ -8,20 +8,20 @@ import { minuteMs } from '../durations.ts'
 import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { instant, type Sql, sql, text, texts } from '../stores/clickhouse-sql.ts'
 
-/** How long after the look at the list a deletion may begin. A move waits longer (migrations/postgres/0011_way_back.sql). */
+/** The longest time from reading the list to the start of a deletion. A move waits longer (migrations/postgres/0011_way_back.sql). */
 const latestMs = minuteMs
 
 /**
- * Erases many sites at once, because a deletion goes through every part of a table. A process may stand still after it has looked which
- * sites to erase; meanwhile another one erases them, and a site moves back. So each deletion has a deadline by ClickHouse's clock, which
- * ClickHouse compares before it deletes anything (decision D-206).
+ * Erases many sites at once, because a deletion goes through every part of a table. A process may be suspended after it has read the
+ * list of sites; meanwhile another process erases them, and a site moves back. So each deletion has a deadline, which ClickHouse checks
+ * by its own clock before it deletes anything (decision D-206).
  */
 export async function eraseSites(
   clickhouse: ClickHouse,
   listIds: () => Promise<readonly string[]>,
   withinMs = latestMs,
 ): Promise<void> {
-  const worker = (await clickhouse.replicas?.worker()) ?? clickhouse // the clock is asked where the deletion runs
+  const worker = (await clickhouse.replicas?.worker()) ?? clickhouse // its clock is read, because it runs the deletion
   for (const table of Object.values(siteTables)) {
     const deadline = (await clockOf(worker)) + withinMs
     const siteIds = await listIds()
@@ -30,22 +30,22 @@ export async function eraseSites(
       sql`
         DELETE FROM ${table} WHERE site_id IN ${texts(siteIds)}
           AND (SELECT throwIf(now64(3) > ${instant(deadline)}, 'The process stood still. The next round tries again.')) = 0`,
-      // Compared once, not on each replica when it gets to the deletion.
+      // The deadline is checked once, not on each replica when it deletes its rows.
       { mutations_execute_subqueries_on_initiator: 1 },
     )
   }
 }
 
-/** The sites whose rows a statement still finds. */
+/** Those of the sites that still have visible rows. */
 export async function sitesWithRows(clickhouse: ClickHouse, siteIds: readonly string[]): Promise<string[]> {
-  const found = new Set<string>()
+  const ids = new Set<string>()
   for (const table of Object.values(siteTables)) {
     const rows = await clickhouse.rowsPatiently<{ site_id: string }>(
       sql`SELECT DISTINCT site_id FROM ${table} WHERE site_id IN ${texts(siteIds)}`,
     )
-    for (const { site_id } of rows) found.add(site_id)
+    for (const { site_id } of rows) ids.add(site_id)
   }
-  return [...found]
+  return [...ids]
 }
 
 /**
@@ -65,7 +65,7 @@ export async function rewriteWithout(clickhouse: ClickHouse, siteIds: readonly s
   return new Date(await clockOf(clickhouse))
 }
 
-/** Includes masked rows. */
+/** The partitions with rows of these sites, masked rows included. */
 async function partitionsWith(clickhouse: ClickHouse, table: Sql, siteIds: readonly string[]): Promise<string[]> {
   const rows = await clickhouse.rowsPatiently<{ partition: string }>(
     sql`SELECT DISTINCT _partition_id AS partition FROM ${table} WHERE site_id IN ${texts(siteIds)} ORDER BY partition`,
@@ -75,14 +75,14 @@ async function partitionsWith(clickhouse: ClickHouse, table: Sql, siteIds: reado
 }
 
 /** Whether a server still has files of parts that were replaced at or before this time, by its own clock. */
-export async function hasFilesOf(clickhouse: ClickHouse, replaced: Date): Promise<boolean> {
+export async function hasFilesOf(clickhouse: ClickHouse, replacedAt: Date): Promise<boolean> {
   // Selecting `_state` makes system.parts list the parts whose files are being removed right now.
-  const found = await Promise.all(
+  const results = await Promise.all(
     serversOf(clickhouse).map((server) =>
       server.rowsPatiently(sql`
         SELECT name, _state FROM system.parts
-        WHERE database = currentDatabase() AND table != 'ledger' AND NOT active AND remove_time <= ${instant(replaced.getTime())} LIMIT 1`),
+        WHERE database = currentDatabase() AND table != 'ledger' AND NOT active AND remove_time <= ${instant(replacedAt.getTime())} LIMIT 1`),
     ),
   )
-  return found.some((rows) => rows.length > 0)
+  return results.some((rows) => rows.length > 0)
 }
