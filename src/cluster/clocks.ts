@@ -32,10 +32,10 @@ export async function clockOf(server: ClickHouse): Promise<number> {
   return row?.now ?? 0
 }
 
-/** Compares with our clock at the middle of the round trip. */
-async function aheadOfUs(ask: () => Promise<number>): Promise<number> {
+/** Milliseconds that another clock is ahead of ours, which is read at the middle of the round trip. */
+async function aheadOfUs(readClock: () => Promise<number>): Promise<number> {
   const before = Date.now()
-  const theirs = await ask()
+  const theirs = await readClock()
   return theirs - (before + Date.now()) / 2
 }
 

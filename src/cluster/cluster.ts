@@ -10,7 +10,7 @@ interface Placement {
   shard: number
 }
 
-/** What it takes to answer queries. */
+/** The part of a cluster that queries need. */
 export interface ClusterReader {
   /** The ClickHouse that has the data of this site. */
   of(site: Placement): ClickHouseReader
@@ -24,7 +24,7 @@ export interface Cluster extends ClusterReader {
 }
 
 interface ClusterOptions {
-  /** Watches a dependency with this name. */
+  /** Returns a function to call when the dependency with this name goes down or comes back. */
   watch?(name: string): (isUp: boolean, cause?: Error) => void
   /** Gets every read statement with its plan. */
   log?: Logger | undefined
@@ -58,9 +58,9 @@ export function openCluster(settings: ClusterSettings, { watch, log }: ClusterOp
 export const clusterOf = (shards: readonly ClickHouse[]): Cluster => ({
   shards,
   of({ shard }) {
-    const found = shards[shard - 1]
-    if (!found) throw new Unavailable(`ClickHouse shard ${shard} is not in CLICKHOUSE_SHARDS`)
-    return found
+    const clickhouse = shards[shard - 1]
+    if (!clickhouse) throw new Unavailable(`ClickHouse shard ${shard} is not in CLICKHOUSE_SHARDS`)
+    return clickhouse
   },
   async close() {
     await Promise.all(shards.map((shard) => shard.close()))

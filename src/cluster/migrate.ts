@@ -22,7 +22,7 @@ interface Migration {
 
 interface MigrateOptions {
   folder?: URL
-  /** Called for each ClickHouse that was left out. What it throws ends the run. */
+  /** Called for each ClickHouse that was left out. If it throws, the run ends. */
   leftOut?(cause: Unavailable): void
 }
 
@@ -66,7 +66,7 @@ export async function migrate(
       await connection`INSERT INTO migrations ${connection({ name, checksum })}`
       applied.add(name)
     }
-    // Only those of a new installation: once there are sites, every process must know a shard before it is used (`footfall shard add`).
+    // Only in a new installation: once there are sites, every process must know a shard before it is used (`footfall shard add`).
     const [{ isNew }] = await connection<[{ isNew: boolean }]>`SELECT NOT EXISTS (SELECT FROM sites) AS "isNew"`
     if (isNew) await useShards(connection, cluster.shards)
     return [...applied]
@@ -75,7 +75,7 @@ export async function migrate(
   }
 }
 
-/** From now on, new sites may go to them. */
+/** Allows new sites on these shards. */
 export async function useShards(postgres: Postgres | ReservedSql, shards: readonly ClickHouse[]): Promise<void> {
   for (const { shard } of shards) await postgres`INSERT INTO shards (number) VALUES (${shard}) ON CONFLICT DO NOTHING`
 }
@@ -117,7 +117,7 @@ export async function pendingMigrations(postgres: Postgres): Promise<string[]> {
   return pending.map(({ name }) => name)
 }
 
-/** The same for one ClickHouse, by its own list. */
+/** The names of the migrations that one ClickHouse does not have, by its own list. */
 export async function pendingClickHouseMigrations(clickhouse: ClickHouse): Promise<string[]> {
   const all = read(migrationsFolder).filter(isOf('clickhouse'))
   const [table] = await clickhouse.rows(
@@ -136,18 +136,18 @@ type Applied = Pick<Migration, 'name' | 'checksum'>
 function notIn(rows: readonly Applied[], all: readonly Migration[]): Migration[] {
   const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]))
   return all.filter(({ name, checksum }) => {
-    const known = applied.get(name)
-    if (known && known !== checksum) {
+    const appliedChecksum = applied.get(name)
+    if (appliedChecksum && appliedChecksum !== checksum) {
       throw new Error(`Migration ${name} was edited after it was applied. Restore it and add a new file instead.`)
     }
-    return !known
+    return !appliedChecksum
   })
 }
 
 function read(folder: URL): Migration[] {
   return ['postgres', 'clickhouse'].flatMap((database) =>
     readdirSync(new URL(`${database}/`, folder))
-      .filter((file) => /^\d{4}_\w+\.sql$/.test(file)) // not schema.sql, which is what they come to
+      .filter((file) => /^\d{4}_\w+\.sql$/.test(file)) // not schema.sql, the result of all migrations
       .sort()
       .map((file) => {
         const text = readFileSync(new URL(`${database}/${file}`, folder), 'utf8')

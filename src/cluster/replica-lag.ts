@@ -8,10 +8,11 @@ interface Status {
   tables: number
   /** It has no connection to Keeper, or Keeper does not know it, so it does not know what it misses. */
   isCutOff: number
-  /** It knows of everything that was written on any replica, apart from tables that nothing was written to, as far as it knows … */
+  /** It has read the whole log of each table in Keeper, so it knows what any replica has written, except to `unwritten` tables. */
   knowsAll: number
+  /** The tables whose log is empty, as far as it knows. */
   unwritten: string[]
-  /** … and still has to fetch this many parts. */
+  /** How many parts it knows of and has not fetched yet. */
   toFetch: number
   lag: number
 }
@@ -34,7 +35,7 @@ export async function catchUp(replica: ClickHouse, all: readonly ClickHouse[], w
     })
     if (tables < names.length) throw new Unavailable('A replica has no tables. Run: footfall migrate')
     if (isCutOff) throw new Unavailable('A replica has no connection to Keeper')
-    // `toFetch` is counted before `knowsAll` is looked up, so only the status after that one counts every part that is missing.
+    // ClickHouse counts `toFetch` before it looks up `knowsAll`, so only the status after that one counts every missing part.
     if (knewAll && toFetch === 0) return
     knewAll ||= knowsAll === 1 && (unwritten.length === 0 || (await areEmpty(unwritten, others)))
     if (performance.now() > deadline) throw new Unavailable(`A replica misses rows of ${toFetch} parts`)
@@ -42,9 +43,9 @@ export async function catchUp(replica: ClickHouse, all: readonly ClickHouse[], w
   }
 }
 
-/** A replica that is down does not count. */
+/** Whether the tables are empty on all of the replicas that answer. */
 async function areEmpty(tables: readonly string[], replicas: readonly ClickHouse[]): Promise<boolean> {
-  const found = await Promise.all(
+  const results = await Promise.all(
     replicas.map((replica) =>
       replica
         .rows(
@@ -54,7 +55,7 @@ async function areEmpty(tables: readonly string[], replicas: readonly ClickHouse
         .catch(() => []),
     ),
   )
-  return found.every((parts) => parts.length === 0)
+  return results.every((parts) => parts.length === 0)
 }
 
 /** The replicas of the shard that Keeper knows, and whether each is connected. */
@@ -65,7 +66,7 @@ export async function replicasInKeeper(replica: ClickHouse): Promise<Map<string,
   return new Map(Object.entries(row?.active ?? {}).map(([name, isActive]) => [name, isActive === 1]))
 }
 
-/** Seconds. */
+/** How many seconds the replica is behind. */
 export async function lagOf(replica: ClickHouse): Promise<number> {
   const { tables, lag } = await statusOf(replica)
   if (tables < names.length) throw new Unavailable('A replica has no tables. Run: footfall migrate')

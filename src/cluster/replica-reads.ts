@@ -13,16 +13,16 @@ export interface ReplicaReads extends ClickHouseReader {
 }
 
 /**
- * A replica that has not answered for so long is asked whether it answers at all. One that stands still costs a query 1.3 s; a query
- * that only takes long goes on.
+ * A replica that has not answered a query for this long is probed. A suspended replica costs a query 1.3 s; a query that is only slow
+ * continues.
  */
 const silentMs = 1_000
 const signOfLifeMs = 250
 const catchUpMs = 2_000
-/** How long queries may wait while the first replica is read again. */
+/** How long queries may wait for the return to the first replica. */
 const returnMs = 300
 const everyMs = 1_000
-/** A replica that is further behind is not read while another one is not. */
+/** A replica that is further behind is not read if another one has all rows. */
 const maxLagSeconds = 10
 
 export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaReads {
@@ -38,7 +38,7 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
 
   async function read<Row>(statement: Sql, signal?: AbortSignal): Promise<Row[]> {
     await moving?.catch(() => {}) // the replica that another query could not leave may still answer this one
-    // Twice: a process that has just started, or a busy server, may take longer than a replica gets.
+    // Two attempts: a process that has just started, or a busy server, may take longer than one attempt.
     if (current === undefined) await leave(current).catch(() => leave(current))
     const first = current as unknown as number
     try {
@@ -104,7 +104,7 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
       if (current !== home) await returnHome()
       else if ((await lagOf(replicas[home] as ClickHouse).catch(away)) > maxLagSeconds) await moveOn(home)
     } catch {
-      // As it is: queries find out themselves what does not work.
+      // Nothing changes: queries notice themselves what does not work.
     } finally {
       looking = false
     }
@@ -115,7 +115,7 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
     if ((await lagOf(replicas[home] as ClickHouse)) > maxLagSeconds || moving) return
     const from = current as number
     moving = (async () => {
-      // An answer that is on its way may be newer than the first replica.
+      // A running query may return rows that the first replica does not have yet.
       const deadline = performance.now() + returnMs
       while ((running[from] as number) > 0) {
         if (performance.now() > deadline) return
@@ -136,8 +136,8 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
   }
 }
 
-/** Also without any query: a server that comes back empty must not be read before it has its rows. */
+/** The lag of a replica that does not answer. It is left even without queries: a server that comes back empty must first get its rows. */
 const away = () => Number.POSITIVE_INFINITY
 
-const either = (given: AbortSignal | undefined, own: AbortSignal): AbortSignal =>
-  given ? AbortSignal.any([given, own]) : own
+const either = (callers: AbortSignal | undefined, own: AbortSignal): AbortSignal =>
+  callers ? AbortSignal.any([callers, own]) : own

@@ -4,12 +4,12 @@ import { type ClickHouse, isBadData, isWithoutQuorum } from '../stores/clickhous
 import { catchUp, replicasInKeeper } from './replica-lag.ts'
 import { createReplicaReads } from './replica-reads.ts'
 
-/** Rows are confirmed by two replicas. */
+/** ClickHouse confirms an insert when two replicas have its rows. */
 const quorum = '2'
 const quorumMs = 3_000
-/** A server that is stopped does not answer at all. */
+/** A limit of our own, because a suspended server does not answer at all. */
 const insertMs = 8_000
-/** How long inserts go elsewhere after one that got no answer. */
+/** How long inserts avoid a replica after one of them failed there. */
 const avoidedMs = 10_000
 const catchUpMs = 3_000
 /** How long every other replica may take to copy a part that was computed or uploaded. Half a gigabyte at most. */
@@ -17,7 +17,7 @@ const allMs = minuteMs
 
 export function replicate(replicas: readonly [ClickHouse, ...ClickHouse[]]): ClickHouse {
   const reads = createReplicaReads(replicas)
-  /** The last is written to first: the first is read (replica-reads.ts). */
+  /** In the order in which inserts try them: the last one first, because queries read the first one (replica-reads.ts). */
   const writable = replicas.toReversed()
   const avoidedUntil = new Map<ClickHouse, number>()
 
@@ -44,7 +44,7 @@ export function replicate(replicas: readonly [ClickHouse, ...ClickHouse[]]): Cli
     throw cause
   }
 
-  /** 0 unless the last insert there failed a moment ago. */
+  /** The time until which inserts avoid the replica, or 0. */
   const avoidance = (replica: ClickHouse): number => {
     const until = avoidedUntil.get(replica) ?? 0
     return until > performance.now() ? until : 0
@@ -67,15 +67,15 @@ export function replicate(replicas: readonly [ClickHouse, ...ClickHouse[]]): Cli
   const { shard } = first
 
   async function incomplete(): Promise<string | undefined> {
-    const found = await Promise.allSettled(replicas.map((replica) => catchUp(replica, replicas, catchUpMs)))
-    const away = found.flatMap((one, index) =>
+    const results = await Promise.allSettled(replicas.map((replica) => catchUp(replica, replicas, catchUpMs)))
+    const away = results.flatMap((one, index) =>
       one.status === 'rejected' ? [`replica ${index + 1} (${one.reason.message})`] : [],
     )
     if (away.length > 0) return `Not every replica of shard ${shard} has all rows: ${away.join(', ')}.`
-    const known = await replicasInKeeper(first).catch(() => new Map<string, boolean>())
-    return known.size === replicas.length // otherwise ClickHouse may count one that nobody reads
+    const inKeeper = await replicasInKeeper(first).catch(() => new Map<string, boolean>())
+    return inKeeper.size === replicas.length // otherwise ClickHouse may count a replica that nobody reads
       ? undefined
-      : `CLICKHOUSE_SHARDS lists ${replicas.length} replicas of shard ${shard}, and Keeper knows ${[...known.keys()].sort().join(', ') || 'none'}. If one is gone: footfall shard drop-replica ${shard} <name>`
+      : `CLICKHOUSE_SHARDS lists ${replicas.length} replicas of shard ${shard}, and Keeper knows ${[...inKeeper.keys()].sort().join(', ') || 'none'}. If one is gone: footfall shard drop-replica ${shard} <name>`
   }
 
   /** ClickHouse confirms rows when every replica has them, and refuses them while one is away (decision D-207). */
@@ -86,9 +86,9 @@ export function replicate(replicas: readonly [ClickHouse, ...ClickHouse[]]): Cli
     rows: reads.rows,
     insert,
     run: async (statement, settings) => (await worker()).run(statement, { ...onAll, ...settings }),
-    rowsPatiently: async (...given) => (await worker()).rowsPatiently(...given),
-    command: async (...given) => (await worker()).command(...given),
-    download: async (...given) => (await worker()).download(...given),
+    rowsPatiently: async (...parameters) => (await worker()).rowsPatiently(...parameters),
+    command: async (...parameters) => (await worker()).command(...parameters),
+    download: async (...parameters) => (await worker()).download(...parameters),
     upload: async (table, content, id) => (await worker()).upload(table, content, id, onAll),
     async close() {
       reads.close()

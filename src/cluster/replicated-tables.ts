@@ -25,7 +25,7 @@ export async function replicated(
 /** Keeper knows a replica with this name, but its server has no tables: the disk was replaced. */
 const isKnownReplica = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '253'
 
-/** Only another replica can remove it from Keeper. ClickHouse refuses to remove one that is in use. */
+/** Removes this replica from Keeper, which only another replica can do. ClickHouse refuses to remove one that is in use. */
 async function forget(table: string, clickhouse: ClickHouse, replicas: readonly ClickHouse[]): Promise<void> {
   const [row] = await clickhouse.rows<{ name: string }>(sql`SELECT getMacro('replica') AS name`)
   let cause: unknown
@@ -40,11 +40,11 @@ async function forget(table: string, clickhouse: ClickHouse, replicas: readonly 
   throw cause
 }
 
-/** ClickHouse takes no parameter here. */
+/** ClickHouse accepts no parameters in this statement. */
 const dropReplica = (by: ClickHouse, table: string, name: string): Promise<void> =>
   by.command(`SYSTEM DROP REPLICA '${name.replaceAll("'", "''")}' FROM TABLE ${table}`)
 
-/** Removes a replica that is gone for good from Keeper. */
+/** Removes from Keeper a replica that is gone for good. */
 export async function dropFromAllTables(by: ClickHouse, name: string): Promise<void> {
   const tables = await by.rows<{ name: string }>(
     sql`SELECT table AS name FROM system.replicas WHERE database = currentDatabase()`,

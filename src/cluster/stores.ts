@@ -14,6 +14,6 @@ export interface AllStores {
   cluster: Cluster
 }
 
-/** The same, shard by shard. */
+/** PostgreSQL with each shard. */
 export const byShard = ({ postgres, cluster }: AllStores): Stores[] =>
   cluster.shards.map((clickhouse) => ({ postgres, clickhouse }))

@@ -16,7 +16,7 @@ export const explainTo =
   (log: Logger, readPlan: (request: QueryRequest) => Promise<{ explain: string }[]>) =>
   async (request: QueryRequest, answer: Promise<Answer>): Promise<void> => {
     const began = performance.now()
-    const asked = { statement: unindented(request.query), parameters: request.query_params ?? {} }
+    const query = { statement: unindented(request.query), parameters: request.query_params ?? {} }
     try {
       const { response_headers: headers } = await answer
       const milliseconds = Math.round((performance.now() - began) * 10) / 10
@@ -24,9 +24,9 @@ export const explainTo =
       const { read_rows, read_bytes } = JSON.parse(String(headers['x-clickhouse-summary'])) as Record<string, string>
       const plan = await readPlan({ ...request, query: `EXPLAIN indexes = 1 ${request.query}` })
       const read = { rowsRead: Number(read_rows), bytesRead: Number(read_bytes) }
-      log.info({ ...asked, plan: plan.map(({ explain }) => explain).join('\n'), milliseconds, ...read }, 'ClickHouse')
+      log.info({ ...query, plan: plan.map(({ explain }) => explain).join('\n'), milliseconds, ...read }, 'ClickHouse')
     } catch (error) {
-      log.info({ ...asked, err: error }, 'ClickHouse query failed')
+      log.info({ ...query, err: error }, 'ClickHouse query failed')
     }
   }
 

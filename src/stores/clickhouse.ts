@@ -12,20 +12,20 @@ import { render, type Sql } from './clickhouse-sql.ts'
 import { deadlineFactor, within } from './deadline.ts'
 import { lookup } from './dns-cache.ts'
 
-/** What it takes to answer queries. */
+/** The part of ClickHouse that queries need. */
 export interface ClickHouseReader {
   /** Runs a statement and returns its rows. 64-bit integers arrive as numbers: counts fit, ids must be selected as strings. */
   rows<Row>(statement: Sql, signal?: AbortSignal): Promise<Row[]>
 }
 
 export interface ClickHouse extends ClickHouseReader {
-  /** Which shard it is: `sites.shard`. */
+  /** The number of the shard, as in `sites.shard`. */
   readonly shard: number
   /** The servers with the same rows, if there are several (replicas.ts). */
   readonly replicas?: Replicas
   /**
    * Inserts rows and resolves when ClickHouse has stored them. A token repeated within the deduplication window inserts nothing.
-   * Returns the only replica that may have the rows, if no other has confirmed them.
+   * Returns undefined, or the replica that may be the only one with the rows.
    */
   insert(
     table: string,
@@ -33,7 +33,7 @@ export interface ClickHouse extends ClickHouseReader {
     token: string,
     options?: InsertOptions,
   ): Promise<ClickHouse | undefined>
-  /** Runs a statement that returns no rows, for as long as it takes: INSERT … SELECT, DELETE. Inserted rows are on all replicas then. */
+  /** Runs a statement that returns no rows, for as long as it takes: INSERT … SELECT, DELETE. All replicas then have inserted rows. */
   run(statement: Sql, settings?: ClickHouseSettings): Promise<void>
   /** The rows of a statement that no request waits for. The limit of two seconds does not apply. */
   rowsPatiently<Row>(statement: Sql, settings?: ClickHouseSettings): Promise<Row[]>
@@ -41,7 +41,7 @@ export interface ClickHouse extends ClickHouseReader {
   command(text: string): Promise<void>
   /** Streams the rows of a SELECT in ClickHouse's Native format. `upload` inserts them again. */
   download(statement: Sql): Promise<Readable>
-  /** ClickHouse refuses a second upload under the same id while one is running. The rows are on all replicas then. */
+  /** ClickHouse refuses a second upload under the same id while one is running. Resolves when all replicas have the rows. */
   upload(table: string, content: Readable, id?: string, settings?: ClickHouseSettings): Promise<void>
   close(): Promise<void>
 }
@@ -56,11 +56,11 @@ interface Replicas {
   readonly all: readonly ClickHouse[]
   /** A replica that has every row that any replica had confirmed before this call. */
   worker(): Promise<ClickHouse>
-  /** Names the replicas that do not have every row that any had confirmed before this call. Undefined if all do. */
+  /** Names the replicas that lack a row that any replica had confirmed before this call. Undefined if there is none. */
   incomplete(): Promise<string | undefined>
 }
 
-/** Whether a replica does not have every row. What is written then may be on one disk only. */
+/** Whether a replica lacks rows. Rows that are written meanwhile may be on one disk only. */
 export const isIncomplete = async ({ replicas }: ClickHouse): Promise<boolean> =>
   (await replicas?.incomplete()) !== undefined
 
@@ -127,7 +127,7 @@ export function openClickHouse(
     ...common,
     request_timeout: hourMs,
     clickhouse_settings: {
-      // Rows that were written, deleted and written again must be there: a replicated table would skip them as repeated.
+      // A replicated table would skip rows that were written, deleted and are written again.
       insert_deduplicate: 0,
       // A replica that is down deletes the rows when it is back. By default ClickHouse would wait for it.
       lightweight_deletes_sync: '1',
@@ -145,16 +145,16 @@ export function openClickHouse(
   const explain =
     log && explainTo(log, async (request) => (await reader.query({ ...request, format: 'JSONEachRow' })).json())
 
-  async function ask<Row>(request: QueryRequest, timeoutMs: number, given?: AbortSignal): Promise<Row[]> {
+  async function ask<Row>(request: QueryRequest, timeoutMs: number, callerSignal?: AbortSignal): Promise<Row[]> {
     const late = new AbortController()
-    const signal = given ? AbortSignal.any([given, late.signal]) : late.signal
-    const asked = reader.query({ ...request, format: 'JSONEachRow', abort_signal: signal })
-    void explain?.(request, asked)
-    const answer = asked.then((result) => readAll<Row>(result, signal))
+    const signal = callerSignal ? AbortSignal.any([callerSignal, late.signal]) : late.signal
+    const response = reader.query({ ...request, format: 'JSONEachRow', abort_signal: signal })
+    void explain?.(request, response)
+    const rows = response.then((result) => readAll<Row>(result, signal))
     try {
-      return await within(timeoutMs, 'ClickHouse', answer, () => late.abort())
+      return await within(timeoutMs, 'ClickHouse', rows, () => late.abort())
     } catch (error) {
-      throw given?.aborted ? new Aborted('The caller aborted the query', { cause: error }) : error
+      throw callerSignal?.aborted ? new Aborted('The caller aborted the query', { cause: error }) : error
     }
   }
 
@@ -215,7 +215,7 @@ export function openClickHouse(
         query: 'INSERT INTO {table:Identifier} FORMAT Native',
         query_params: { table },
         values: content,
-        // One block may hold rows of many months. A token of its own: rows that were uploaded and deleted before must be there.
+        // One block may hold rows of many months. With a new token, rows that were uploaded and deleted before are not skipped.
         clickhouse_settings: {
           max_partitions_per_insert_block: '0',
           insert_deduplication_token: randomUUID(),

@@ -1,10 +1,10 @@
 /**
- * Every deadline for a request is so many times as long. Only tests change it: a shared machine stands still for seconds, and tests of
- * correctness must not depend on that. Tests of deadlines leave it at 1.
+ * Multiplies every deadline of a request. Only tests change it: a shared machine may pause for seconds, and tests of correctness must
+ * not depend on that. Tests of deadlines leave it at 1.
  */
 export const deadlineFactor = Number(process.env.FOOTFALL_DEADLINE_FACTOR ?? 1)
 
-/** Waits this long by our own clock: a timeout inside the server cannot fire while the server hangs. */
+/** Waits for the work at most this long by our own clock: a timeout inside the server cannot fire while the server hangs. */
 export async function within<Value>(
   standardMs: number,
   name: string,

@@ -34,7 +34,7 @@ export function connectPostgres(url: string, options: Options): Postgres {
   const endPool = pool.end
 
   function open(address: Address): Socket {
-    for (const known of sockets) if (known.destroyed) sockets.delete(known)
+    for (const other of sockets) if (other.destroyed) sockets.delete(other)
     const socket = openSocket(address)
     sockets.add(socket)
     return socket
@@ -65,8 +65,8 @@ export function connectPostgres(url: string, options: Options): Postgres {
   }
 
   /** Like the driver's own: `begin(work)`, or `begin('isolation level repeatable read', work)`. */
-  async function begin<Result>(...given: [mode: string, Work<Result>] | [Work<Result>]): Promise<Result> {
-    const [mode, work] = given.length === 2 ? given : ['', given[0]]
+  async function begin<Result>(...parameters: [mode: string, Work<Result>] | [Work<Result>]): Promise<Result> {
+    const [mode, work] = parameters.length === 2 ? parameters : ['', parameters[0]]
     const connection = await reserve()
     try {
       await connection.unsafe(`BEGIN ${mode}`)
@@ -92,8 +92,8 @@ export function connectPostgres(url: string, options: Options): Postgres {
 }
 
 /**
- * Runs statements in one transaction: in the one that is running, or in a new one. They see it as any other connection, so functions work
- * with and without one.
+ * Runs the work in the running transaction, or in a new one. A transaction is used like any other connection, so functions work with and
+ * without one.
  */
 export function inTransaction<Result>(
   postgres: Postgres,
@@ -107,7 +107,7 @@ export function inTransaction<Result>(
   }) as Promise<Result>
 }
 
-/** A connection is in it from the beginning of its transaction on. It is never used again afterwards. */
+/** Connections with a transaction. None is used again after its transaction. */
 const transactions = new WeakSet<Postgres>()
 
 /** The type text[]. */
@@ -135,7 +135,7 @@ function openSocket({ host: [host], port: [port], path }: Address): Socket {
   return Object.assign(socket, { host }) // the driver checks the server's certificate against this name
 }
 
-/** Takes the place of a second connection. It breaks a moment later, because the driver adds its listeners only then. */
+/** Stands in for a second connection, which must not be opened. It breaks a moment later, because the driver adds its listeners only then. */
 function brokenSocket(): Socket {
   const socket = new Socket()
   setImmediate(() => socket.destroy(broken('The connection to PostgreSQL broke')))

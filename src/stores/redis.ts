@@ -39,7 +39,7 @@ export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) 
   let isClosed = false
   let client = newClient(url)
   // A new process waits for its first connection, instead of counting its first requests on its own.
-  const begun = within(connectMs, 'Redis', client.connect()).catch(() => {})
+  const firstConnection = within(connectMs, 'Redis', client.connect()).catch(() => {})
 
   function evaluate<Reply>({ source, sha }: Script, keys: string[], values: string[]): Promise<Reply> {
     const current = client
@@ -74,10 +74,10 @@ export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) 
   })
 
   return {
-    run: (asked, keys, values) => begun.then(() => breaker.run(() => evaluate<number[]>(asked, keys, values))),
-    runForText: (asked, keys, values) => begun.then(() => breaker.run(() => evaluate<string>(asked, keys, values))),
+    run: (...call) => firstConnection.then(() => breaker.run(() => evaluate<number[]>(...call))),
+    runForText: (...call) => firstConnection.then(() => breaker.run(() => evaluate<string>(...call))),
     async inspect() {
-      await begun
+      await firstConnection
       const about = await within(commandMs, 'Redis', client.info('server'))
       return { version: /^redis_version:(\S+)/m.exec(about)?.[1] ?? 'unknown' }
     },

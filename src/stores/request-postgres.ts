@@ -58,7 +58,7 @@ const openPool = (url: string): Postgres =>
 
 /** Reads with a time limit. They fail at once while PostgreSQL is down. */
 export interface BoundedReads extends Breaker {
-  /** `query` makes the query. A broken connection does not mean that the server is down, so the read is tried once more. */
+  /** Calls `query` a second time if the connection breaks, because the server may still be up. */
   read<Rows extends readonly postgres.MaybeRow[]>(
     query: () => postgres.PendingQuery<Rows & postgres.MaybeRow[]>,
   ): Promise<Rows>

@@ -41,8 +41,8 @@ export const stores: readonly Mutation[] = [
   {
     name: 'outages: a name that no longer resolves is forgotten',
     file: 'src/stores/dns-cache.ts',
-    find: 'if (!answer[0]) known.set(cacheKey, answer)',
-    replace: 'known.set(cacheKey, answer)',
+    find: 'if (!answer[0]) cached.set(cacheKey, answer)',
+    replace: 'cached.set(cacheKey, answer)',
     caughtBy: 'test/faults/network.test.ts',
   },
   {
@@ -55,8 +55,8 @@ export const stores: readonly Mutation[] = [
   {
     name: 'migrate: an edited file is not noticed',
     file: 'src/cluster/migrate.ts',
-    find: 'if (known && known !== checksum)',
-    replace: 'if (known && !checksum)',
+    find: 'if (appliedChecksum && appliedChecksum !== checksum)',
+    replace: 'if (appliedChecksum && !checksum)',
     caughtBy: 'test/cluster/migrate.test.ts',
   },
   {
@@ -76,16 +76,16 @@ export const stores: readonly Mutation[] = [
   {
     name: 'cluster: every query goes to the first shard',
     file: 'src/cluster/cluster.ts',
-    find: 'const found = shards[shard - 1]',
-    replace: 'const found = shards[shard - shard]',
+    find: 'const clickhouse = shards[shard - 1]',
+    replace: 'const clickhouse = shards[shard - shard]',
     caughtBy: 'test/cluster/cluster.test.ts',
   },
   {
     name: 'cluster: a query for a shard that is down goes to another one',
     file: 'src/cluster/cluster.ts',
-    find: '    return found\n',
+    find: '    return clickhouse\n',
     replace:
-      '    return { ...found, rows: (...asked) => found.rows(...asked).catch(() => shards.at(-shard).rows(...asked)) }\n',
+      '    return { ...clickhouse, rows: (...query) => clickhouse.rows(...query).catch(() => shards.at(-shard).rows(...query)) }\n',
     caughtBy: 'check:cluster -- --seconds 1 --rate 20',
   },
   {
@@ -154,8 +154,8 @@ export const stores: readonly Mutation[] = [
   {
     name: 'replicas: a replica that nobody reads is counted instead of one that is read',
     file: 'src/cluster/replicas.ts',
-    find: 'return known.size === replicas.length //',
-    replace: 'return known.size > 0 //',
+    find: 'return inKeeper.size === replicas.length //',
+    replace: 'return inKeeper.size > 0 //',
     caughtBy: 'test/cluster/replicas.test.ts',
   },
 ]
