@@ -18,7 +18,7 @@ export interface ImportIdentity {
   timeZone: string
 }
 
-/** Expects the hits in the order of their times. */
+/** Returns a function that turns a hit into an event. It expects the hits in the order of their times. */
 export function eventsOf(
   { id, salt, timeZone }: ImportIdentity,
   site: Pick<Site, 'id'> & OwnHosts,
@@ -38,8 +38,8 @@ export function eventsOf(
     }
     const sender = { ip: hit.visitor, userAgent: hit.userAgent }
     const visitorId = visitorIdOf(dayKey, { siteId: site.id, country, device }, sender)
-    const known = running.get(visitorId)
-    const session = known && continues(known, time) ? known : begin(hit, visitorId)
+    const current = running.get(visitorId)
+    const session = current && continues(current, time) ? current : begin(hit, visitorId)
     session.lastAt = time
     running.set(visitorId, session)
     return {

@@ -91,16 +91,16 @@ function urlOf(field: (name: FieldName) => string): URL {
   return url
 }
 
-function countryOf(named: string, ip: string, countries: Pick<Countries, 'countryOf'>): CountryCode {
-  if (named === '') return countries.countryOf(ip)
-  const code = named.toUpperCase()
+function countryOf(field: string, ip: string, countries: Pick<Countries, 'countryOf'>): CountryCode {
+  if (field === '') return countries.countryOf(ip)
+  const code = field.toUpperCase()
   if (!isCountryCode(code)) throw new Error('has a country that is not a code of ISO 3166-1')
   return code
 }
 
-function deviceNamed(named: string): Device | undefined {
-  if (named === '') return undefined
-  const device = devices.find((one) => one.toLowerCase() === named.toLowerCase())
+function deviceNamed(name: string): Device | undefined {
+  if (name === '') return undefined
+  const device = devices.find((one) => one.toLowerCase() === name.toLowerCase())
   if (!device) throw new Error(`has a device that is none of ${devices.join(', ')}`)
   return device
 }

@@ -48,7 +48,7 @@ export interface ImportOutcome {
   imported: 'whole' | 'rest' | 'was'
 }
 
-/** What is wrong with a file, by line. Reading stops after the first few faults. */
+/** The faults of a file, by line. Reading stops after the first few faults. */
 export class FileFaults extends Error {
   readonly faults: readonly string[]
 
@@ -79,7 +79,7 @@ export async function importFile(file: ImportFile, context: ImportContext): Prom
     }
   }
   const checked = await checkFile(file, context, reading('checking'))
-  await deleteOldSalts(context.postgres, context.now) // also where no collector runs
+  await deleteOldSalts(context.postgres, context.now) // because there may be no collector that does it
   const job = await openJob(context, checked.content)
   const outcome = { id: job.id, events: checked.events, bots: checked.bots, tooOld: 0, days: 0 }
   if (job.isFinished) return { ...outcome, imported: 'was' }
@@ -176,8 +176,8 @@ interface JobRow {
 }
 
 /**
- * Finds the import of this content into this site, or creates it. Its id follows from both: if PostgreSQL was restored and does not know the
- * import, the same events are found in ClickHouse.
+ * Finds the import of this content into this site, or creates it. Its id is derived from both: if a restored PostgreSQL does not know the
+ * import, its events are still found in ClickHouse.
  */
 async function openJob({ postgres, site }: ImportContext, content: Buffer): Promise<Job> {
   await postgres`
@@ -202,8 +202,8 @@ async function writeFile(
   const days = new Set<string>()
   let batch: TrafficEvent[] = []
   let [number, tooOld] = [0, 0]
-  // ClickHouse may have batches that are not recorded: an import was killed between the two, or PostgreSQL was restored from an older copy.
-  // Batches are written in their order, so after the first that ClickHouse does not have, it has none.
+  // ClickHouse may have batches that are not recorded: an import was killed after it wrote one, or PostgreSQL was restored from an older
+  // backup. Batches are written in order, so all batches after the first missing one are missing, too.
   let mayBeThere = true
 
   async function flush(): Promise<void> {
@@ -237,8 +237,8 @@ async function writeFile(
 }
 
 /**
- * Records progress, unless the site has left the shard or is about to: the lock that keeps it there ends when its connection does. A batch that
- * is not recorded may be on the wrong shard. The next import of the file begins with it, and writes only those of its events that are missing.
+ * Records progress, unless the site has left the shard or is about to: the lock that keeps it there is lost when its connection breaks. A
+ * batch that is not recorded may be on the wrong shard. The next import of the file begins with this batch, and writes its missing events.
  */
 async function record(
   { postgres, clickhouse, site }: ImportContext,
@@ -250,7 +250,7 @@ async function record(
     WHERE imports.id = ${id} AND sites.id = site_id AND shard = ${clickhouse.shard}
       AND NOT EXISTS (SELECT FROM site_moves WHERE site_moves.site_id = sites.id AND hold IS NOT NULL)`
   if (count > 0) return
-  const [deleted] = await eraseAgain(postgres, [site.id]) // what was written since
+  const [deleted] = await eraseAgain(postgres, [site.id]) // erases what was written since then
   throw new FileFaults([
     deleted
       ? 'The site was deleted.'
@@ -261,7 +261,10 @@ async function record(
 const oneReplica =
   'Only one replica of ClickHouse answers, and one disk alone may be lost. Start the others, then import the same file again.'
 
-/** ClickHouse skips a batch that it has had before, even if a disk was lost with its rows. Such events are sent as a new one. */
+/**
+ * Whether two replicas have the batch. ClickHouse skips a batch that it had before, even if the rows were lost with a disk, so lost events
+ * are sent again as a new batch.
+ */
 async function isSafe(clickhouse: ClickHouse, { events }: Batch): Promise<boolean> {
   if (await areOnTwoReplicas(clickhouse, events)) return true
   if (await isIncomplete(clickhouse)) return false
@@ -269,7 +272,7 @@ async function isSafe(clickhouse: ClickHouse, { events }: Batch): Promise<boolea
   return lost.length > 0 && !(await recordBatch(clickhouse, { id: randomUUID(), events: lost }))
 }
 
-/** False if events of its month are not kept. Checked again after the days are invalidated: only then is the answer certain. */
+/** Returns false if events of this month are not kept. Checks again after the days are invalidated: only then is the answer certain. */
 async function writeBatch(
   { clickhouse, postgres, site }: ImportContext,
   batch: Batch,

@@ -23,16 +23,16 @@ export async function* readJsonLines(lines: AsyncIterable<Line>): AsyncGenerator
   }
 }
 
-/** `known`: the allowed fields. An unknown field is a fault of the header line, not of every line below it. */
+/** A field that is not allowed is a fault of the header line, not of every line below it. */
 export async function* readCsv(
   lines: AsyncIterable<Line>,
-  known: ReadonlySet<string>,
+  allowed: ReadonlySet<string>,
 ): AsyncGenerator<FileRecord | LineFault> {
   let header: string[] | undefined
   for await (const { number, text } of wholeRows(lines)) {
     if (text === '') continue
     if (!header) {
-      header = headerOf(number, text, known)
+      header = headerOf(number, text, allowed)
       continue
     }
     const names = header
@@ -45,10 +45,10 @@ export async function* readCsv(
   }
 }
 
-function headerOf(line: number, text: string, known: ReadonlySet<string>): string[] {
+function headerOf(line: number, text: string, allowed: ReadonlySet<string>): string[] {
   const names = cellsOf(text).map((name) => name.trim().toLowerCase())
   for (const [index, name] of names.entries()) {
-    if (!known.has(name))
+    if (!allowed.has(name))
       throw new LineFault(`Line ${line}: the header has an unknown field, ${name || 'which has no name'}`)
     if (names.indexOf(name) !== index) throw new LineFault(`Line ${line}: the header has the field ${name} twice`)
   }
@@ -80,9 +80,9 @@ function cellsOf(row: string): string[] {
   const cells: string[] = []
   const cell = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y
   for (;;) {
-    const found = cell.exec(row)
-    if (!found) throw new Error('has a quote inside a cell that is not quoted')
-    cells.push(found[1]?.replaceAll('""', '"') ?? found[2] ?? '')
-    if (found[3] === '') return cells
+    const match = cell.exec(row)
+    if (!match) throw new Error('has a quote inside a cell that is not quoted')
+    cells.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
+    if (match[3] === '') return cells
   }
 }
