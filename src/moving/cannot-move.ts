@@ -1,2 +1,2 @@
-/** What keeps a site where it is, for the person who moves it. */
+/** The reason why a site cannot be moved now, for the person who runs the command. */
 export class CannotMove extends Error {}

@@ -24,29 +24,28 @@ export interface Report {
   shards: number
   /** The holds that it has confirmed. */
   holds: readonly string[]
-  /** The time of the last answer, if there was one. */
+  /** `asOf` of the last report, if there was one. */
   since: string | undefined
 }
 
-/** Returns the placements that have changed since the last report, and the name of the installation and its epoch (decision D-205). */
+/** Returns the placements that have changed since the last report, and the installation with its epoch (decision D-205). */
 export async function reportCollector(
   postgres: Postgres,
   { id, host, shards, holds, since }: Report,
-): Promise<{ placements: Placement[]; asOf: string; life: string }> {
+): Promise<{ placements: Placement[]; asOf: string; installation: string }> {
   const rows = await postgres<
-    { site_id: string | null; shard: number; hold: string | null; as_of: string; life: string }[]
+    { site_id: string | null; shard: number; hold: string | null; as_of: string; installation: string }[]
   >`
-    SELECT site_id, shard, hold::text, as_of::text, (SELECT concat_ws(' ', installation, epoch, began_at) FROM ledger) AS life
+    SELECT site_id, shard, hold::text, as_of::text, (SELECT concat_ws(' ', installation, epoch, began_at) FROM ledger) AS installation
     FROM report_collector(${id}, ${host}, ${shards}::int::smallint, ${holds as string[]}::text[]::bigint[],
       ${since ?? '-infinity'}::text::timestamptz)`
   const placements = rows.flatMap(({ site_id, shard, hold }) =>
     site_id === null ? [] : [{ siteId: site_id, shard, hold }],
   )
-  const { as_of: asOf, life } = rows.at(-1) as (typeof rows)[number]
-  return { placements, asOf, life }
+  const { as_of: asOf, installation } = rows.at(-1) as (typeof rows)[number]
+  return { placements, asOf, installation }
 }
 
-/** Where these sites are. */
 export const placementsOf = (postgres: Postgres, siteIds: readonly string[]): Promise<Placement[]> => postgres<
   Placement[]
 >`
@@ -56,11 +55,12 @@ export const placementsOf = (postgres: Postgres, siteIds: readonly string[]): Pr
 export const listCollectors = (postgres: Postgres): Promise<Collector[]> =>
   postgres<Collector[]>`SELECT id, host, shards, seen_at AS "seenAt" FROM collectors ORDER BY host, id`
 
-export const collectorsWithout = (postgres: Postgres, hold: string): Promise<Collector[]> => postgres<Collector[]>`
+/** The collectors that have not confirmed the hold. */
+export const unconfirmedCollectors = (postgres: Postgres, hold: string): Promise<Collector[]> => postgres<Collector[]>`
   SELECT id, host, shards, seen_at AS "seenAt" FROM collectors
   WHERE ${hold}::text::bigint <> ALL (holds) ORDER BY host, id`
 
-/** For a collector whose spool is empty, or lost. False: there is none with this id. */
+/** Removes a collector whose spool is empty or lost. Returns false if there is none with this id. */
 export async function forgetCollector(postgres: Postgres, id: string): Promise<boolean> {
   const { count } = await postgres`DELETE FROM collectors WHERE id = ${id}`
   return count > 0

@@ -8,13 +8,13 @@ import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { date, type Sql, sql, text, uints } from '../stores/clickhouse-sql.ts'
 
 interface Slicing {
-  /** Unless they are the rows of the table as it is. */
+  /** By default, all rows of the table. */
   rows?: Sql
   /** A number for each row; rows with the same number are copied together. */
   slice: Sql
   /** The days of the rows in a slice, for tables that have days. */
   day?: Sql
-  /** A number for the content of a row. */
+  /** A number that identifies the content of a row. */
   content: Sql
 }
 
@@ -44,7 +44,7 @@ interface Slice {
   first: string
   last: string
   rows: number
-  /** The sum over its rows, modulo 2^64. */
+  /** The sum of `Slicing.content` over its rows, modulo 2^64. */
   content: string
 }
 
@@ -52,7 +52,7 @@ export interface CopyOptions {
   siteId: string
   source: ClickHouse
   target: ClickHouse
-  /** Leaves out events since then, UTC milliseconds: a slice that still grows would be copied again and again. */
+  /** UTC milliseconds. Later events are left out: a slice that still grows would be copied again and again. */
   before?: number
   onProgress?: (rows: number, total: number) => void
   /** Throws when the copy must stop. */
@@ -64,7 +64,7 @@ const maxRows = 10_000_000
 /** ClickHouse accepts 128 kB per parameter. */
 const maxSlices = 5_000
 
-/** Copies what differs, and returns the number of rows, or undefined if nothing differs. */
+/** Copies the slices that differ. Returns the number of rows, or undefined if nothing differs. */
 export async function copyDifferences(options: CopyOptions): Promise<number | undefined> {
   const work: { table: Table; slices: Difference[] }[] = []
   for (const table of tables) work.push({ table, slices: await differencesOf(table, options) })
@@ -81,10 +81,7 @@ export async function copyDifferences(options: CopyOptions): Promise<number | un
   return work.every(({ slices }) => slices.length === 0) ? undefined : total
 }
 
-/**
- * Throws if an upload of an earlier process is still running on a server of the target. What it writes could come after the last
- * comparison.
- */
+/** Throws if an earlier process still uploads to a server of the target: its rows could arrive after the last comparison. */
 export async function refuseRunningUploads(target: ClickHouse, siteId: string): Promise<void> {
   for (const server of serversOf(target)) await server.upload('titles', Readable.from([]), uploadOf(siteId))
 }
@@ -92,24 +89,24 @@ export async function refuseRunningUploads(target: ClickHouse, siteId: string): 
 const uploadOf = (siteId: string): string => `move ${siteId}`
 
 interface Difference extends Omit<Slice, 'content'> {
-  /** Whether the target has rows of it. */
+  /** Whether the target has rows of this slice. */
   isOnTarget: boolean
 }
 
 async function differencesOf(table: Table, { siteId, source, target, before }: CopyOptions): Promise<Difference[]> {
-  const [there, here] = await Promise.all([slicesOf(table, source, siteId), slicesOf(table, target, siteId)])
-  const found: Difference[] = []
-  for (const { content, ...slice } of there.values()) {
-    const copy = here.get(slice.slice)
-    here.delete(slice.slice)
+  const [onSource, onTarget] = await Promise.all([slicesOf(table, source, siteId), slicesOf(table, target, siteId)])
+  const differences: Difference[] = []
+  for (const { content, ...slice } of onSource.values()) {
+    const copy = onTarget.get(slice.slice)
+    onTarget.delete(slice.slice)
     if (copy?.content === content && copy.rows === slice.rows) continue
     if (table.slice === hour && before !== undefined && slice.slice * 1_000 >= before) continue
     const first = copy && copy.first < slice.first ? copy.first : slice.first
     const last = copy && copy.last > slice.last ? copy.last : slice.last
-    found.push({ ...slice, first, last, isOnTarget: copy !== undefined })
+    differences.push({ ...slice, first, last, isOnTarget: copy !== undefined })
   }
-  for (const { content: _, ...gone } of here.values()) found.push({ ...gone, rows: 0, isOnTarget: true })
-  return found.sort((one, other) => one.slice - other.slice)
+  for (const { content: _, ...slice } of onTarget.values()) differences.push({ ...slice, rows: 0, isOnTarget: true })
+  return differences.sort((one, other) => one.slice - other.slice)
 }
 
 async function slicesOf(table: Table, clickhouse: ClickHouse, siteId: string): Promise<Map<number, Slice>> {
@@ -120,7 +117,7 @@ async function slicesOf(table: Table, clickhouse: ClickHouse, siteId: string): P
   return new Map(rows.map((row) => [row.slice, row]))
 }
 
-/** Slices of one month, so that ClickHouse writes few parts. */
+/** Groups slices by month, so that ClickHouse writes few parts. */
 function chunksOf(slices: readonly Difference[]): Difference[][] {
   const chunks: Difference[][] = []
   let rows = 0
@@ -151,13 +148,13 @@ async function copyChunk(
       .at(-1) ?? '',
   ]
   const days = day ? sql`AND ${day} BETWEEN ${date(first)} AND ${date(last)}` : sql``
-  const chosen = sql`site_id = ${text(siteId)} ${days} AND has(${uints(numbers)}, ${slice})`
+  const condition = sql`site_id = ${text(siteId)} ${days} AND has(${uints(numbers)}, ${slice})`
   if (chunk.some(({ isOnTarget }) => isOnTarget)) {
     // On every replica, because `catchUp` does not wait for deletions.
-    await target.run(sql`DELETE FROM ${table} WHERE ${chosen}`, { lightweight_deletes_sync: '2' })
+    await target.run(sql`DELETE FROM ${table} WHERE ${condition}`, { lightweight_deletes_sync: '2' })
   }
   if (chunk.every((one) => one.rows === 0)) return
-  const content = await source.download(sql`SELECT * FROM ${rows} WHERE ${chosen}`)
+  const content = await source.download(sql`SELECT * FROM ${rows} WHERE ${condition}`)
   const broken = once(content, 'error').then(([error]) => Promise.reject(error))
   await Promise.race([target.upload(name, content, uploadOf(siteId)), broken])
 }

@@ -14,7 +14,7 @@ import { stalestReader } from '../rollups/runs.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { CannotMove } from './cannot-move.ts'
-import { collectorsWithout } from './collectors.ts'
+import { unconfirmedCollectors } from './collectors.ts'
 import { copyDifferences, refuseRunningUploads } from './copy.ts'
 import { beginMove, changeShard, endHold, holdSite, leaseOf, type Refusal } from './moves.ts'
 import { withoutWriters } from './writing.ts'
@@ -27,9 +27,11 @@ export interface MoveOptions {
   /** Called before each step. */
   onStep?: (step: Step) => Promise<void> | void
   onProgress?: (rows: number, total: number) => void
-  /** How long to wait for collectors and imports, for a copy without differences, and for the other processes. */
+  /** How long to wait for collectors and imports. */
   confirmMs?: number
+  /** How long to wait for a copy without differences. */
   compareMs?: number
+  /** How long to wait until every process knows the new shard. */
   heardMs?: number
 }
 
@@ -43,7 +45,7 @@ const betweenRoundsMs = 200
 /** Every process that PostgreSQL reaches hears of a change within a second (accounts/directory.ts). */
 const surelyHeardMs = 3_000
 
-/** Undefined: another process is moving the site. */
+/** Returns undefined if another process is moving the site. */
 export const moveSite = (stores: AllStores, options: MoveOptions): Promise<Refusal | 'moved' | undefined> =>
   withLease(stores.postgres, leaseOf(options.siteId), () => moveWithLease(stores, options))
 
@@ -90,7 +92,7 @@ async function moveWithLease({ postgres, cluster }: AllStores, options: MoveOpti
   return 'moved'
 }
 
-/** Most rows are copied while new ones arrive. Leaves out the events of this hour. */
+/** Copies most rows while new ones arrive. Leaves out the events of this hour. */
 async function copyMost(copy: Parameters<typeof copyDifferences>[0]): Promise<void> {
   for (let round = 0; round < maxRounds; round++) {
     const before = Math.floor(Date.now() / hourMs) * hourMs
@@ -99,7 +101,7 @@ async function copyMost(copy: Parameters<typeof copyDifferences>[0]): Promise<vo
   }
 }
 
-/** Statements that were running when the hold began may still write, so that it takes several rounds. */
+/** Statements that were running when the hold began may still write, so this takes several rounds. */
 async function copyRest(copy: Parameters<typeof copyDifferences>[0], timeoutMs: number): Promise<void> {
   const until = Date.now() + timeoutMs
   for (; Date.now() < until; await pause(betweenRoundsMs)) {
@@ -113,7 +115,7 @@ async function copyRest(copy: Parameters<typeof copyDifferences>[0], timeoutMs: 
 async function untilConfirmed(postgres: Postgres, hold: string, timeoutMs: number): Promise<void> {
   const until = Date.now() + timeoutMs
   for (;;) {
-    const missing = await collectorsWithout(postgres, hold)
+    const missing = await unconfirmedCollectors(postgres, hold)
     if (missing.length === 0) return
     if (Date.now() > until) {
       const names = missing.map(({ id, host, seenAt }) => `${id} on ${host}, last seen ${seenAt.toISOString()}`)
@@ -137,7 +139,7 @@ async function shardOf(postgres: Postgres, siteId: string): Promise<number> {
   return row.shard
 }
 
-/** Rows that are written for a site after it was deleted must be erased, too. */
+/** If the site was deleted, the rows that were copied since then are erased, too. */
 async function refuseIfGone(postgres: Postgres, siteId: string): Promise<void> {
   if ((await eraseAgain(postgres, [siteId])).length > 0) throw new CannotMove('The site was deleted.')
 }

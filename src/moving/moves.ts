@@ -13,7 +13,7 @@ export async function beginMove(postgres: Postgres, siteId: string, shard: numbe
   return row.refusal
 }
 
-/** From now on collectors hold back events of the site, and nobody writes its rollups. Undefined: the move was cancelled. */
+/** From now on collectors hold back events of the site, and nobody writes its rollups. Returns undefined if the move was cancelled. */
 export async function holdSite(postgres: Postgres, siteId: string): Promise<string | undefined> {
   const [row] = await postgres<[{ hold: string | null }]>`SELECT hold_site(${siteId})::text AS hold`
   return row.hold ?? undefined
@@ -25,7 +25,7 @@ export async function endHold(postgres: Postgres, siteId: string, hold: string):
     UPDATE site_moves SET hold = NULL, changed_at = now() WHERE site_id = ${siteId} AND hold = ${hold}::text::bigint`
 }
 
-/** From now on the site is on its new shard. False: the hold had ended, or the site was deleted. */
+/** From now on the site is on its new shard. Returns false if the hold had ended or the site was deleted. */
 export async function changeShard(
   postgres: Postgres,
   siteId: string,
@@ -37,7 +37,7 @@ export async function changeShard(
   return row.moved
 }
 
-/** Gives up a move; what it has copied is erased. False: there is none. Undefined: a process is working on it. */
+/** Cancels a move and erases its copy. Returns false if there is no move, and undefined if a process is working on it. */
 export const cancelMove = (postgres: Postgres, siteId: string): Promise<boolean | undefined> =>
   withLease(postgres, leaseOf(siteId), async () => {
     const [row] = await postgres<[{ cancelled: boolean }]>`SELECT cancel_site_move(${siteId}) AS cancelled`
@@ -58,5 +58,5 @@ export const unfinishedMoves = (postgres: Postgres): Promise<UnfinishedMove[]> =
     EXISTS (SELECT FROM leases WHERE name = ${leaseOf('')} || site_id AND expires_at > now()) AS "isRunning"
   FROM site_moves JOIN sites ON sites.id = site_id WHERE moved_at IS NULL ORDER BY domain`
 
-/** One process at a time moves a site. The same name is in `report_collector`. */
+/** The name of the lease that lets one process at a time move a site. `report_collector` uses the same name. */
 export const leaseOf = (siteId: string): string => `move ${siteId}`

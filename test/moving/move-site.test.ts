@@ -8,7 +8,7 @@ import { type TestContext, test } from 'node:test'
 import { deleteSite } from '../../src/accounts/sites.ts'
 import { eraseRows } from '../../src/erasure/job.ts'
 import { importFile } from '../../src/importing/job.ts'
-import { collectorsWithout, reportCollector } from '../../src/moving/collectors.ts'
+import { reportCollector, unconfirmedCollectors } from '../../src/moving/collectors.ts'
 import { refuseRunningUploads } from '../../src/moving/copy.ts'
 import type { Step } from '../../src/moving/move-site.ts'
 import { cancelMove, holdSite, unfinishedMoves } from '../../src/moving/moves.ts'
@@ -245,7 +245,7 @@ test('a site moves only when every collector holds back its events, and a hold e
         assert.ok(hold)
         await report('one', [hold])
         assert.deepEqual(
-          (await collectorsWithout(postgres, hold)).map(({ id }) => id),
+          (await unconfirmedCollectors(postgres, hold)).map(({ id }) => id),
           ['two'],
         )
         await report('two', [hold])

@@ -13,7 +13,7 @@ export interface SpooledBatch {
   lines: string[]
   /** Removes the batch from the spool, when ClickHouse has all of it. */
   remove(): void
-  /** Leaves it there, because only one replica has it. The next batch does not wait. */
+  /** Leaves the batch in the spool, because only one replica has it. The next batch does not wait for it. */
   keep(): void
 }
 
@@ -29,7 +29,7 @@ export interface Batches {
   isEmpty(): boolean
   /** The sites that have events in the spool. */
   siteIds(): string[]
-  /** Lets the events of batches that were sent, but not confirmed, be shipped in new ones. */
+  /** Forgets the batches that were sent but not confirmed, so that their events are shipped in new ones. */
   forgetPlans(): void
   close(): void
 }
@@ -78,12 +78,12 @@ export function openBatches(folder: string, placements: Placements): Batches {
       }),
     isEmpty: isAllEmpty,
     siteIds() {
-      const found = new Set<string>()
+      const ids = new Set<string>()
       for (const number of spoolFiles(folder)) {
         for (const group of fileOf(number).prepare('SELECT lines FROM groups').iterate())
-          for (const line of (group as { lines: string }).lines.split('\n')) found.add(siteOf(line))
+          for (const line of (group as { lines: string }).lines.split('\n')) ids.add(siteOf(line))
       }
-      return [...found]
+      return [...ids]
     },
     forgetPlans() {
       for (const number of spoolFiles(folder)) {
@@ -103,11 +103,11 @@ const planOf = (file: DatabaseSync, shard: number): Plan | undefined =>
   file.prepare('SELECT id, last_group FROM batches WHERE shard = ?').get(shard) as Plan | undefined
 
 function nextOf(file: DatabaseSync, shard: number, folder: string, placements: Placements): SpooledBatch | undefined {
-  const planned = planOf(file, shard)
-  const plan = planned ?? makePlan(file, shard, folder, placements)
+  const storedPlan = planOf(file, shard)
+  const plan = storedPlan ?? makePlan(file, shard, folder, placements)
   if (!plan) return undefined
   const { id, last_group } = plan
-  if (!planned) {
+  if (!storedPlan) {
     writeWithReserve(file, folder, () =>
       file.prepare('INSERT INTO batches (shard, id, last_group) VALUES (?, ?, ?)').run(shard, id, last_group),
     )
@@ -119,7 +119,7 @@ function nextOf(file: DatabaseSync, shard: number, folder: string, placements: P
     })
   return {
     id,
-    isRepeated: planned !== undefined || placements.isDoubtful,
+    isRepeated: storedPlan !== undefined || placements.isDoubtful,
     lines: linesOf(file, shard, last_group, { kept: 0 }),
     remove: () => end('DELETE FROM groups'),
     keep: () => end('UPDATE groups SET kept = 1'),

@@ -1,5 +1,5 @@
-// An outbox for PostgreSQL: it must learn which days of which sites got events. Shipping does not wait for that; the notes are on disk
-// (shipped.ts) until they are delivered, through outages and restarts (decision D-140).
+// An outbox for PostgreSQL, which must learn which days of which sites got events. Shipping does not wait for PostgreSQL: the notes stay
+// on disk (shipped.ts) until they are delivered, through outages and restarts (decision D-140).
 import type { SiteDay } from '../../rollups/invalidation.ts'
 import { notesAtOnce, type Shipped } from './shipped.ts'
 
@@ -14,7 +14,7 @@ export async function deliverNotes(shipped: Shipped, readers: NoteReaders): Prom
   let orphaned = 0
   for (let notes = shipped.notes(); notes.length > 0; notes = notes.length < notesAtOnce ? [] : shipped.notes()) {
     await readers.invalidateDays(notes)
-    // Checked when the events are in ClickHouse: a site that is deleted later has them erased with it.
+    // Checked when the events are in ClickHouse: if a site is deleted later, the deletion erases them.
     const deleted = new Set(await readers.eraseDeleted([...new Set(notes.map(({ siteId }) => siteId))]))
     shipped.forget(notes)
     for (const { siteId, events } of notes) if (deleted.has(siteId)) orphaned += events

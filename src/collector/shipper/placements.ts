@@ -1,7 +1,7 @@
-// Where events of sites that were moved to another shard belong. The collector gives each event the shard that its site had at that
-// moment; the site may move before the event is shipped. What PostgreSQL reports is kept in `placements.sqlite` in the spool folder, so that
-// a shipper that restarts without PostgreSQL still knows it (decision D-203). It belongs to one installation and one epoch (decision D-205):
-// in a restored one, sites may be elsewhere.
+// The shards of sites that have moved. The collector stores each event with the shard that its site has at that moment, and the site may
+// move before the event is shipped. `placements.sqlite` in the spool folder holds what PostgreSQL has reported, so that a shipper can
+// restart while PostgreSQL is down (decision D-203). The file is about one installation and epoch: after a restore, sites may be on other
+// shards (decision D-205).
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import type { Placement } from '../../moving/collectors.ts'
@@ -10,24 +10,24 @@ import { openDurableFile, writeWithReserve } from '../spool/files.ts'
 export interface Placements {
   /** The name of this collector in PostgreSQL. */
   readonly id: string
-  /** Whether PostgreSQL has it. A collector that it does not know must not ship. */
+  /** Whether PostgreSQL knows this collector. Otherwise it must not ship. */
   readonly isKnown: boolean
   readonly size: number
-  /** The installation and epoch that this is about. Undefined: a new spool. */
-  readonly life: string | undefined
+  /** The installation, with its epoch, that the placements are about. Undefined: a new spool. */
+  readonly installation: string | undefined
   /** Whether events of the spool may already be in ClickHouse although no batch says so. */
   readonly isDoubtful: boolean
   /** The shard of a site; null while its events are held back; undefined if the site was never moved. */
   of(siteId: string): number | null | undefined
   /** Records what PostgreSQL reports. */
   take(changed: readonly Placement[]): void
-  /** Forgets everything, and begins with these. */
-  beginLife(name: string, all: readonly Placement[]): void
-  /** Nothing is left of the spool of an earlier life. */
+  /** Replaces all placements by those of another installation or epoch. */
+  changeInstallation(name: string, all: readonly Placement[]): void
+  /** Ends the doubt: every event that was in the spool when the installation changed has been shipped. */
   settle(): void
   /** The sites of this shard whose events are held back, or those of all shards. */
   held(shard?: number): Held[]
-  /** The spool is empty, so a move need not wait for this collector. */
+  /** Marks the collector as unknown to PostgreSQL: its spool is empty, so a move need not wait for it. */
   leave(): void
   close(): void
 }
@@ -44,9 +44,9 @@ export function openPlacements(folder: string): Placements {
     CREATE TABLE IF NOT EXISTS life (name TEXT NOT NULL, is_doubtful INTEGER NOT NULL) STRICT;
     CREATE TABLE IF NOT EXISTS placements (site_id TEXT PRIMARY KEY, shard INTEGER NOT NULL, hold TEXT) STRICT;`,
   )
-  const known = new Map<string, Placement>()
+  const bySite = new Map<string, Placement>()
   const rows = file.prepare('SELECT site_id AS siteId, shard, hold FROM placements').iterate()
-  for (const row of rows as Iterable<Placement & object>) known.set(row.siteId, row)
+  for (const row of rows as Iterable<Placement & object>) bySite.set(row.siteId, row)
   const write = (work: () => void) => writeWithReserve(file, folder, work)
   let own = file.prepare('SELECT id, is_known FROM collector').get() as { id: string; is_known: number } | undefined
   if (!own) {
@@ -57,7 +57,8 @@ export function openPlacements(folder: string): Placements {
   let isKnown = own.is_known === 1
   const put = file.prepare('INSERT OR REPLACE INTO placements (site_id, shard, hold) VALUES (?, ?, ?)')
 
-  let life = file.prepare('SELECT name, is_doubtful FROM life').get() as
+  /** The table is called `life` in the spools of all versions. */
+  let installation = file.prepare('SELECT name, is_doubtful FROM life').get() as
     | { name: string; is_doubtful: number }
     | undefined
 
@@ -72,37 +73,37 @@ export function openPlacements(folder: string): Placements {
       return isKnown
     },
     get size() {
-      return known.size
+      return bySite.size
     },
-    get life() {
-      return life?.name
+    get installation() {
+      return installation?.name
     },
     get isDoubtful() {
-      return life?.is_doubtful === 1
+      return installation?.is_doubtful === 1
     },
-    beginLife(name, all) {
-      const next = { name, is_doubtful: life ? 1 : 0 }
+    changeInstallation(name, all) {
+      const next = { name, is_doubtful: installation ? 1 : 0 }
       write(() => {
         file.exec('DELETE FROM life; DELETE FROM placements')
         file.prepare('INSERT INTO life (name, is_doubtful) VALUES (?, ?)').run(next.name, next.is_doubtful)
         for (const { siteId, shard, hold } of all) put.run(siteId, shard, hold)
       })
-      life = next
-      known.clear()
-      for (const placement of all) known.set(placement.siteId, placement)
+      installation = next
+      bySite.clear()
+      for (const placement of all) bySite.set(placement.siteId, placement)
     },
     settle() {
-      if (!life?.is_doubtful) return
+      if (!installation?.is_doubtful) return
       write(() => file.exec('UPDATE life SET is_doubtful = 0'))
-      life.is_doubtful = 0
+      installation.is_doubtful = 0
     },
     of(siteId) {
-      const placement = known.get(siteId)
+      const placement = bySite.get(siteId)
       return placement && (placement.hold === null ? placement.shard : null)
     },
     take(changed) {
       const news = changed.filter(({ siteId, shard, hold }) => {
-        const before = known.get(siteId)
+        const before = bySite.get(siteId)
         return before?.shard !== shard || before.hold !== hold
       })
       if (news.length > 0) {
@@ -110,11 +111,11 @@ export function openPlacements(folder: string): Placements {
           for (const { siteId, shard, hold } of news) put.run(siteId, shard, hold)
         })
       }
-      for (const placement of news) known.set(placement.siteId, placement)
+      for (const placement of news) bySite.set(placement.siteId, placement)
       if (!isKnown) setKnown(true)
     },
     held: (shard) =>
-      Array.from(known.values()).filter(
+      Array.from(bySite.values()).filter(
         (placement): placement is Held => placement.hold !== null && (shard === undefined || placement.shard === shard),
       ),
     leave: () => setKnown(false),

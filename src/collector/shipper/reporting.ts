@@ -6,7 +6,7 @@ import type { Batches } from './batches.ts'
 import type { Placements } from './placements.ts'
 
 export interface Reporting {
-  /** Returns whether that worked. One report at a time. */
+  /** Sends a report and returns whether that worked. Calls share a report that is under way. */
   report(): Promise<boolean>
   /** Call it between two batches of the shard. */
   confirmHolds(shard: number): void
@@ -22,13 +22,13 @@ interface ReportingOptions {
   ask<Value>(work: (postgres: Postgres) => Promise<Value>): Promise<Value>
   /** Called after a report that failed. */
   reconnect(): void
-  /** PostgreSQL is another one than before, or in another epoch. Ends the process if it ships, and the next one begins with that. */
-  onOtherLife(): void
+  /** PostgreSQL belongs to another installation or epoch than before. If this process ships, it ends, and the next one begins anew. */
+  onOtherInstallation(): void
 }
 
 export function createReporting(options: ReportingOptions): Reporting {
-  const { placements, batches, shards, ask, reconnect, onOtherLife } = options
-  /** The holds that this process follows, by site: since PostgreSQL reported them, no batch of their shard was under way. */
+  const { placements, batches, shards, ask, reconnect, onOtherInstallation } = options
+  /** The holds that this process obeys, by site. Each was added while no batch of its shard was under way. */
   const confirmed = new Map<string, string>()
   let reportedAt: string | undefined
   let reporting: Promise<boolean> | undefined
@@ -36,8 +36,8 @@ export function createReporting(options: ReportingOptions): Reporting {
   async function reportOnce(): Promise<boolean> {
     try {
       const own = { id: placements.id, host: hostname(), shards, holds: [...confirmed.values()], since: reportedAt }
-      const { placements: changed, asOf, life } = await ask((postgres) => reportCollector(postgres, own))
-      if (life !== placements.life) await beginLife(life)
+      const { placements: changed, asOf, installation } = await ask((postgres) => reportCollector(postgres, own))
+      if (installation !== placements.installation) await changeInstallation(installation)
       placements.take([...changed, ...(await heldNow(changed))])
       for (const [siteId, hold] of confirmed)
         if (!placements.held().some((held) => held.siteId === siteId && held.hold === hold)) confirmed.delete(siteId)
@@ -49,16 +49,16 @@ export function createReporting(options: ReportingOptions): Reporting {
     }
   }
 
-  /** The sites of the spool may be elsewhere, and what was sent may be gone. */
-  async function beginLife(life: string): Promise<void> {
-    const isNew = placements.life === undefined
-    if (!isNew) onOtherLife()
+  /** Sites of the spool may be on other shards now, and events that were sent may be missing in ClickHouse. */
+  async function changeInstallation(installation: string): Promise<void> {
+    const isNew = placements.installation === undefined
+    if (!isNew) onOtherInstallation()
     const all = isNew ? [] : await ask((postgres) => placementsOf(postgres, batches.siteIds()))
     if (!isNew) batches.forgetPlans()
-    placements.beginLife(life, all)
+    placements.changeInstallation(installation, all)
   }
 
-  /** A restored PostgreSQL does not report the end of a hold that it never knew. So whoever holds back events asks for each site. */
+  /** A restored PostgreSQL does not report the end of a hold that it never knew. So this reads the placement of each held site. */
   async function heldNow(changed: readonly Placement[]): Promise<Placement[]> {
     const held = placements.held().filter(({ siteId }) => !changed.some((one) => one.siteId === siteId))
     if (held.length === 0) return []

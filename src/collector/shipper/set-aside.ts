@@ -7,7 +7,7 @@ import type { Placements } from './placements.ts'
 
 const nowhere = 0
 
-/** Gives groups that were set aside and belong to this shard that shard. */
+/** Moves groups that were set aside to this shard, if their sites are on it. */
 export function bringBack(file: DatabaseSync, folder: string, shard: number, placements: Placements): void {
   const aside = file
     .prepare('SELECT number, substr(lines, 1, instr(lines || char(10), char(10))) AS line FROM groups WHERE shard = ?')
@@ -20,7 +20,7 @@ export function bringBack(file: DatabaseSync, folder: string, shard: number, pla
   })
 }
 
-/** Sets aside the events through the last group that do not belong to this shard. Returns whether there were any. */
+/** Sets aside the events that do not belong to this shard, in groups up to `last`. Returns whether there were any. */
 export function setAside(
   file: DatabaseSync,
   folder: string,
@@ -63,7 +63,7 @@ export function setAside(
 /** Inside JSON strings every quotation mark is escaped, so this matches only the field itself. */
 export const siteOf = (line: string): string => /"siteId":"([^"]*)"/.exec(line)?.[1] ?? ''
 
-/** More sites than one call sets aside. */
+/** Numbers that one call may use, one per site: more than it ever needs. */
 const numbersOfCall = 1_000_000
 let lastNumber = -Number.MAX_SAFE_INTEGER
 

@@ -35,12 +35,12 @@ export async function shipNextBatch(stores: ShipperStores, isRetry: boolean): Pr
   const { batches, shipped } = stores
   const spooled = batches.next(stores.clickhouse.shard)
   if (!spooled) return undefined
-  const taken = readLines(spooled, stores.deadLetters)
+  const lines = readLines(spooled, stores.deadLetters)
   if (shipped.hasBatch(spooled.id)) {
     spooled.remove()
-    return { events: taken.length, repeated: 0, tooOld: 0 }
+    return { events: lines.length, repeated: 0, tooOld: 0 }
   }
-  const { keys, unseen } = withoutRepeated(taken, shipped)
+  const { keys, unseen } = withoutRepeated(lines, shipped)
   const events = await withoutTooOld(stores, unseen)
   const isDoubtful = spooled.isRepeated || isRetry
   let isSafe = true
@@ -55,29 +55,29 @@ export async function shipNextBatch(stores: ShipperStores, isRetry: boolean): Pr
   shipped.keep(spooled.id, keys, events)
   if (isSafe) spooled.remove()
   else spooled.keep()
-  return { events: events.length, repeated: taken.length - unseen.length, tooOld: unseen.length - events.length }
+  return { events: events.length, repeated: lines.length - unseen.length, tooOld: unseen.length - events.length }
 }
 
 /**
- * Removes events that only one replica had from the spool, when a second one has them (decision D-202). A disk that was lost in the
- * meantime may have been the only one with them, so those that are missing are sent again, under a token that ClickHouse does not know.
- * It waits for all replicas, because one that is away may have them. Returns whether there may be more.
+ * Removes a batch that only one replica had from the spool, when a second one has its events (decision D-202). The disk of the only
+ * replica may have been lost meanwhile, so missing events are sent again, under a token that ClickHouse does not know. It waits for all
+ * replicas, because one that is away may have the events. Returns whether there may be another batch.
  */
 export async function releaseKept(stores: ShipperStores): Promise<boolean> {
-  const kept = stores.batches.kept(stores.clickhouse.shard)
-  if (!kept || (await isIncomplete(stores.clickhouse))) return false
+  const keptBatch = stores.batches.kept(stores.clickhouse.shard)
+  if (!keptBatch || (await isIncomplete(stores.clickhouse))) return false
   const events = await withoutTooOld(
     stores,
-    readLines(kept, stores.deadLetters).map(({ event }) => event),
+    readLines(keptBatch, stores.deadLetters).map(({ event }) => event),
   )
   for (const batch of byMonth(randomUUID(), events)) {
     const missing = new Set(await missingEvents(stores.clickhouse, batch.events))
-    const found = batch.events.filter((event) => !missing.has(event))
-    if (!(await areOnTwoReplicas(stores.clickhouse, found)) || !(await record(stores, batch, [...missing])))
+    const stored = batch.events.filter((event) => !missing.has(event))
+    if (!(await areOnTwoReplicas(stores.clickhouse, stored)) || !(await record(stores, batch, [...missing])))
       return false
   }
-  stores.shipped.keep(randomUUID(), [], events) // their days may have been rolled up without those that were missing
-  kept.remove()
+  stores.shipped.keep(randomUUID(), [], events) // their days may have been rolled up without the missing events
+  keptBatch.remove()
   return true
 }
 
@@ -92,10 +92,10 @@ function readLines({ lines }: Pick<SpooledBatch, 'lines'>, deadLetters: DeadLett
   })
 }
 
-/** Keeps each id once: drops events that were shipped recently, and all but the first within this batch. `keys` has all of their keys. */
-function withoutRepeated(taken: readonly SpooledLine[], shipped: Shipped) {
+/** Keeps each id once: drops events that were shipped recently, and all but the first within this batch. `keys` has the keys of all. */
+function withoutRepeated(lines: readonly SpooledLine[], shipped: Shipped) {
   const keys = new Set<string>()
-  const unseen = taken.flatMap(({ event, isRepeatable }) => {
+  const unseen = lines.flatMap(({ event, isRepeatable }) => {
     if (!isRepeatable) return [event]
     const key = keyOf(event)
     const isRepeated = keys.has(key) || shipped.hasKey(key)
@@ -127,7 +127,7 @@ async function record(stores: ShipperStores, batch: Batch, missing: readonly Tra
   try {
     const only = await recordBatch(stores.clickhouse, batch, missing)
     if (!only) return true
-    // ClickHouse also confirms rows that another replica has, which may be down. Queries must find them before those of later batches.
+    // ClickHouse also confirms rows that only another replica has, which may be down. Queries must find these before rows of later batches.
     if ((await missingEvents(only, missing)).length > 0)
       throw new Error('Only a replica that does not answer has the batch')
     return false

@@ -32,7 +32,7 @@ export const notesAtOnce = 1_000
 /** Two generations of this many keys are in memory, and on disk with 16 bytes each: 13 MB. */
 const maxInGeneration = 400_000
 const keyBytes = 16
-const keptMs = hourMs
+const retentionMs = hourMs
 
 /** Identifies an event that is sent again: a hash of its site and id, as 16 characters of one byte. The id has a fixed length. */
 export const keyOf = ({ siteId, eventId }: Pick<TrafficEvent, 'siteId' | 'eventId'>): string =>
@@ -72,8 +72,11 @@ export function openShipped(folder: string, now: () => number = Date.now, max = 
     youngBatch = batch
   }
 
-  const kept = file.prepare('SELECT number, keys FROM batches WHERE shipped_at >= ? ORDER BY number')
-  for (const { number, keys } of kept.iterate(now() - keptMs) as Iterable<{ number: number; keys: Uint8Array }>) {
+  const readKeys = file.prepare('SELECT number, keys FROM batches WHERE shipped_at >= ? ORDER BY number')
+  for (const { number, keys } of readKeys.iterate(now() - retentionMs) as Iterable<{
+    number: number
+    keys: Uint8Array
+  }>) {
     const text = Buffer.from(keys).toString('latin1')
     for (let at = 0; at < text.length; at += keyBytes) remember(text.slice(at, at + keyBytes), number)
   }
@@ -87,7 +90,7 @@ export function openShipped(folder: string, now: () => number = Date.now, max = 
       const write = (blob: Buffer) => {
         number = (addBatch.get(batchId, now(), blob) as { number: number }).number
         for (const { siteId, day, count } of countByDay(events)) addNote.run(siteId, day, count)
-        dropBatches.run(now() - keptMs, firstBatch)
+        dropBatches.run(now() - retentionMs, firstBatch)
       }
       // On a full disk it writes no keys: they take the most space, and missing them does the least harm.
       writeWithReserve(
@@ -107,8 +110,8 @@ export function openShipped(folder: string, now: () => number = Date.now, max = 
 function countByDay(events: readonly TrafficEvent[]): Iterable<{ siteId: string; day: string; count: number }> {
   const days = new Map<string, { siteId: string; day: string; count: number }>()
   for (const { siteId, day } of events) {
-    const known = days.get(siteId + day)
-    if (known) known.count++
+    const entry = days.get(siteId + day)
+    if (entry) entry.count++
     else days.set(siteId + day, { siteId, day, count: 1 })
   }
   return days.values()

@@ -39,7 +39,7 @@ export interface ShipperOptions {
   connectPostgres(): Postgres
   spoolFolder: string
   send(message: ShipperMessage): void
-  /** Ends the process, because the next one must begin with another PostgreSQL (reporting.ts). */
+  /** Ends the process; the next one begins with the other installation (reporting.ts). */
   exit(): never
 }
 
@@ -63,7 +63,7 @@ export function createShipper({ cluster, connectPostgres, spoolFolder, send, exi
   let isShipping = false
   /** Why batches are not shipped, by shard. */
   const failing = new Map<number, string>()
-  let released: Promise<unknown> | undefined
+  let releasing: Promise<unknown> | undefined
   let delivering: Promise<void> | undefined
   let hasNoted = false
   let failures = 0
@@ -76,7 +76,7 @@ export function createShipper({ cluster, connectPostgres, spoolFolder, send, exi
     shards: cluster.shards.length,
     ask,
     reconnect,
-    onOtherLife() {
+    onOtherInstallation() {
       if (isShipping) exit()
     },
   })
@@ -85,11 +85,11 @@ export function createShipper({ cluster, connectPostgres, spoolFolder, send, exi
     async invalidateDays(days) {
       if (await ask((postgres) => invalidateDays(postgres, days))) await noteShards()
     },
-    // This only records that they must be erased; the process that rolls up erases them (erasure/job.ts).
+    // This only records that they must be erased; the rollup process erases them (erasure/job.ts).
     eraseDeleted: (siteIds) => ask((postgres) => eraseAgain(postgres, siteIds)),
   }
 
-  /** If it fails, the process that rolls up does it within a minute. */
+  /** If this fails, the rollup process does it within a minute. */
   async function noteShards(): Promise<void> {
     await ask((postgres) => Promise.allSettled(byShard({ postgres, cluster }).map((shard) => noteInClickHouse(shard))))
   }
@@ -133,18 +133,18 @@ export function createShipper({ cluster, connectPostgres, spoolFolder, send, exi
     send({ is: 'state', of: 'shipping', ...(causes.length > 0 && { cause: causes.join('; ') }) })
   }
 
-  /** Beside the shipping: a replica that is away must not hold up anything. What cannot be released now is tried again. */
+  /** Runs in parallel with shipping: a replica that is away must not delay it. What cannot be released now is tried again. */
   function release(): void {
-    released ??= Promise.all(
+    releasing ??= Promise.all(
       cluster.shards.map(async (clickhouse) => {
         while (!ending && (await releaseKept({ ...stores, clickhouse }).catch(() => false)));
       }),
     ).finally(() => {
-      released = undefined
+      releasing = undefined
     })
   }
 
-  /** Runs beside the shipping, which does not wait for PostgreSQL. One delivery at a time. */
+  /** Runs in parallel with shipping, which does not wait for PostgreSQL. One delivery at a time. */
   function deliver(): void {
     if (delivering || Date.now() < retryNotesAt) return
     delivering = deliverOnce().finally(() => {
@@ -173,7 +173,7 @@ export function createShipper({ cluster, connectPostgres, spoolFolder, send, exi
   }
 
   async function shipUntilEnd(): Promise<void> {
-    // A collector that PostgreSQL knows ships without it. One that it does not know could write events of a site that is moving.
+    // A collector that PostgreSQL knows ships even while PostgreSQL is down. Any other could write events of a site that is moving.
     while (!ending && !(await reporting.report()) && !placements.isKnown) await pause(everyMs)
     const timers = [
       setInterval(reporting.report, everyMs),
@@ -183,7 +183,7 @@ export function createShipper({ cluster, connectPostgres, spoolFolder, send, exi
     isShipping = true
     if (placements.isKnown) await Promise.all(cluster.shards.map(ship))
     for (const timer of timers) clearInterval(timer)
-    await Promise.all([released, reporting.idle()])
+    await Promise.all([releasing, reporting.idle()])
   }
 
   /** Notes that PostgreSQL does not take now are delivered by the next process. */

@@ -13,8 +13,8 @@ export const shipper: readonly Mutation[] = [
   {
     name: 'shipper: what it knows about shards outlives a restore',
     file: 'src/collector/shipper/reporting.ts',
-    find: 'if (life !== placements.life) await beginLife(life)',
-    replace: 'if (placements.life === undefined) await beginLife(life)',
+    find: 'if (installation !== placements.installation) await changeInstallation(installation)',
+    replace: 'if (placements.installation === undefined) await changeInstallation(installation)',
     caughtBy: 'test/moving/spool-after-restore.test.ts',
   },
   {
@@ -34,8 +34,8 @@ export const shipper: readonly Mutation[] = [
   {
     name: 'shipper: a batch gets a new id with every attempt',
     file: 'src/collector/shipper/batches.ts',
-    find: '    id,\n    isRepeated: planned',
-    replace: '    id: randomUUID(),\n    isRepeated: planned',
+    find: '    id,\n    isRepeated: storedPlan',
+    replace: '    id: randomUUID(),\n    isRepeated: storedPlan',
     caughtBy: 'test/collector/shipper/ship-batch.test.ts',
   },
   {
@@ -90,8 +90,8 @@ export const shipper: readonly Mutation[] = [
   {
     name: 'shipper: ids are lost with the process',
     file: 'src/collector/shipper/shipped.ts',
-    find: 'kept.iterate(now() - keptMs)',
-    replace: 'kept.iterate(now() + 1)',
+    find: 'readKeys.iterate(now() - retentionMs)',
+    replace: 'readKeys.iterate(now() + 1)',
     caughtBy: 'test/collector/shipper/ship-batch.test.ts',
   },
   {
