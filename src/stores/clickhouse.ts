@@ -33,7 +33,7 @@ export interface ClickHouse extends ClickHouseReader {
     token: string,
     options?: InsertOptions,
   ): Promise<ClickHouse | undefined>
-  /** Runs a statement that returns no rows, for as long as it takes: INSERT … SELECT, DELETE. All replicas then have inserted rows. */
+  /** Runs a statement that returns no rows, for as long as it takes: INSERT … SELECT, DELETE. Waits until all replicas have inserted rows. */
   run(statement: Sql, settings?: ClickHouseSettings): Promise<void>
   /** The rows of a statement that no request waits for. The limit of two seconds does not apply. */
   rowsPatiently<Row>(statement: Sql, settings?: ClickHouseSettings): Promise<Row[]>
