@@ -97,7 +97,7 @@ export interface OpenCollector extends CollectorHandler {
   connections: Connections
   /** From now on it reports at /readyz that it is ending, and closes connections after their next response. */
   end(): void
-  /** Ships the rest and closes everything. Nobody may send requests any more. */
+  /** Ships the rest and closes everything. No more requests may arrive. */
   close(): Promise<void>
 }
 
@@ -131,9 +131,9 @@ export async function openCollector(
   opened.defer(() => cluster.close())
   const values = openValueLimiter({
     ...limits,
-    async readEarlier(siteId, ...asked) {
+    async readEarlier(siteId, ...request) {
       const site = await directory.site(siteId)
-      return site ? readEarlierValues(cluster.of(site), siteId, ...asked) : []
+      return site ? readEarlierValues(cluster.of(site), siteId, ...request) : []
     },
     onReplaced: metrics.replaced,
     onUnread: (error) =>

@@ -7,11 +7,11 @@ const config = readCollectorConfigOrExit()
 const collector = await startCollector(config, pino({ level: config.LOG_LEVEL }), {
   limitedFrom: 10,
   limits: {
-    path: { known: 100, fresh: 5 },
-    referrer: { known: 100, fresh: 3 },
-    source: { known: 100, fresh: 2 },
-    hostname: { known: 100, fresh: 1 },
-    event: { known: 100, fresh: 2 },
+    path: { maxEarlier: 100, maxNew: 5 },
+    referrer: { maxEarlier: 100, maxNew: 3 },
+    source: { maxEarlier: 100, maxNew: 2 },
+    hostname: { maxEarlier: 100, maxNew: 1 },
+    event: { maxEarlier: 100, maxNew: 2 },
   },
 })
 process.once('SIGTERM', async () => {

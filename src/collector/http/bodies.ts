@@ -23,29 +23,29 @@ interface Reading {
 
 /** `budget`: bytes of all bodies together. When it is used up, the body that has been arriving longest is refused first. */
 export function createBodies(budget: number, queue: WorkQueue): Bodies {
-  let held = 0
-  const coming = new Set<Reading>()
+  let usedBytes = 0
+  const arriving = new Set<Reading>()
 
   function makeRoom(own: Reading): void {
-    for (const oldest of coming) {
-      if (held <= budget || oldest === own) break
+    for (const oldest of arriving) {
+      if (usedBytes <= budget || oldest === own) break
       oldest.giveUp()
     }
-    if (held > budget) own.giveUp()
+    if (usedBytes > budget) own.giveUp()
   }
 
   return {
     read<Result>(request: IncomingMessage, use: (text: string) => Promise<Result>) {
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
       let pieces: Buffer[] = []
-      let [bytes, counted] = [0, 0]
+      let [bytes, ownBytes] = [0, 0] // without and with the memory per piece
       const release = () => {
-        held -= counted
-        counted = 0
+        usedBytes -= ownBytes
+        ownBytes = 0
       }
       /** Runs once, whichever event comes first: Node reports no end for a refused request that breaks off after its response. */
       const end = (settle: (own: Buffer[]) => void): void => {
-        if (!coming.delete(reading)) return
+        if (!arriving.delete(reading)) return
         // The listeners below live as long as the connection; the pieces must not.
         const own = pieces
         pieces = []
@@ -57,17 +57,17 @@ export function createBodies(budget: number, queue: WorkQueue): Bodies {
           reject(error)
         })
       const reading: Reading = { giveUp: () => fail(new Unavailable('Too much is being read')) }
-      coming.add(reading)
+      arriving.add(reading)
       request.on('data', (piece: Buffer) => {
-        if (!coming.has(reading)) return
+        if (!arriving.has(reading)) return
         pieces.push(piece)
         bytes += piece.length
-        counted += piece.length + pieceBytes
-        held += piece.length + pieceBytes
+        ownBytes += piece.length + pieceBytes
+        usedBytes += piece.length + pieceBytes
         if (bytes > maxBytes || pieces.length > maxPieces) fail(new Refusal('too_large'))
-        else if (held > budget) makeRoom(reading)
+        else if (usedBytes > budget) makeRoom(reading)
       })
-      request.on('end', () => end((own) => resolve(queue.run(counted, () => use(textOf(own))).finally(release))))
+      request.on('end', () => end((own) => resolve(queue.run(ownBytes, () => use(textOf(own))).finally(release))))
       // The request broke off, so nobody reads this refusal.
       for (const event of ['error', 'close']) request.on(event, () => fail(new Refusal('invalid_body')))
       return promise

@@ -36,18 +36,18 @@ export function createConnections({ max, maxPerAddress, keyOf, onClosed }: Conne
   const ofSocket = new Map<Socket, { key: number | undefined; own: Group | undefined }>()
 
   function closed(socket: Socket): void {
-    const known = ofSocket.get(socket)
-    if (!known) return
+    const entry = ofSocket.get(socket)
+    if (!entry) return
     ofSocket.delete(socket)
-    for (const group of [all, known.own]) {
+    for (const group of [all, entry.own]) {
       if (!group) continue
       group.open--
       group.waiting.delete(socket)
     }
-    if (known.own?.open === 0) ofAddress.delete(known.key as number)
+    if (entry.own?.open === 0) ofAddress.delete(entry.key as number)
   }
 
-  /** When all others are being answered, the new connection is the only one that waits. */
+  /** Closes the connection that has waited longest: the new one, if all others are being answered. */
   function closeOne({ waiting }: Group, reason: ClosingReason): void {
     const [longest] = waiting
     if (!longest) return
@@ -79,9 +79,9 @@ export function createConnections({ max, maxPerAddress, keyOf, onClosed }: Conne
       ofSocket.get(socket)?.own?.waiting.delete(socket)
     },
     answered(socket) {
-      const known = ofSocket.get(socket)
-      if (!known) return
-      for (const group of [all, known.own]) {
+      const entry = ofSocket.get(socket)
+      if (!entry) return
+      for (const group of [all, entry.own]) {
         if (!group) continue
         group.waiting.delete(socket)
         group.waiting.add(socket)

@@ -46,9 +46,12 @@ export async function postEvent(
 }
 
 /** The fields that Footfall ignores, such as `props` and `revenue` of other trackers. */
-function ignoredOf(sent: readonly unknown[]): Pick<Outcome, 'ignored'> {
-  const ignored = sent
-    .map((one, index) => ({ index, fields: Object.keys(Object(one)).filter((field) => !eventFields.has(field)) }))
+function ignoredOf(payloads: readonly unknown[]): Pick<Outcome, 'ignored'> {
+  const ignored = payloads
+    .map((payload, index) => ({
+      index,
+      fields: Object.keys(Object(payload)).filter((field) => !eventFields.has(field)),
+    }))
     .filter(({ fields }) => fields.length > 0)
   return ignored.length > 0 ? { ignored } : {}
 }
@@ -57,39 +60,39 @@ function ignoredOf(sent: readonly unknown[]): Pick<Outcome, 'ignored'> {
 async function takeText(text: string, sender: Sender, services: EventServices, isDebug: boolean): Promise<Outcome> {
   const waitSeconds = services.limits.takeOfAddress(sender.ip, 0)
   if (waitSeconds > 0) throw new Refusal('address_limit', waitSeconds)
-  const sent = parse(text)
-  services.limits.takeOfAddress(sender.ip, sent.length)
-  if (!isDebug) return takeAll(sent, sender, services)
-  return { ...(await takeAll(sent, sender, services)), ...ignoredOf(sent) }
+  const payloads = parse(text)
+  services.limits.takeOfAddress(sender.ip, payloads.length)
+  if (!isDebug) return takeAll(payloads, sender, services)
+  return { ...(await takeAll(payloads, sender, services)), ...ignoredOf(payloads) }
 }
 
-async function takeAll(sent: readonly unknown[], sender: Sender, services: EventServices): Promise<Outcome> {
-  const taken: SpooledEvent[] = []
+async function takeAll(payloads: readonly unknown[], sender: Sender, services: EventServices): Promise<Outcome> {
+  const events: SpooledEvent[] = []
   const dropped: Outcome['dropped'] = []
-  for (const [index, one] of sent.entries()) {
-    const taking = takeIn(one, sender, services)
+  for (const [index, payload] of payloads.entries()) {
+    const taking = takeIn(payload, sender, services)
     const result = taking instanceof Promise ? await taking : taking
     if (typeof result === 'string') dropped.push({ index, reason: result })
-    else taken.push(result)
+    else events.push(result)
   }
-  return store(taken, dropped, services)
+  return store(events, dropped, services)
 }
 
 /** A separate function, so that a request waiting for the disk holds neither the body nor its events: they were most of the memory. */
 function store(
-  taken: SpooledEvent[],
+  events: SpooledEvent[],
   dropped: Outcome['dropped'],
   services: EventServices,
 ): Promise<Outcome> | Outcome {
   const { spool, onAccepted, onDropped } = services
-  const accepted = taken.length
+  const accepted = events.length
   const finish = (): Outcome => {
     onAccepted(accepted)
     for (const { reason } of dropped) onDropped(reason)
     if (accepted === 0 && dropped.some(({ reason }) => reason === 'site_limit')) throw new Refusal('site_limit')
     return { accepted, dropped }
   }
-  return accepted > 0 ? spool.append(taken).then(finish, refuseTooLarge) : finish()
+  return accepted > 0 ? spool.append(events).then(finish, refuseTooLarge) : finish()
 }
 
 function refuseTooLarge(error: unknown): never {
@@ -106,30 +109,30 @@ function senderOf({ socket, headers }: IncomingMessage, { clientAddress }: Event
 }
 
 /** Ignores the content type: browsers send beacons as text to avoid a preflight. */
-function parse(body: string): unknown[] {
-  let sent: unknown
+function parse(text: string): unknown[] {
+  let body: unknown
   try {
-    sent = JSON.parse(body)
+    body = JSON.parse(text)
   } catch {
     throw new Refusal('invalid_body')
   }
-  const list = Array.isArray(sent) ? sent : [sent]
-  if (typeof sent !== 'object' || sent === null || list.length === 0 || list.length > maxEvents) {
+  const list = Array.isArray(body) ? body : [body]
+  if (typeof body !== 'object' || body === null || list.length === 0 || list.length > maxEvents) {
     throw new Refusal('invalid_body')
   }
-  const events = list.flatMap(forEachDomain)
-  if (new Set(events.map(domainIn)).size > maxDomains) throw new Refusal('invalid_body')
-  return events
+  const payloads = list.flatMap(forEachDomain)
+  if (new Set(payloads.map(domainIn)).size > maxDomains) throw new Refusal('invalid_body')
+  return payloads
 }
 
 /** A script may name several sites, separated by commas; the event counts for each. */
-function forEachDomain(sent: unknown): unknown[] {
-  const named = domainIn(sent)
-  if (typeof named !== 'string' || !named.includes(',')) return [sent]
-  return named.split(',', maxDomains + 1).map((one) => ({ ...(sent as object), domain: one }))
+function forEachDomain(payload: unknown): unknown[] {
+  const domains = domainIn(payload)
+  if (typeof domains !== 'string' || !domains.includes(',')) return [payload]
+  return domains.split(',', maxDomains + 1).map((domain) => ({ ...(payload as object), domain }))
 }
 
-function domainIn(sent: unknown): unknown {
-  const { domain, d } = Object(sent) as { domain?: unknown; d?: unknown }
+function domainIn(payload: unknown): unknown {
+  const { domain, d } = Object(payload) as { domain?: unknown; d?: unknown }
   return domain ?? d
 }

@@ -3,10 +3,10 @@ import type { Sender } from '../../enrichment/visitor.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
 import type { LimitedDay } from './value-limits.ts'
 
-/** One event on its way through the intake: what was sent, and what the steps have found out so far. */
+/** One event on its way through the intake: the payload, and what the steps have found out so far. */
 export interface Hit {
   readonly sender: Sender
-  readonly sent: Readonly<Record<string, unknown>>
+  readonly payload: Readonly<Record<string, unknown>>
   /** The client gave the event an id, so the client may send it again. */
   isRepeatable: boolean
   domain: string
@@ -23,9 +23,9 @@ const nowhere = new URL('http://nowhere.invalid/')
 const noSite = {} as Site
 
 /** A hit with empty fields, which the steps of the intake fill in. */
-export const newHit = (sender: Sender, sent: Hit['sent'], time: number): Hit => ({
+export const newHit = (sender: Sender, payload: Hit['payload'], time: number): Hit => ({
   sender,
-  sent,
+  payload,
   isRepeatable: false,
   domain: '',
   url: nowhere,

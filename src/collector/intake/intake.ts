@@ -1,5 +1,5 @@
-// Turns what a client sent into an event, in a list of steps. Each step finds out one thing about the hit or returns the reason to drop
-// it. Every dropped hit is counted by its reason.
+// Turns the payload of a client into an event, in a list of steps. Each step finds out one thing about the hit or returns the reason to
+// drop it. Every dropped hit is counted by its reason.
 import { type KeyObject, randomUUID } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Site } from '../../accounts/sites.ts'
@@ -82,9 +82,9 @@ type Outcome = SpooledEvent | DropReason
  * Synchronous for nearly every hit. Returns a promise only when a store must be queried; it rejects when that store is down, because a
  * hit can be sent again but not guessed.
  */
-export function takeIn(sent: unknown, sender: Sender, sources: Sources): Outcome | Promise<Outcome> {
-  if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) return 'not_an_object'
-  return goOn(newHit(sender, sent as Hit['sent'], sources.now()), sources, 0)
+export function takeIn(payload: unknown, sender: Sender, sources: Sources): Outcome | Promise<Outcome> {
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return 'not_an_object'
+  return goOn(newHit(sender, payload as Hit['payload'], sources.now()), sources, 0)
 }
 
 function goOn(hit: Hit, sources: Sources, from: number): Outcome | Promise<Outcome> {
@@ -96,13 +96,13 @@ function goOn(hit: Hit, sources: Sources, from: number): Outcome | Promise<Outco
   return { shard: hit.site.shard, event: hit.event, isRepeatable: hit.isRepeatable }
 }
 
-/** Runs `go` at once for a known value, and later for a promised one. */
+/** Runs `go` at once for a value, and later for a promise. */
 function when<Value>(value: Value | Promise<Value>, go: (value: Value) => Verdict): Verdict | Promise<Verdict> {
   return value instanceof Promise ? value.then(go) : go(value)
 }
 
-function readName({ sent, event }: Hit): Verdict {
-  const name = textOf(sent.name ?? sent.n)
+function readName({ payload, event }: Hit): Verdict {
+  const name = textOf(payload.name ?? payload.n)
   if (name.trim() === '' || name.length > maxNameLength) return 'invalid_name'
   // Newer trackers of other products report the time on a page in an event of this name. It is not a custom event.
   if (name === 'engagement') return 'no_page_event'
@@ -110,13 +110,13 @@ function readName({ sent, event }: Hit): Verdict {
 }
 
 function readAddress(hit: Hit): Verdict {
-  const { sent, event } = hit
-  const url = readPageUrl(textOf(sent.url ?? sent.u))
+  const { payload, event } = hit
+  const url = readPageUrl(textOf(payload.url ?? payload.u))
   if (!url) return 'invalid_url'
   hit.url = url
   event.hostname = hostnameOf(url)
   event.pathname = url.pathname
-  hit.domain = textOf(sent.domain ?? sent.d)
+  hit.domain = textOf(payload.domain ?? payload.d)
     .trim()
     .toLowerCase()
 }
@@ -124,7 +124,7 @@ function readAddress(hit: Hit): Verdict {
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 function readId(hit: Hit): Verdict {
-  const { id } = hit.sent
+  const { id } = hit.payload
   if (id === undefined || id === null) {
     hit.event.eventId = randomUUID()
     return
@@ -134,8 +134,8 @@ function readId(hit: Hit): Verdict {
   hit.event.eventId = id.toLowerCase()
 }
 
-function readTitle({ sent, event }: Hit): undefined {
-  event.title = cleanTitle(textOf(sent.title ?? sent.t))
+function readTitle({ payload, event }: Hit): undefined {
+  event.title = cleanTitle(textOf(payload.title ?? payload.t))
 }
 
 /**
@@ -149,8 +149,8 @@ function refuseBots({ sender }: Hit): Verdict {
 }
 
 function findSite(hit: Hit, { siteOfDomain }: Sources): Verdict | Promise<Verdict> {
-  const found = isSiteHost(hit.domain) ? siteOfDomain(hit.domain) : undefined
-  return when(found, (site) => {
+  const lookup = isSiteHost(hit.domain) ? siteOfDomain(hit.domain) : undefined
+  return when(lookup, (site) => {
     if (!site) return 'unknown_site'
     hit.site = site
     hit.event.siteId = site.id
@@ -167,8 +167,8 @@ function allowHostname({ site: { hostnames, allowSubdomains }, event: { hostname
 }
 
 function findReferrer(hit: Hit): undefined {
-  const { sent, url, site } = hit
-  hit.referrer = readReferrer(url, textOf(sent.referrer ?? sent.r).slice(0, maxUrlLength), site)
+  const { payload, url, site } = hit
+  hit.referrer = readReferrer(url, textOf(payload.referrer ?? payload.r).slice(0, maxUrlLength), site)
 }
 
 function refuseSpam({ referrer }: Hit): Verdict {

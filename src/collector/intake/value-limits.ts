@@ -13,9 +13,9 @@ export type LimitedColumn = (typeof limitedColumns)[number]
 
 interface Limit {
   /** How many values of the last days keep their names, those with the most events first. */
-  known: number
+  maxEarlier: number
   /** How many new values a day may add. A value of more than 100 characters counts as several, because its cost grows with its length. */
-  fresh: number
+  maxNew: number
 }
 
 export type ValueLimits = Readonly<Record<LimitedColumn, Limit>>
@@ -23,14 +23,14 @@ export type ValueLimits = Readonly<Record<LimitedColumn, Limit>>
 /** Normal traffic of a site with 160,000 events per day has 14,000 paths, 1,250 referrers, 40 sources and 30 event names. */
 const standardLimits: ValueLimits = {
   // The largest known site has 20,000 different paths per day; on its first day all of them are new.
-  path: { known: 100_000, fresh: 30_000 },
-  referrer: { known: 20_000, fresh: 5_000 },
+  path: { maxEarlier: 100_000, maxNew: 30_000 },
+  referrer: { maxEarlier: 20_000, maxNew: 5_000 },
   // Every other list is also stored per source, so a source costs the most. Links are tagged by hand or by campaign.
-  source: { known: 10_000, fresh: 2_000 },
+  source: { maxEarlier: 10_000, maxNew: 2_000 },
   // Many only where subdomains are allowed, for example one shop per customer.
-  hostname: { known: 10_000, fresh: 1_000 },
+  hostname: { maxEarlier: 10_000, maxNew: 1_000 },
   // Event names are written in the site's own code.
-  event: { known: 5_000, fresh: 1_000 },
+  event: { maxEarlier: 5_000, maxNew: 1_000 },
 }
 
 /** A site with fewer events per day cannot have too many values, so for most sites only a counter is kept. */
@@ -49,7 +49,7 @@ export interface EarlierValue {
   isNew: boolean
 }
 
-/** The values that a site has on one day. */
+/** The values that a site may record on one day. */
 export interface LimitedDay {
   /** The value to record: itself or `(other)`. Empty values have no limit. */
   nameOf(column: LimitedColumn, value: string): string
@@ -93,7 +93,7 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
   const { readEarlier, onReplaced, onUnread, limits = standardLimits, limitedFrom = standardLimitedFrom } = options
   const { now = Date.now } = options
   const max = options.maxValues ?? maxValues
-  // Both are ordered by last event once they are half full. They are no lru-cache: a watched site grows in place, which its `maxSize`
+  // Both are ordered by last event once they are half full. They are not an lru-cache: a watched site grows in place, which its `maxSize`
   // does not see, and for the counts it would allocate 2.8 MB at the start to save two lines.
   const counted = new Map<string, Counted>()
   const watched = new Map<string, Watched>()
@@ -117,7 +117,7 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
    */
   function watch(siteId: string, day: string): Watched {
     const columns = {} as Watched['columns']
-    for (const column of limitedColumns) columns[column] = { values: createHashSet(), left: 2 * limits[column].fresh }
+    for (const column of limitedColumns) columns[column] = { values: createHashSet(), left: 2 * limits[column].maxNew }
     const site: Watched = {
       day,
       columns,
@@ -134,8 +134,8 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
     try {
       const columns = {} as Watched['columns']
       for (const column of limitedColumns) {
-        const { known, fresh } = limits[column]
-        columns[column] = await columnOf(await readEarlier(siteId, site.day, column, known + fresh), fresh)
+        const { maxEarlier, maxNew } = limits[column]
+        columns[column] = await columnOf(await readEarlier(siteId, site.day, column, maxEarlier + maxNew), maxNew)
       }
       if (watched.get(siteId) !== site) return
       values += sizeOf(columns) - sizeOf(site.columns)
@@ -147,23 +147,23 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
     }
   }
 
-  function nameOf(known: Column, column: LimitedColumn, value: string): string {
-    if (value === '' || known.values.has(value)) return value
+  function nameOf(column: Column, name: LimitedColumn, value: string): string {
+    if (value === '' || column.values.has(value)) return value
     const cost = costOf(value)
-    if (cost > known.left) {
-      onReplaced(column)
+    if (cost > column.left) {
+      onReplaced(name)
       return other
     }
-    known.left -= cost
-    known.values.add(value)
+    column.left -= cost
+    column.values.add(value)
     values++
     return value
   }
 
-  function makeRoom(kept: string): void {
+  function makeRoom(currentSiteId: string): void {
     for (const siteId of watched.keys()) {
       if (values <= max) return
-      if (siteId !== kept) forget(siteId)
+      if (siteId !== currentSiteId) forget(siteId)
     }
   }
 
@@ -210,7 +210,7 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
   }
 }
 
-async function columnOf(earlier: readonly EarlierValue[], fresh: number): Promise<Column> {
+async function columnOf(earlier: readonly EarlierValue[], maxNew: number): Promise<Column> {
   const values = createHashSet()
   let used = 0
   for (let from = 0; from < earlier.length; from += rowsAtOnce) {
@@ -219,7 +219,7 @@ async function columnOf(earlier: readonly EarlierValue[], fresh: number): Promis
     }
     await pause() // hits come first
   }
-  return { values, left: Math.max(0, fresh - used) }
+  return { values, left: Math.max(0, maxNew - used) }
 }
 
 const sizeOf = (columns: Watched['columns']): number =>

@@ -37,15 +37,15 @@ export function openMemorySessions(max = maxSessions): MemorySessions {
   return {
     join(siteId, visitorId, time, origin) {
       const key = siteId + visitorId
-      const known = running.get(key)
-      const session = known && continues(known, time) ? known : beginSession(time, origin())
+      const current = running.get(key)
+      const session = current && continues(current, time) ? current : beginSession(time, origin())
       if (time > session.lastAt) session.lastAt = time
       put(key, session)
       return session
     },
     remember(siteId, visitorId, session) {
-      const known = running.get(siteId + visitorId)
-      if (!known || known.lastAt <= session.lastAt) put(siteId + visitorId, session)
+      const current = running.get(siteId + visitorId)
+      if (!current || current.lastAt <= session.lastAt) put(siteId + visitorId, session)
     },
     size: () => running.size,
     close: () => clearInterval(timer),

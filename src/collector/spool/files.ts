@@ -99,14 +99,14 @@ const useReserve = (folder: string): void => rmSync(join(folder, reserveName), {
 
 const sqliteFull = 13
 
-/** Runs `work` in one transaction. On a full disk it frees the reserve and runs `inNeed` instead. */
-export function writeWithReserve(file: DatabaseSync, folder: string, work: () => void, inNeed = work): void {
+/** Runs `work` in one transaction. On a full disk it frees the reserve and runs `workWhenFull` instead. */
+export function writeWithReserve(file: DatabaseSync, folder: string, work: () => void, workWhenFull = work): void {
   try {
     inTransaction(file, work)
   } catch (error) {
     if ((error as { errcode?: number }).errcode !== sqliteFull) throw error
     useReserve(folder)
-    inTransaction(file, inNeed)
+    inTransaction(file, workWhenFull)
   }
 }
 

@@ -68,7 +68,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     const memory = unused.pop()
     if (!memory) return undefined
     const done = Promise.withResolvers<void>()
-    done.promise.catch(() => {}) // all who waited for it may have left
+    done.promise.catch(() => {}) // nobody may be waiting for it any more
     const group = { memory, parts: [], bytes: 0, done }
     waiting.push(group)
     return group

@@ -13,7 +13,7 @@ export interface SpoolWorkerData {
 }
 
 export interface SpoolGroup {
-  /** In the order of `lines`, and nothing is between them. */
+  /** The parts of `lines`, in their order and without gaps. */
   parts: readonly SpoolPart[]
   /** JSON lines in UTF-8, in memory that both threads share, so nothing is copied. */
   lines: Uint8Array
@@ -23,7 +23,7 @@ export interface SpoolGroup {
 export interface SpoolPart {
   shard: number
   events: number
-  /** Of its lines, each with its end of line. */
+  /** The size of its lines, each with its end of line. */
   bytes: number
 }
 
@@ -63,14 +63,14 @@ let reopening: NodeJS.Timeout | undefined
 
 const age = openSpoolAge(folder)
 
-/** Held for the life of the process; the kernel releases it however the process ends. */
+/** Held until the process ends; the kernel releases it even after a crash. */
 const lock = lockFolder()
 
 function lockFolder(): DatabaseSync {
   try {
-    const held = new DatabaseSync(join(folder, 'lock.sqlite'))
-    held.exec('BEGIN EXCLUSIVE')
-    return held
+    const lockFile = new DatabaseSync(join(folder, 'lock.sqlite'))
+    lockFile.exec('BEGIN EXCLUSIVE')
+    return lockFile
   } catch (error) {
     const { errcode, message } = error as Error & { errcode?: number }
     const isTaken = errcode === 5 // SQLITE_BUSY

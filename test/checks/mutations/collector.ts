@@ -27,7 +27,7 @@ export const collector: readonly Mutation[] = [
   {
     name: 'limits: an address is charged per request, not per event',
     file: 'src/collector/http/event-route.ts',
-    find: 'services.limits.takeOfAddress(sender.ip, sent.length)',
+    find: 'services.limits.takeOfAddress(sender.ip, payloads.length)',
     replace: 'services.limits.takeOfAddress(sender.ip, 1)',
     caughtBy: 'check:flood -- --events 10000 --sockets 100',
   },
@@ -112,8 +112,8 @@ export const collector: readonly Mutation[] = [
   {
     name: 'values: any number of new values is recorded',
     file: 'src/collector/intake/value-limits.ts',
-    find: 'if (cost > known.left) {',
-    replace: 'if (cost > known.left + 1_000_000) {',
+    find: 'if (cost > column.left) {',
+    replace: 'if (cost > column.left + 1_000_000) {',
     caughtBy: 'test/collector/intake/value-limits.test.ts',
   },
   {

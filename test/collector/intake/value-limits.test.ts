@@ -11,7 +11,7 @@ import {
   type ValueLimits,
 } from '../../../src/collector/intake/value-limits.ts'
 
-const one = { known: 10, fresh: 2 }
+const one = { maxEarlier: 10, maxNew: 2 }
 const limits: ValueLimits = { path: one, referrer: one, source: one, hostname: one, event: one }
 const day = '2026-11-15'
 
