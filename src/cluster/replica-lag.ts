@@ -6,7 +6,7 @@ import { tables as allTables } from './tables.ts'
 
 interface Status {
   tables: number
-  /** It has no connection to Keeper, or Keeper does not know it, so it does not know what it misses. */
+  /** It has no connection to Keeper, or Keeper does not know it, so it does not know which rows it lacks. */
   isCutOff: number
   /** It has read the whole log of each table in Keeper, so it knows what any replica has written, except to `unwritten` tables. */
   knowsAll: number

@@ -101,7 +101,7 @@ export interface OpenCollector extends CollectorHandler {
   close(): Promise<void>
 }
 
-/** A collector without a port: it answers requests that somebody else receives. */
+/** A collector without a port: it answers requests that another server receives. */
 export async function openCollector(
   config: CollectorConfig,
   log: Logger,

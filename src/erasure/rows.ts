@@ -36,7 +36,7 @@ export async function eraseSites(
   }
 }
 
-/** Those of the sites that still have visible rows. */
+/** Which of these sites still have visible rows. */
 export async function sitesWithRows(clickhouse: ClickHouse, siteIds: readonly string[]): Promise<string[]> {
   const ids = new Set<string>()
   for (const table of Object.values(siteTables)) {

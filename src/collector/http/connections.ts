@@ -17,7 +17,7 @@ export interface ConnectionOptions {
   max: number
   /** 0: no limit per address. */
   maxPerAddress: number
-  /** The key that an address is counted under; undefined for no limit of its own, because a proxy stands for many clients. */
+  /** The key under which an address is counted. Undefined for a proxy: it stands for many clients, so it has no limit. */
   keyOf(address: string): number | undefined
   onClosed(reason: ClosingReason): void
 }

@@ -20,7 +20,7 @@ export function createWorkQueue(now: () => number = monotonic): WorkQueue {
   let bytesUnderWay = 0
   let turnEnds: number | undefined
 
-  /** The first work in a turn of the event loop starts its time; the next turn continues with what is left. */
+  /** Whether this turn of the event loop has time left. The first call in a turn starts its time; the next turn continues the queue. */
   function hasTime(): boolean {
     if (turnEnds === undefined) {
       turnEnds = now() + turnMs

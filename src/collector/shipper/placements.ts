@@ -25,7 +25,7 @@ export interface Placements {
   changeInstallation(name: string, all: readonly Placement[]): void
   /** Ends the doubt: every event that was in the spool when the installation changed has been shipped. */
   settle(): void
-  /** The sites of this shard whose events are held back, or those of all shards. */
+  /** The sites whose events are held back, of this shard or of all. */
   held(shard?: number): Held[]
   /** Marks the collector as unknown to PostgreSQL: its spool is empty, so a move need not wait for it. */
   leave(): void

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import type { ShipperMessage } from './shipper.ts'
 
 export interface ShipperProcess {
-  /** Lets the shipper ship what is left, if ClickHouse takes it, and ends it. */
+  /** Lets the shipper ship the rest, if ClickHouse accepts it, and ends it. */
   stop(): Promise<void>
 }
 

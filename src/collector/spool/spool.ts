@@ -68,7 +68,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
     const memory = unused.pop()
     if (!memory) return undefined
     const done = Promise.withResolvers<void>()
-    done.promise.catch(() => {}) // nobody may be waiting for it any more
+    done.promise.catch(() => {}) // its callers may have stopped waiting
     const group = { memory, parts: [], bytes: 0, done }
     waiting.push(group)
     return group
