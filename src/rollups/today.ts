@@ -67,6 +67,8 @@ export async function rollUpToday(
   const bounds = () => ({
     ...settings,
     max_memory_usage: `${maxBytes}`,
+    // A thread reports memory in steps of this size, so a smaller limit would be noticed by chance only.
+    max_untracked_memory: `${Math.min(maxBytes, 4_194_304)}`,
     max_execution_time: Math.max(1, Math.ceil((deadline - performance.now()) / 1000)),
   })
   const days: DayRange = [dayAfter(lastClosedDay(zone, asOf)), dayOf(zone, asOf)]
