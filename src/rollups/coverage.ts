@@ -1,5 +1,5 @@
-// What is known about a site's days: which are rolled up, which are settled, and how far back events reach. It is part of the site, so
-// every API process learns of a change within a second.
+// The state of a site's days: which are rolled up, which are settled, and how far back events reach. It is part of the site, so every API
+// process learns of a change within a second.
 import type { PendingQuery, Row, TransactionSql } from 'postgres'
 import type { DayRange } from '../calendar/days.ts'
 import { intersect } from '../calendar/days.ts'

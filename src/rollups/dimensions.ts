@@ -1,4 +1,4 @@
-// What traffic can be broken down by: the column of each list, which events take part, and what is counted. Sessions without a
+// The dimensions of traffic: the column of each list, the events that it includes, and the number that it counts. Sessions without a
 // referrer or source appear in no list of referrers or sources.
 import { type Sql, sql } from '../stores/clickhouse-sql.ts'
 import type { Filters } from '../traffic/conditions.ts'
@@ -34,7 +34,7 @@ const pageviews = sql`countIf(events.name = 'pageview')`
 
 /** No filter, each filter alone, and combinations. A missing combination is read from a larger set, summed over countries or devices. */
 const everySet = [0, 1, 2, 3, 4, 7, 8, 11, 15]
-/** In one country and day most pages are seen on one device only, so rows by country alone would be almost as many again. */
+/** Without `country` alone: on one day most pages of a country are viewed on one device only, so its rows would be almost as many again. */
 const withoutCountryAlone = everySet.filter((set) => set !== filterBits.country)
 
 /** Columns are qualified, because the statements that write rollups use the same names for their own columns. */

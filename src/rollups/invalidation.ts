@@ -1,7 +1,7 @@
-// Every writer of events calls this afterwards with all their days, because only PostgreSQL knows which days are late. Most events are
-// for today, which is not rolled up yet, and cost one small query. An event for a day that is rolled up, or being rolled up, removes
-// that day and its month from the readable rollups (decision D-74). A day whose events are no longer retained stays readable, because
-// it could not be rolled up again (decision D-80).
+// After writing, every writer of events calls `invalidateDays` with the days of these events, because only PostgreSQL knows which days are rolled up.
+// Most events are for today, which is not rolled up yet, and cost one small query. An event for a day that is rolled up, or being rolled
+// up, removes that day and its month from the readable rollups (decision D-74). A day whose events are no longer retained stays readable,
+// because it could not be rolled up again (decision D-80).
 import type { Postgres } from '../stores/postgres.ts'
 
 export interface SiteDay {

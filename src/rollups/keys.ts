@@ -13,7 +13,7 @@ export const rollupKey = (
   hostname: string,
 ): string => `${span} ${version} ${dimension} ${groupingSet} ${hostname}`
 
-/** The same in ClickHouse, from the columns of a row. */
+/** The SQL expression of `rollupKey`, from the columns of a row. */
 export const rollupKeyIn = (span: Span, version: number): Sql =>
   sql`concat(${text(`${span} ${version} `)}, dimension, ' ', toString(grouping_set), ' ', hostname)`
 

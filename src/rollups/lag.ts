@@ -1,8 +1,8 @@
 import type { Postgres } from '../stores/postgres.ts'
 
 /**
- * Seconds since the first missing day of any site with rollups closed; 0 when no day is missing. It reads PostgreSQL, so it is right
- * even while the process that rolls up hangs or is down. A day closes half an hour after the site's midnight (decision D-71).
+ * How many seconds ago the oldest day closed that should be rolled up and is not; 0 if there is none. It reads PostgreSQL, so it is
+ * right even while the process that rolls up hangs or is down. A day closes half an hour after the site's midnight (decision D-71).
  */
 export async function rollupLagSeconds(postgres: Postgres): Promise<number> {
   const [row] = await postgres<[{ seconds: number }]>`

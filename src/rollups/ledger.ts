@@ -1,6 +1,6 @@
-// PostgreSQL records which rollup rows of ClickHouse are readable and which must be deleted. When PostgreSQL is restored from an older dump, or
-// a standby without the last transactions takes over, that record no longer fits the rows. So PostgreSQL counts every change of the record,
-// each count is also written to ClickHouse, and processes compare the two. If they differ, an epoch begins: all days with events are read
+// The ledger: PostgreSQL records which rollup rows of ClickHouse are readable and which must be deleted. When PostgreSQL is restored from an
+// older dump, or a standby without the last transactions takes over, that record no longer fits the rows. So PostgreSQL counts every change of
+// the record, each count is also written to ClickHouse, and processes compare the two. If they differ, an epoch begins: all days with events are read
 // from the events until they are rolled up again, under versions that no earlier epoch has used (decision D-205).
 import { randomUUID } from 'node:crypto'
 import { withLease } from '../cluster/lease.ts'
@@ -12,14 +12,14 @@ import type { Postgres } from '../stores/postgres.ts'
 
 /** Call it after a change of the ledger and before rows of the shard are written or deleted because of it. */
 export async function noteInClickHouse({ postgres, clickhouse }: Stores): Promise<void> {
-  const [known] = await postgres<
+  const [ledger] = await postgres<
     { epoch: number; mark: string; isNoted: boolean; isCompared: boolean; events_from: string }[]
   >`
     SELECT epoch, mark::text, mark = confirmed_mark AS "isNoted", compared_in = this_start() AS "isCompared", events_from::text
     FROM shards, ledger, retention WHERE number = ${clickhouse.shard}`
-  if (!known || known.isNoted) return
-  const { epoch, mark, events_from } = known
-  const older = known.isCompared ? undefined : await compareLedger({ postgres, clickhouse })
+  if (!ledger || ledger.isNoted) return
+  const { epoch, mark, events_from } = ledger
+  const older = ledger.isCompared ? undefined : await compareLedger({ postgres, clickhouse })
   if (older) throw new Unavailable(olderCopy(older))
   await clickhouse.insert('ledger', [{ epoch, mark, events_from }], `ledger ${epoch} ${mark}`)
   await postgres`
@@ -28,7 +28,8 @@ export async function noteInClickHouse({ postgres, clickhouse }: Stores): Promis
 }
 
 /**
- * Notes which versions have the days that cannot change any more, of the sites of the shard or of one that moves there. Call it before their events are dropped, so that a later epoch can read them. To note a day twice does no harm.
+ * Writes to ClickHouse under which versions the final days are stored: those of all sites of the shard, or of one site that moves there. Call
+ * it before the events of these days are dropped, so that a later epoch can read their rollups. Writing a day twice does no harm.
  */
 export async function noteKeptDays(
   { postgres, clickhouse }: Stores,
@@ -41,15 +42,15 @@ export async function noteKeptDays(
       unnest(days * datemultirange(daterange(${from}::text::date, least(events_from, ${before}::text::date)))) AS range
     WHERE ${isOfShard}`
   for await (const page of pages.cursor(10_000)) {
-    // Once their events are dropped, nothing else tells which rows to read.
+    // Once the events are dropped, only this list says which rows to read.
     if (await clickhouse.insert('kept_days', page, randomUUID()))
       throw new Unavailable('Only one replica has the list of kept days')
   }
 }
 
 /**
- * An installation may have dropped events before there was this list. The list is also empty in a ClickHouse that was restored from before
- * the first drop: it has the events of such days, and not the rows that PostgreSQL names. So only days before its first event are noted.
+ * For installations that dropped events before this list existed. The list is also empty in a ClickHouse that was restored from before the
+ * first drop. That one still has the events, but not the rows that PostgreSQL names, so only days before its first event are noted.
  */
 export async function noteEarlierKeptDays(stores: Stores): Promise<void> {
   const [row] = await stores.clickhouse.rowsPatiently<{ isEmpty: number; before: string | null }>(sql`
@@ -57,25 +58,25 @@ export async function noteEarlierKeptDays(stores: Stores): Promise<void> {
   if (row?.isEmpty) await noteKeptDays(stores, row.before === null ? {} : { before: row.before })
 }
 
-interface Noted {
+interface LedgerCopy {
   epoch: number
   mark: number
   eventsFrom: string
 }
 
-/** Which of the two is older than the other. */
+/** The store whose state is older than that of the other. */
 export type Older = 'PostgreSQL' | 'ClickHouse'
 
-/** Undefined: PostgreSQL and the shard are of the same moment. */
+/** Undefined: PostgreSQL and the shard agree. */
 export async function compareLedger({ postgres, clickhouse }: Stores): Promise<Older | undefined> {
-  // Other processes change the count meanwhile. ClickHouse must have what PostgreSQL had confirmed before ClickHouse was asked, and PostgreSQL
-  // must have counted, when it is asked again, what ClickHouse has.
-  const before = await knownOf(postgres, clickhouse.shard)
-  const noted = (await notedIn(clickhouse)) ?? { epoch: 0, mark: 0 }
-  const after = await knownOf(postgres, clickhouse.shard)
+  // Other processes change the count meanwhile, so PostgreSQL is read twice. ClickHouse must have every change that PostgreSQL had confirmed
+  // before, and PostgreSQL must afterwards have every change that ClickHouse has.
+  const before = await ledgerOf(postgres, clickhouse.shard)
+  const copy = (await ledgerCopyIn(clickhouse)) ?? { epoch: 0, mark: 0 }
+  const after = await ledgerOf(postgres, clickhouse.shard)
   if (!before || !after || before.epoch !== after.epoch) return undefined // a shard that is not in use yet, or an epoch just began
-  if (noted.epoch > after.epoch || (noted.epoch === after.epoch && noted.mark > after.mark)) return 'PostgreSQL'
-  const isOlder = noted.epoch < before.epoch ? before.confirmed > 0 : noted.mark < before.confirmed
+  if (copy.epoch > after.epoch || (copy.epoch === after.epoch && copy.mark > after.mark)) return 'PostgreSQL'
+  const isOlder = copy.epoch < before.epoch ? before.confirmed > 0 : copy.mark < before.confirmed
   if (isOlder) return 'ClickHouse'
   if (!before.isCompared)
     await postgres`UPDATE shards SET compared_in = this_start() WHERE number = ${clickhouse.shard}`
@@ -86,8 +87,8 @@ const olderCopy = (older: Older): string =>
   `${older} is an older copy. The process that rolls up finds out which days to read again.`
 
 /**
- * Begins an epoch if PostgreSQL and a shard are of different moments, and returns which was older. A shard that does not answer is left
- * out: nobody reads it either.
+ * Begins an epoch if PostgreSQL and a shard disagree, and returns which of them was older. Skips a shard that does not answer, because
+ * nobody can read it either.
  */
 export async function verifyLedger({ postgres, cluster }: AllStores): Promise<Older | undefined> {
   const older = await olderOf({ postgres, cluster })
@@ -95,31 +96,31 @@ export async function verifyLedger({ postgres, cluster }: AllStores): Promise<Ol
   return older
 }
 
-/** For processes that only read. They wait for the one that rolls up, which begins an epoch. */
+/** For processes that only read: throws until the process that rolls up has begun an epoch. */
 export async function refuseOlder({ postgres, cluster }: AllStores): Promise<void> {
   const older = await olderOf({ postgres, cluster })
   if (older) throw new Unavailable(olderCopy(older))
 }
 
-/** All shards at once: one that does not answer takes two seconds. */
+/** Compares all shards at the same time, because one that does not answer takes two seconds. */
 async function olderOf(stores: AllStores): Promise<Older | undefined> {
-  const found = await Promise.all(byShard(stores).map((shard) => compareLedger(shard).catch(() => undefined)))
-  return found.find((one) => one !== undefined)
+  const comparisons = await Promise.all(byShard(stores).map((shard) => compareLedger(shard).catch(() => undefined)))
+  return comparisons.find((one) => one !== undefined)
 }
 
 async function beginEpoch({ postgres, cluster }: AllStores): Promise<void> {
   const still = await Promise.all(cluster.shards.map((clickhouse) => compareLedger({ postgres, clickhouse })))
   if (still.every((older) => older === undefined)) return // another process has just done it
-  const [known] = await postgres<[{ epoch: number; eventsFrom: string }]>`
+  const [ledger] = await postgres<[{ epoch: number; eventsFrom: string }]>`
     SELECT epoch, events_from::text AS "eventsFrom" FROM ledger, retention`
-  const noted = (await Promise.all(cluster.shards.map(notedIn))).filter((one) => one !== undefined)
-  const next = 1 + Math.max(known.epoch, ...noted.map(({ epoch }) => epoch))
+  const ledgerCopies = (await Promise.all(cluster.shards.map(ledgerCopyIn))).filter((one) => one !== undefined)
+  const next = 1 + Math.max(ledger.epoch, ...ledgerCopies.map(({ epoch }) => epoch))
   // The latest day: a shard may have dropped the events before it, or PostgreSQL may have told writers to leave them out.
-  const eventsFrom = [known.eventsFrom, ...noted.map((one) => one.eventsFrom)].sort().at(-1) as string
-  const kept = await Promise.all(cluster.shards.map((clickhouse) => keptDays({ postgres, clickhouse })))
+  const eventsFrom = [ledger.eventsFrom, ...ledgerCopies.map((one) => one.eventsFrom)].sort().at(-1) as string
+  const days = await Promise.all(cluster.shards.map((clickhouse) => keptDays({ postgres, clickhouse })))
   const copies = await copiesElsewhere({ postgres, cluster })
   await postgres`
-    SELECT begin_epoch(${known.epoch}, ${next}, ${eventsFrom}::text::date, ${JSON.stringify(kept.flat())}::text::jsonb,
+    SELECT begin_epoch(${ledger.epoch}, ${next}, ${eventsFrom}::text::date, ${JSON.stringify(days.flat())}::text::jsonb,
       ${JSON.stringify(copies)}::text::jsonb)`
   for (const clickhouse of cluster.shards) await noteInClickHouse({ postgres, clickhouse })
 }
@@ -138,7 +139,7 @@ interface Copy {
   rows: number
 }
 
-/** The rows of each site that has some on another shard than PostgreSQL knows: it has moved since, or had not moved yet. */
+/** Row counts by shard of every site with rows on another shard than PostgreSQL says: it has moved since, or had not moved yet. */
 async function copiesElsewhere({ postgres, cluster }: AllStores): Promise<Copy[]> {
   if (cluster.shards.length === 1) return []
   const sites = await postgres<{ id: string; shard: number }[]>`SELECT id, shard FROM sites`
@@ -153,7 +154,7 @@ const copiesOn = (clickhouse: ClickHouse): Promise<Copy[]> =>
     SELECT site_id, ${uint(clickhouse.shard)} AS shard, count() AS rows
     FROM (SELECT site_id FROM events UNION ALL SELECT site_id FROM kept_days) GROUP BY site_id`)
 
-/** Sites that have traffic and that PostgreSQL does not know: it is a copy from before they were created. */
+/** Sites with traffic that are missing in PostgreSQL, because it was restored from a copy from before they were created. */
 export async function unknownSites({ postgres, cluster }: AllStores): Promise<string[]> {
   const copies = (await Promise.all(cluster.shards.map(copiesOn))).flat()
   const rows = await postgres<{ id: string }[]>`
@@ -162,7 +163,7 @@ export async function unknownSites({ postgres, cluster }: AllStores): Promise<st
   return rows.map(({ id }) => id)
 }
 
-async function knownOf(
+async function ledgerOf(
   postgres: Postgres,
   shard: number,
 ): Promise<{ epoch: number; mark: number; confirmed: number; isCompared: boolean } | undefined> {
@@ -173,9 +174,9 @@ async function knownOf(
   return row && { ...row, mark: Number(row.mark), confirmed: Number(row.confirmed) }
 }
 
-/** The last epoch that the shard knows. Undefined: nothing was noted yet. */
-async function notedIn(clickhouse: ClickHouse): Promise<Noted | undefined> {
-  const [row] = await clickhouse.rows<Noted>(sql`
+/** The last epoch in the shard's copy of the ledger. Undefined: the copy is empty. */
+async function ledgerCopyIn(clickhouse: ClickHouse): Promise<LedgerCopy | undefined> {
+  const [row] = await clickhouse.rows<LedgerCopy>(sql`
     SELECT epoch, max(mark) AS mark, max(events_from) AS "eventsFrom" FROM ledger GROUP BY epoch ORDER BY epoch DESC LIMIT 1`)
   return row
 }

@@ -26,7 +26,7 @@ const pause = '5 minutes'
 
 /** Sites with at least this many events in a year are rolled up. For others, reading a year of events takes no time (decision D-75). */
 const minEvents = 50_000
-/** Sites that are visited with the same statements. */
+/** How many small sites share the same statements. */
 const sitesTogether = 500
 
 export interface RoundOptions {
@@ -59,7 +59,7 @@ interface Candidate {
   time_zone: string
   considered_through: string | null
   is_unfinished: boolean
-  /** Does not count days that were rolled up only because retention drops their events: small sites have those, too. */
+  /** Ignores days that were rolled up only because retention drops their events, since small sites have such days, too. */
   hasRollups: boolean
 }
 
@@ -85,7 +85,7 @@ async function rollUpDue(stores: Stores, options: RoundOptions): Promise<Round> 
       if (await isIncomplete(clickhouse)) break
     }
   }
-  await noteInClickHouse(stores) // also what other processes have changed
+  await noteInClickHouse(stores) // includes the changes of other processes
   await sweep(stores)
   return round
 }
@@ -150,9 +150,9 @@ async function rollUpAlone(
 ): Promise<number> {
   // Recorded before the days are read, so that an event that arrives late in the meantime sets it back again.
   await considerSites(stores.postgres, [id], closed)
-  const isWanted =
+  const needsRollups =
     siteId !== undefined || hasRollups || (await eventsOfAYear(stores.clickhouse, id, closed)) >= minYearEvents
-  const days = isWanted ? await rollUpSite(stores, id, closed, onSite?.(domain)) : 0
+  const days = needsRollups ? await rollUpSite(stores, id, closed, onSite?.(domain)) : 0
   await finishSites(stores.postgres, [{ id, events: null }])
   return days
 }
@@ -214,7 +214,7 @@ export async function watchErasures(
   }
 }
 
-/** Each shard has its own loops, so that one that is down holds up no other. */
+/** Each shard has its own loops, so that a shard that is down does not delay the others. */
 export function startRollups(
   stores: AllStores,
   log: Log,
@@ -283,8 +283,8 @@ async function measureShard({ postgres, clickhouse }: Stores): Promise<void> {
     server.rows<{ free: number }>(
       sql`SELECT min(unreserved_space / greatest(total_space, 1)) AS free FROM system.disks`,
     )
-  const found = await Promise.all(serversOf(clickhouse).map((server) => measure(server).catch(() => [])))
-  if (found.flat().length === 0) return // it is down
-  const free = Math.min(...found.flat().map((row) => row.free))
+  const disks = await Promise.all(serversOf(clickhouse).map((server) => measure(server).catch(() => [])))
+  if (disks.flat().length === 0) return // it is down
+  const free = Math.min(...disks.flat().map((row) => row.free))
   await postgres`UPDATE shards SET free_share = ${free} WHERE number = ${clickhouse.shard}`
 }

@@ -1,6 +1,6 @@
-// Where the numbers of a query are read from. First the days of a period: rollups provide whole months and days as far as they reach, and the
-// events everything else: a partial first or last day, days with late events, sites without rollups. Nothing else decides this.
-// Then the rollup rows. A row belongs to a grouping set: it is for one value of each filter in the set and sums up the rest. A visitor has one
+// Decides where the numbers of a query are read from; no other file does. First the days of a period: whole months and days come from rollups
+// where these exist, and everything else from the events: a partial first or last day, days with late events, sites without rollups.
+// Then the rollup rows. A row belongs to a grouping set: it has one value of each filter in the set and sums up all others. A visitor has one
 // country and one device per day, so rows add up over both. A visitor may have several hosts and sources, so rows for a host or a source
 // answer only queries that name one (decision D-72).
 import {
@@ -25,7 +25,7 @@ export interface Plan {
   /** Days to read from the events. The period's instants cut the partial days. */
   raw: readonly DayRange[]
   rolledUp: readonly Segment[]
-  /** Days that are not over, and parts of days, as counted a moment ago. */
+  /** Days that are not over, and parts of days, from the last count of today. */
   today: readonly Segment[]
 }
 
@@ -76,7 +76,7 @@ function partOfDay(period: Period, versions: readonly RollupVersion[], { version
   const day = storedDay(period.lastDay)
   const part = parts.find((one) => one.day === day && one.until === partialEnd(period))
   if (!part || (partialStart(period) !== null && storedDay(period.firstDay) === day)) return []
-  const isUnchanged = rolledUpDays([[day, day]], versions).some((known) => known.version === part.version)
+  const isUnchanged = rolledUpDays([[day, day]], versions).some((segment) => segment.version === part.version)
   return isUnchanged ? [{ span: 'part', version, days: [[day, day]] }] : []
 }
 
@@ -85,16 +85,15 @@ export const readsUnsettledDays = ({ raw, today }: Plan, settledThrough: string 
   today.length > 0 || raw.some(([, last]) => last > (settledThrough ?? ''))
 
 /**
- * The greatest age of a count that is read. With the five seconds of the response cache, an answer is at most a minute old (decision
- * D-81).
+ * The maximum age of a count of today. With the five seconds of the response cache, an answer is at most a minute old (decision D-81).
  */
-const oldestMs = 54_000
+const maxAgeMs = 54_000
 
 export const recentToday = ({ today }: Pick<Coverage, 'today'>, now: number): TodayRollup | undefined =>
-  today && today.asOf <= now && now - today.asOf <= oldestMs ? today : undefined
+  today && today.asOf <= now && now - today.asOf <= maxAgeMs ? today : undefined
 
 /**
- * Whether the period ends within a day whose events retention has dropped, so that only the whole day is known (decision D-79). A day
+ * Whether the period ends within a day whose events retention has dropped, so that only numbers of the whole day exist (decision D-79). A day
  * before `eventsFrom` that is not rolled up never had any events.
  */
 export function endsInDroppedDay(
@@ -127,17 +126,17 @@ export function rollupSources(
   segments: readonly Segment[],
   tableOf: (dimension: Dimension) => Sql,
 ): RollupSource[] {
-  const named = filterBitsOf(filters)
+  const filterSet = filterBitsOf(filters)
   const { lists } = requested[0]
 
   const read = (
     sign: Sql,
     { only, except }: { only?: readonly string[]; except?: readonly string[] },
   ): RollupSource => {
-    const wanted = only ? named | filterBits.country : named
-    const isListed = !lists || requested[0].groupingSets.includes(wanted)
+    const bits = only ? filterSet | filterBits.country : filterSet
+    const isListed = !lists || requested[0].groupingSets.includes(bits)
     const from = isListed ? requested : ([dimensions.total] as const)
-    const set = smallestSet(from[0].groupingSets, isListed ? wanted : wanted | filterBits[lists])
+    const set = smallestSet(from[0].groupingSets, isListed ? bits : bits | filterBits[lists])
     const value = isListed ? sql`value` : columns[lists]
     const conditions = [sql`site_id = ${text(siteId)}`, inSegments(from, set, filters.hostname ?? '', segments)]
     if (filters.utmSource !== undefined) conditions.push(sql`utm_source = ${text(filters.utmSource)}`)
@@ -164,15 +163,15 @@ const columns: Record<ListedFilter, Sql> = {
 export const filterBitsOf = (filters: Filters): number =>
   Object.keys(filters).reduce((bits, name) => bits | filterBits[name as FilterName], 0)
 
-/** The set with exactly the host and source filters that the query has, and at least its other filters. */
-export function smallestSet(sets: readonly number[], wanted: number): number {
+/** The first set with exactly the host and source filters of the query, and at least its other filters. */
+export function smallestSet(sets: readonly number[], bits: number): number {
   const exact = filterBits.hostname | filterBits.utmSource
-  const set = sets.find((one) => (one & exact) === (wanted & exact) && (one & wanted) === wanted)
-  if (set === undefined) throw new Error(`No grouping set is stored for the filters ${wanted}`)
+  const set = sets.find((one) => (one & exact) === (bits & exact) && (one & bits) === bits)
+  if (set === undefined) throw new Error(`No grouping set is stored for the filters ${bits}`)
   return set
 }
 
-/** A day is read under the version that is readable, and no other (decision D-73). */
+/** Reads each day only under its readable version (decision D-73). */
 function inSegments(requested: readonly Dimension[], set: number, hostname: string, segments: readonly Segment[]): Sql {
   const readable = segments.map(({ span, version, days }) => {
     const keys = requested.map(({ name }) => rollupKey(span, version, name, set, hostname))

@@ -1,6 +1,6 @@
 // Drops months of events that are older than the retention (decision D-79). Each step is recorded before the next, so that a later
 // round can continue after an interruption: (1) `events_from` moves forward, and nobody writes events for earlier days any more;
-// (2) every earlier day with events is rolled up; (3) when no reader can be using them any more, their partitions are dropped.
+// (2) every earlier day with events is rolled up; (3) when no reader can be using these events any more, their partitions are dropped.
 // One wrong clock must not drop everything: nothing happens unless all clocks agree, and the first step takes one month with
 // events at a time. An operator has to confirm more than that (decision D-146).
 
@@ -27,7 +27,7 @@ export interface Retention {
 export interface Dropped {
   /** `YYYYMM`. */
   months: string[]
-  /** Why nothing more is dropped until an operator acts. The text stays the same while the cause does. */
+  /** Why no more months are dropped until an operator acts. The same cause always has the same text. */
   held?: string
 }
 
@@ -54,7 +54,7 @@ export interface MonthOfEvents {
   bytes: number
 }
 
-/** The first day whose events stay, by PostgreSQL's clock, and the months that go. Undefined while the clocks differ. */
+/** The first day whose events are retained, by PostgreSQL's clock, and the months to drop. Undefined while the clocks differ. */
 export async function planRetention(
   stores: AllStores,
   { months, readClocks: read = readClocks }: Pick<Retention, 'months' | 'readClocks'>,
@@ -96,7 +96,7 @@ export const firstRetainedDay = (months: number, now: number): string =>
     .with({ day: 1 })
     .toString()
 
-/** Never moves the day back: a longer retention does not bring dropped events back. */
+/** Only moves the day forward, because a longer retention does not restore dropped events. */
 export async function declareRetention(postgres: Postgres, from: string): Promise<void> {
   await postgres`UPDATE retention SET events_from = ${from}::text::date WHERE events_from < ${from}::text::date`
 }
@@ -121,17 +121,17 @@ export async function rollUpBeforeDropping(stores: AllStores, options: Partial<R
       AND NOT EXISTS (SELECT FROM site_moves WHERE moved_at >= ${began}::text::timestamptz)`
 }
 
-/** Returns the number of ranges of days through the last one that are still not rolled up. */
+/** Returns the number of ranges of days up to `last` that are still not rolled up. */
 async function rollUpShardBefore(
   { postgres, clickhouse }: Stores,
   last: string,
   { signal, onError }: Partial<Retention>,
 ): Promise<number> {
-  const found = await clickhouse.rowsPatiently<{ site_id: string; first: string }>(sql`
+  const traffic = await clickhouse.rowsPatiently<{ site_id: string; first: string }>(sql`
     SELECT site_id, toStartOfMonth(min(day)) AS first FROM events WHERE day <= toDate(${text(last)}) GROUP BY site_id`)
-  // The other sites were deleted or moved. Their remaining events go with the rest.
+  // All other sites were deleted or moved. Their remaining events are dropped with the partition.
   const sites = await postgres<{ id: string; domain: string }[]>`
-    SELECT id, domain FROM sites WHERE id = ANY(${found.map(({ site_id }) => site_id)}) AND shard = ${clickhouse.shard}`
+    SELECT id, domain FROM sites WHERE id = ANY(${traffic.map(({ site_id }) => site_id)}) AND shard = ${clickhouse.shard}`
   const domains = new Map(sites.map(({ id, domain }) => [id, domain]))
   const cause = sites.length > 0 ? await clickhouse.replicas?.incomplete() : undefined
   if (cause) {
@@ -139,7 +139,7 @@ async function rollUpShardBefore(
     return sites.length
   }
   let missingDays = 0
-  for (const { site_id: id, first } of found) {
+  for (const { site_id: id, first } of traffic) {
     const domain = domains.get(id)
     if (domain === undefined) continue
     if (signal?.aborted) return missingDays
@@ -180,11 +180,11 @@ export async function dropRolledUp(stores: AllStores, patience = stalestReader):
 const dayOf = (month: string): string => `${month.slice(0, 4)}-${month.slice(4)}-01`
 
 async function monthsBefore(clickhouse: ClickHouse, month: string): Promise<string[]> {
-  const found = await clickhouse.rowsPatiently<{ partition: string }>(sql`
+  const rows = await clickhouse.rowsPatiently<{ partition: string }>(sql`
     SELECT DISTINCT partition FROM system.parts
     WHERE database = currentDatabase() AND table = 'events' AND active AND partition < ${text(month)}
     ORDER BY partition`)
-  return found.map(({ partition }) => partition)
+  return rows.map(({ partition }) => partition)
 }
 
 /** Without this setting ClickHouse refuses to drop more than 50 GB. */

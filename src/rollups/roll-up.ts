@@ -42,7 +42,7 @@ export async function rollUpSite(stores: Stores, siteId: string, last: string, o
   return all ? rollUpDays(stores, siteId, await daysToRollUp(stores.postgres, siteId, all), last, onProgress) : 0
 }
 
-/** The same for days whose events retention is about to drop. */
+/** Rolls up the missing days in this range, whose events retention is about to drop. */
 export const rollUpForGood = async (stores: Stores, siteId: string, days: DayRange): Promise<number> =>
   rollUpDays(stores, siteId, await daysToRollUp(stores.postgres, siteId, days), '')
 
@@ -57,7 +57,7 @@ export async function rebuildSite(
   return all ? rollUpDays(stores, siteId, [all], last, onProgress) : 0
 }
 
-/** Begins with the first day of the first month with events, so that this month can be complete, too. */
+/** The days to roll up. They begin with the first day of the first month with events, so that this month can be complete, too. */
 async function daysThrough(
   { postgres, clickhouse }: Stores,
   siteId: string,
@@ -183,7 +183,7 @@ interface Chunk {
   events: number
 }
 
-/** Groups the days in order into chunks. Days without events belong to a chunk, too. */
+/** Groups the days in order into chunks, including days without events. */
 export function chunksOf(ranges: readonly DayRange[], events: ReadonlyMap<string, number>): Chunk[] {
   const chunks: Chunk[] = []
   for (const [first, last] of ranges) {

@@ -7,7 +7,6 @@ import type { Fragment } from 'postgres'
 import type { DayRange } from '../calendar/days.ts'
 import type { Postgres } from '../stores/postgres.ts'
 
-/** What a run writes: days, or months. */
 export type RunSpan = 'day' | 'month'
 
 /** How long a reader may still read a version that was replaced: 15 minutes without PostgreSQL (decision D-69), plus one request. */
@@ -21,12 +20,12 @@ export interface Run {
   version: number
 }
 
-/** Records that the days of these sites through this one are being looked at. They stay unfinished until `finishSites`. */
+/** Records that these sites are being rolled up through this day. They stay unfinished until `finishSites`. */
 export async function considerSites(postgres: Postgres, siteIds: readonly string[], through: string): Promise<void> {
   await postgres`SELECT consider_sites(${siteIds as string[]}, ${through}::text::date)`
 }
 
-/** `events`: those of the last closed day, if it was rolled up. */
+/** `events` is the number of events on the last closed day; null keeps the stored number. */
 export async function finishSites(
   postgres: Postgres,
   sites: readonly { id: string; events: number | null }[],
@@ -75,7 +74,7 @@ export async function publishRun(postgres: Postgres, { id }: Run): Promise<boole
   return row.published
 }
 
-/** The same for many runs. Returns those that were given up. */
+/** `publishRun` for many runs. Returns the runs that were given up. */
 export async function publishRuns(postgres: Postgres, runs: readonly SiteRun[]): Promise<SiteRun[]> {
   const rows = await postgres<{ id: string; published: boolean }[]>`
     SELECT run::text AS id, published FROM publish_rollup_runs(${idsOf(runs)}::text[]::bigint[])`
@@ -97,7 +96,7 @@ export async function daysToRollUp(postgres: Postgres, siteId: string, [first, l
   return row.ranges
 }
 
-/** Of many sites at once: the days from the first day of each through the last one that are not readable yet. */
+/** For each site, the days from its `first` through the last one that are not readable yet. */
 export async function daysOfSitesToRollUp(
   postgres: Postgres,
   sites: readonly { id: string; first: string }[],
@@ -118,7 +117,7 @@ export async function monthsToRollUp(postgres: Postgres, siteId: string): Promis
   return rows.map(({ first, last }) => [first, last])
 }
 
-/** Those of the sites that have such months. */
+/** The sites with months that are not readable although all their days are. */
 export async function sitesWithMonthsToRollUp(postgres: Postgres, siteIds: readonly string[]): Promise<string[]> {
   const rows = await postgres<{ id: string }[]>`
     SELECT DISTINCT site_id AS id FROM ${missingMonths(postgres, siteIds)} ORDER BY id`
@@ -137,7 +136,7 @@ const missingMonths = (postgres: Postgres, siteIds: readonly string[]): Fragment
       AND NOT months && datemultirange(daterange(month::date, (month + interval '1 month')::date))
   ) AS missing`
 
-/** Rows to delete. */
+/** Rollup rows to delete: they were replaced, or their run was given up. */
 export interface Leftover {
   id: string
   siteId: string
@@ -146,7 +145,7 @@ export interface Leftover {
   ranges: DayRange[]
 }
 
-/** At most `most` leftovers that stopped being readable so long ago that no reader can still be using them. */
+/** At most `max` leftovers that stopped being readable so long ago that no reader can still be using them. */
 export const claimLeftovers = (
   postgres: Postgres,
   shard: number,
@@ -157,7 +156,7 @@ export const claimLeftovers = (
     SELECT id::text, site_id AS "siteId", version, span, day_ranges(writes) AS ranges
     FROM claim_leftovers(${shard}, ${patience}::text::interval, ${max})`
 
-/** At most `most` leftovers of runs that were given up. Such a run can no longer commit, and no other run writes there. */
+/** At most `max` leftovers of runs that were given up. Such a run can no longer publish, and no other run writes under its version. */
 export async function givenUp(postgres: Postgres, shard: number, max: number): Promise<Leftover[]> {
   await postgres`
     UPDATE rollup_runs SET state = 'given up', publishes = '{}'

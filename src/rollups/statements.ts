@@ -23,7 +23,7 @@ const short = all.filter(({ isLong }) => !isLong)
 
 const hitCounts = sql`views, visitors`
 const allCounts = sql`views, visitors, sessions, bounces, duration`
-/** What a rollup row is about, apart from its day and value. */
+/** The columns that identify a rollup row, besides its day and value. */
 const group = sql`dimension, grouping_set, hostname, utm_source, country, device`
 
 /** For few events one statement per table, which makes fewer parts to merge. Otherwise one per dimension, which takes less memory. */
@@ -55,7 +55,7 @@ const insert = (target: Omit<Target, 'days'>, span: Span, table: Sql, counts: Sq
     FROM (${rows}
     )`
 
-/** The rows of one site are not grouped by site: that would cost time for every event. */
+/** Set for a single site: its rows are not grouped by site, because that would cost time for every event. */
 const onlySite = ({ siteIds }: Pick<Target, 'siteIds'>): Sql | undefined =>
   siteIds.length === 1 ? sql`${text(siteIds[0] as string)}` : undefined
 
@@ -66,7 +66,7 @@ function eventsOf(target: Target): Sql {
   return sql`${only ? sql`site_id = ${only}` : sql`site_id IN ${texts(target.siteIds)}`} AND ${onDays(target.days)}`
 }
 
-/** Instants matter only on the last day, as in a query on events (decision D-9). */
+/** `until` matters only on the last day, as in a query on events (decision D-9). */
 const beforeItsEnd = ({ days, until }: Target, time: Sql): Sql | undefined =>
   until === undefined ? undefined : sql`(day < ${date(days.at(-1)?.[1] ?? '')} OR ${time} < ${instant(until)})`
 

@@ -1,4 +1,4 @@
-// Deletes rollup rows of a shard that no reader can be using any more, for many sites at once: a deletion goes through every part of a table.
+// Deletes rollup rows of a shard that no reader can be using any more, for many sites at once, because a deletion reads every part of a table.
 
 import type { Stores } from '../cluster/stores.ts'
 import { rollupTables } from '../cluster/tables.ts'
@@ -17,14 +17,14 @@ export async function sweep(stores: Stores, patience?: string): Promise<number> 
   const { postgres, clickhouse } = stores
   // Later runs may write rows under the same versions, so no replica may be left with the old ones.
   if (await isIncomplete(clickhouse)) return 0
-  await noteInClickHouse(stores) // that other rows are readable now
+  await noteInClickHouse(stores) // before rows are deleted (ledger.ts)
   let swept = 0
   const sweepAll = async (find: () => Promise<Leftover[]>, end: (one: Leftover) => Promise<void>) => {
-    for (let found = await find(); found.length > 0; found = await find()) {
+    for (let leftovers = await find(); leftovers.length > 0; leftovers = await find()) {
       for (const table of Object.values(rollupTables))
-        await clickhouse.run(sql`DELETE FROM ${table} WHERE ${rowsOf(found)}`, { lightweight_deletes_sync: '2' })
-      for (const one of found) await end(one)
-      swept += found.length
+        await clickhouse.run(sql`DELETE FROM ${table} WHERE ${rowsOf(leftovers)}`, { lightweight_deletes_sync: '2' })
+      for (const one of leftovers) await end(one)
+      swept += leftovers.length
     }
   }
   await sweepEarlierEpochs(stores, patience)
@@ -39,7 +39,7 @@ export async function sweep(stores: Stores, patience?: string): Promise<number> 
   return swept
 }
 
-/** Once in each epoch (decision D-205). Days whose events are gone keep the rows of earlier epochs. */
+/** Deletes the rows of earlier epochs, once per epoch (decision D-205). Days whose events were dropped keep theirs. */
 async function sweepEarlierEpochs({ postgres, clickhouse }: Stores, patience = stalestReader): Promise<void> {
   const [due] = await postgres<{ epoch: number; eventsFrom: string }[]>`
     SELECT epoch, events_from::text AS "eventsFrom" FROM ledger, retention, shards

@@ -11,11 +11,11 @@ import { partsStatement, rollupStatements } from './statements.ts'
 
 /** A site with this many events on its last day is busy. Reading half a day of 250,000 events cost an answer 20 to 170 ms. */
 const busyDay = 50_000
-/** From one count to the next. Together with the time a count takes, answers stay at most a minute old (plan.ts). */
+/** From one count to the next. Together with the time a count takes, answers stay at most a minute old (reading.ts). */
 const everyMs = 40_000
 /** A longer count would soon be too old to be read. */
 const timeoutMs = 30_000
-/** From one count to the next, a site rests this many times as long as the count took: on two threads, a tenth of a core per site. */
+/** The pause after a count is this many times as long as the count took: on two threads, a tenth of a core per site. */
 const restPerCount = 10 * settings.max_threads
 
 export interface TodayOptions {
@@ -88,14 +88,14 @@ export async function rollUpToday(
         version = excluded.version, as_of = excluded.as_of, parts = excluded.parts`
 }
 
-/** Where the previous periods of the rolling ranges end, for days that are rolled up. */
+/** The rolled-up days in which the previous periods of the rolling ranges end, up to these ends. */
 function partsOf(zone: string, asOf: number, versions: readonly RollupVersion[]): DayPart[] {
   const now = Temporal.Instant.fromEpochMilliseconds(asOf).toZonedDateTimeISO(zone)
   return (['7d', '30d', '90d', '12m'] as const).flatMap((name) => {
     const { previous } = periodsOf({ name }, now)
     const [day, until] = [storedDay(previous.lastDay), partialEnd(previous)]
-    const [known] = rolledUpDays([[day, day]], versions)
-    return until !== null && known ? [{ day, until, version: known.version }] : []
+    const [segment] = rolledUpDays([[day, day]], versions)
+    return until !== null && segment ? [{ day, until, version: segment.version }] : []
   })
 }
 

@@ -1,5 +1,5 @@
-// Rolls up the closed days of many small sites with the same statements. For a site alone, most of the work is to plan statements and to
-// merge the small parts that they write (decision D-200).
+// Rolls up the closed days of many small sites with the same statements. Rolled up alone, a small site costs mostly the planning of
+// statements and the merging of the small parts that they write (decision D-200).
 import { countDays, type DayRange, firstOfMonth } from '../calendar/days.ts'
 import type { Stores } from '../cluster/stores.ts'
 import { eraseAgain } from '../erasure/deleted-sites.ts'
@@ -20,7 +20,7 @@ import {
 } from './runs.ts'
 import { rollupStatements } from './statements.ts'
 
-/** A site with more events on the missing days is rolled up alone: its own work outweighs what it would share. */
+/** A site with more events on the missing days is rolled up alone: sharing statements would save little. */
 const maxEventsOfSite = 20_000
 
 export interface DueSite {
@@ -29,8 +29,8 @@ export interface DueSite {
 }
 
 /**
- * Rolls up what is missing through the last closed day, and returns the number of days for each site. Sites that it leaves out must be
- * rolled up alone. Sites with fewer than `least` events in a year get no rollups.
+ * Rolls up the missing days through the last closed day, and returns the number of days for each site. Sites without a number must be
+ * rolled up alone. Sites with fewer than `minYearEvents` get no rollups.
  */
 export async function rollUpTogether(
   stores: Stores,
@@ -46,11 +46,11 @@ export async function rollUpTogether(
     closed,
   )
   const traffic = await trafficOf(clickhouse, sites, closed, await retainedFrom(postgres))
-  const wanted = sites.flatMap(({ id, hasRollups }) => {
-    const found = traffic.get(id)
-    return found && (hasRollups || found.year >= minYearEvents) ? [{ id, first: firstOfMonth(found.first) }] : []
+  const candidates = sites.flatMap(({ id, hasRollups }) => {
+    const events = traffic.get(id)
+    return events && (hasRollups || events.year >= minYearEvents) ? [{ id, first: firstOfMonth(events.first) }] : []
   })
-  const missing = await daysOfSitesToRollUp(postgres, wanted, closed)
+  const missing = await daysOfSitesToRollUp(postgres, candidates, closed)
   const done = new Map(sites.filter(({ id }) => !missing.has(id)).map(({ id }) => [id, 0]))
   const lastDays = new Map<string, number>()
   // Most sites miss the same days: the last one.
@@ -92,7 +92,7 @@ async function trafficOf(
     SELECT site_id, min(day) AS first, countIf(day >= ${date(closed)} - 365) AS year FROM events
     WHERE site_id IN ${texts(sites.map(({ id }) => id))} AND day BETWEEN ${date(eventsFrom)} AND ${date(closed)}
     GROUP BY site_id`)
-  return new Map(rows.map(({ site_id, ...found }) => [site_id, found]))
+  return new Map(rows.map(({ site_id, ...counts }) => [site_id, counts]))
 }
 
 interface Events {
@@ -110,10 +110,10 @@ async function eventsOf(
   const rows = await clickhouse.rowsPatiently<Events & { site_id: string }>(sql`
     SELECT site_id, count() AS all, countIf(day = ${date(closed)}) AS last FROM events
     WHERE site_id IN ${texts(ids)} AND ${onDays(days)} GROUP BY site_id`)
-  return new Map(rows.map(({ site_id, ...found }) => [site_id, found]))
+  return new Map(rows.map(({ site_id, ...counts }) => [site_id, counts]))
 }
 
-/** As many events at once as for one site (roll-up.ts). Large sites are in no batch. */
+/** A batch has at most as many events as a chunk of one site (roll-up.ts). Large sites are in no batch. */
 function batchesOf(ids: readonly string[], events: ReadonlyMap<string, Events>): string[][] {
   const batches: string[][] = []
   let sum = Number.POSITIVE_INFINITY
@@ -147,6 +147,6 @@ async function write(
     }
   }
   const lost = new Set((await publishRuns(postgres, runs)).map(({ siteId }) => siteId))
-  await eraseAgain(postgres, [...lost]) // those that were deleted in the meantime
+  await eraseAgain(postgres, [...lost]) // some may have been deleted in the meantime
   return runs.map(({ siteId }) => siteId).filter((id) => !lost.has(id))
 }

@@ -32,10 +32,10 @@ export async function verifySite(stores: Stores, siteId: string, onProgress: Pro
     .at(-1)
 
   const wrong = new Map<string, Verdict['wrong'][number]>()
-  const note = (span: 'day' | 'month', rows: { day: string; rows: number }[]) => {
+  const addWrong = (span: 'day' | 'month', rows: { day: string; rows: number }[]) => {
     for (const { day, rows: count } of rows) {
-      const known = wrong.get(`${span} ${day}`)
-      wrong.set(`${span} ${day}`, { span, day, rows: count + (known?.rows ?? 0) })
+      const previous = wrong.get(`${span} ${day}`)
+      wrong.set(`${span} ${day}`, { span, day, rows: count + (previous?.rows ?? 0) })
     }
   }
   const chunks = first ? chunksOf(ranges, await eventsByDay(stores.clickhouse, siteId, ranges)) : []
@@ -45,13 +45,13 @@ export async function verifySite(stores: Stores, siteId: string, onProgress: Pro
     onProgress(done, total)
     done += events
     for (const statement of comparisons(siteId, days, rolledUpDays(days, versions))) {
-      note('day', await stores.clickhouse.rowsPatiently(statement, settings))
+      addWrong('day', await stores.clickhouse.rowsPatiently(statement, settings))
     }
   }
   for (const { version, months } of versions) {
     for (const month of months) {
       for (const statement of compareMonths(siteId, version, month, rolledUpDays([month], versions))) {
-        note('month', await stores.clickhouse.rowsPatiently(statement, settings))
+        addWrong('month', await stores.clickhouse.rowsPatiently(statement, settings))
       }
     }
   }
@@ -70,8 +70,8 @@ const columns = [
   ['country', sql`country`],
   ['device', sql`device`],
 ] as const
-/** What a rollup row is about, apart from its value. */
-const about = sql`dimension, grouping_set, hostname, utm_source, country, device, day`
+/** The columns that identify a rollup row, besides its value. */
+const identity = sql`dimension, grouping_set, hostname, utm_source, country, device, day`
 
 /** For every dimension and grouping set, a statement that finds the days on which events and rollups differ. */
 function comparisons(siteId: string, days: readonly DayRange[], stored: readonly Segment[]): Sql[] {
@@ -99,9 +99,9 @@ function comparisons(siteId: string, days: readonly DayRange[], stored: readonly
             ${events} AND ${dimension.hits} GROUP BY ${list(sql`item`)}
           )
           UNION ALL
-          SELECT ${about}, value, -views, -visitors ${rollups(dimension)}
+          SELECT ${identity}, value, -views, -visitors ${rollups(dimension)}
         )
-        GROUP BY ${about}, item HAVING sum(views) != 0 OR sum(visitors) != 0
+        GROUP BY ${identity}, item HAVING sum(views) != 0 OR sum(visitors) != 0
       )
       GROUP BY day`
     const hosts = has(set, 'hostname') ? sql`groupUniqArray(events.hostname)` : sql`['']`
@@ -117,9 +117,9 @@ function comparisons(siteId: string, days: readonly DayRange[], stored: readonly
             ${events} GROUP BY day, session_id
           )
           UNION ALL
-          SELECT ${about}, -sessions, -bounces, -duration ${rollups(dimensions.total)}
+          SELECT ${identity}, -sessions, -bounces, -duration ${rollups(dimensions.total)}
         )
-        GROUP BY ${about} HAVING sum(sessions) != 0 OR sum(bounces) != 0 OR sum(duration) != 0
+        GROUP BY ${identity} HAVING sum(sessions) != 0 OR sum(bounces) != 0 OR sum(duration) != 0
       )
       GROUP BY day`
     const counted = Object.values<Dimension>(dimensions).filter(({ groupingSets }) => groupingSets.includes(set))

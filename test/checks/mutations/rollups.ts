@@ -125,8 +125,8 @@ export const rollups: readonly Mutation[] = [
   {
     name: 'partial days: a count is read although its day has newer events',
     file: 'src/rollups/reading.ts',
-    find: 'known.version === part.version',
-    replace: 'known.version > 0',
+    find: 'segment.version === part.version',
+    replace: 'segment.version > 0',
     caughtBy: 'test/rollups/today.test.ts',
   },
   {
