@@ -4,7 +4,7 @@ import { dayMs, minuteMs } from '../durations.ts'
 /** From the first day to the last, both inclusive. */
 export type DayRange = readonly [first: string, last: string]
 
-/** A day closes half an hour after midnight: an event that arrives by then is in time. */
+/** A day closes half an hour after midnight: an event that arrives before that is not late. */
 const graceMs = 30 * minuteMs
 
 export const dayOf = (zone: string, instant: number): string =>
@@ -36,8 +36,8 @@ export const intersect = (one: readonly DayRange[], other: readonly DayRange[]):
   )
 
 /** The days in the first list that are not in the second. */
-export const subtract = (ranges: readonly DayRange[], taken: readonly DayRange[]): DayRange[] =>
-  taken.reduce<DayRange[]>(
+export const subtract = (ranges: readonly DayRange[], removed: readonly DayRange[]): DayRange[] =>
+  removed.reduce<DayRange[]>(
     (left, [from, until]) =>
       left.flatMap(([first, last]): DayRange[] => [
         ...(first < from ? [[first, last < from ? last : dayBefore(from)] as const] : []),

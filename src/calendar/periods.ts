@@ -61,7 +61,7 @@ function custom(firstDay: Temporal.PlainDate, lastDay: Temporal.PlainDate, now: 
     return { current: empty, previous: empty }
   }
   const stop = startOf(lastDay.add({ days: 1 }), now.timeZoneId)
-  // Both dates belong to it, even a date that the zone skipped: events have that day if the site had another zone then.
+  // The period includes both dates, even a date that the zone skipped: the site may have had another zone then, and events of that day.
   const current = isBefore(now, stop) ? { ...touched(start, now), firstDay } : { start, end: stop, firstDay, lastDay }
   if (Temporal.PlainDate.compare(current.lastDay, firstDay.add({ years: 100 })) >= 0) {
     throw new ApiError('invalid_date', 'A custom range may be at most 100 years long.')
@@ -88,7 +88,7 @@ function shifted({ start, end, firstDay, lastDay }: Period, back: Temporal.Durat
   }
 }
 
-/** The same days, with the whole last day. No other window begins on that day, so windows still do not overlap. */
+/** Extends the period to the end of its last day. No other window begins on that day, so windows still do not overlap. */
 export const withWholeLastDay = (period: Period): Period => ({
   ...period,
   end: startOf(period.lastDay.add({ days: 1 }), period.end.timeZoneId),
@@ -103,7 +103,7 @@ const earlier = (one: Temporal.ZonedDateTime, other: Temporal.ZonedDateTime) => 
 
 export const dayCount = ({ firstDay, lastDay }: Period): number => firstDay.until(lastDay).days + 1
 
-/** Counts milliseconds in UTC, where all days are equally long. Temporal would take a tenth of a second for a hundred years. */
+/** In UTC milliseconds, because all days have the same length there. Temporal would take a tenth of a second for a hundred years. */
 export function* daysOf(period: Period): Generator<string> {
   const first = period.firstDay.toZonedDateTime('UTC').epochMilliseconds
   const days = dayCount(period)

@@ -1,7 +1,7 @@
 // The axes of the chart: round numbers at the side, and dates below that never touch each other.
 import { clockTime, dayAndMonth, shortMonth } from './formats.ts'
 
-/** From 0 to a round number that is not below the largest, in at most five equal steps of whole numbers. */
+/** From 0 to a round number at or above the largest, in at most five equal steps of whole numbers. */
 export function countTicks(largest: number): number[] {
   const minStep = Math.max(1, largest) / 5
   const power = 10 ** Math.floor(Math.log10(minStep))
@@ -31,7 +31,7 @@ const widePx = 595
 /** Wider than any digit or letter of the labels. */
 const characterPx = 7
 
-/** Every label, or every second one and so on, until none touches the next. */
+/** Every label, or every second, third … until no two labels touch. */
 function thinned(candidates: readonly Candidate[], points: number): TimeTick[] {
   const wide = everyNth(candidates, points, widePx)
   const narrow = everyNth(wide, points, narrowPx)
@@ -40,11 +40,12 @@ function thinned(candidates: readonly Candidate[], points: number): TimeTick[] {
 
 function everyNth(candidates: readonly Candidate[], points: number, width: number): Candidate[] {
   const longest = Math.max(0, ...candidates.map(({ text }) => text.length))
-  // Half of one label, and all of the next: the last one may end at its point (chart.ts).
+  // Labels are centred, but the last one may end at its point (chart.ts), so half of one label and all of the next must fit.
   const minStep = (1.5 * longest * characterPx * (points - 1)) / width
   for (let step = 1; ; step++) {
-    const kept = candidates.filter((_, nth) => nth % step === 0)
-    if (kept.every(({ index }, nth) => nth === 0 || index - (kept[nth - 1] as Candidate).index >= minStep)) return kept
+    const labels = candidates.filter((_, nth) => nth % step === 0)
+    if (labels.every(({ index }, nth) => nth === 0 || index - (labels[nth - 1] as Candidate).index >= minStep))
+      return labels
   }
 }
 

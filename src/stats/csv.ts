@@ -25,8 +25,8 @@ export const csvLines = (lines: readonly (readonly (string | number)[])[]): stri
   lines.map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('')
 
 /**
- * A spreadsheet takes a cell that begins with one of these for a formula, and visitors choose the texts (decision D-185). Where the comma is
- * the decimal sign, it splits at semicolons, tabs and line ends, also between our quotes.
+ * A spreadsheet reads a cell that begins with one of these as a formula, and visitors choose the texts (decision D-185). Where the comma is
+ * the decimal sign, a spreadsheet also splits at semicolons, tabs and line ends, even between our quotes.
  */
 const formula = /(^|[;\t\r\n]"*)(?=[=+\-@＝＋－＠])/g
 const leadingBlank = /^(?=[\t\r\n])/

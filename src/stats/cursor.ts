@@ -1,9 +1,9 @@
-// Where the next page of a list of sites begins. A domain, not a number: sites that come or go between two pages move no other site.
+// The cursor of a list of sites: the last domain of a page. A number would skip or repeat sites when others are added or deleted meanwhile.
 import { ApiError } from '../errors.ts'
 
 const mark = 'after '
 
-/** A text that clients send back as it is (decision D-191). */
+/** An opaque text that clients send back unchanged (decision D-191). */
 export const cursorAfter = (domain: string): string => Buffer.from(mark + domain).toString('base64url')
 
 export function readCursor(text: string): string {

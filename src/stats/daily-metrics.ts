@@ -126,7 +126,7 @@ export const hitScope = (query: Scope, period: Period, days: readonly DayRange[]
   sql`${sessionScope(query, days)} AND ${inWindow(query, period)}`
 
 /**
- * The whole sessions of these events. A bounce or a duration is judged on the whole session, also outside the window's edges and on
+ * The whole sessions of these events. Bounce and duration are those of the whole session, including events outside the window and on
  * other hosts (decisions D-7, D-8 and D-10). Country, device and UTM source never change within a session.
  */
 function sessionScope({ siteId, filters, excludedCountries }: Scope, days: readonly DayRange[]): Sql {

@@ -1,6 +1,6 @@
-// The daily totals of many sites in one relation, whatever their time zones, exclusions and rollups: the numbers of `dailyTotals` for each of
-// them. The sites are asked for with the same filters. A part of the statement for each site would take longer to plan than its rows take to
-// read, so sites arrive as arrays of values (decision D-192).
+// The numbers of `dailyTotals` for many sites in one relation. The sites have the same filters; their time zones, exclusions and rollups may
+// differ. A part of the statement for each site would take longer to plan than its rows take to read, so sites are passed as arrays of values
+// (decision D-192).
 import { countDays, type DayRange, earlier, later, subtract } from '../calendar/days.ts'
 import { type Periods, partialEnd, partialStart, storedDay } from '../calendar/periods.ts'
 import type { Segment } from '../rollups/coverage.ts'
@@ -16,17 +16,17 @@ import { type StatsQuery, totalsOfSessions } from './daily-metrics.ts'
 const periodNames = ['current', 'previous'] as const
 
 /**
- * What one statement may take; more sites are shared by several statements. ClickHouse takes 128 KiB for a parameter: 3,000 ranges of days
+ * The limits of one statement; more sites take several statements. ClickHouse accepts 128 KiB for a parameter: 3,000 ranges of days
  * or excluded countries are 70 kB, and 200 sites usually have fewer than 2,400. Days that are read from events take time: a site without
  * rollups has up to 137 events a day (decision D-75), and a statement has two seconds.
  */
 const defaultMax = { values: 3_000, rawDays: 20_000 }
-/** Two years. Earlier days of such a site are rolled up or empty. */
+/** The maximum that is counted for one site: two years. Earlier days are rolled up or empty. */
 const maxRawDaysOfSite = 800
 
 /**
- * The rows of a statement over the relation (site_id, period, day, views, visitors, sessions, bounces, duration in milliseconds). It must
- * group them by site.
+ * Runs a statement over the relation (site_id, period, day, views, visitors, sessions, bounces, duration in milliseconds). The statement must
+ * group by site, because sites may be divided over several runs.
  */
 export async function readOfSites<Row>(
   clickhouse: ClickHouseReader,
@@ -37,29 +37,29 @@ export async function readOfSites<Row>(
 ): Promise<Row[]> {
   const rows: Row[][] = []
   for (const share of sharesOf(queries, max)) {
-    // The parts of the relation run at the same time.
-    const over = sql`${statement(dailyTotalsOfSites(share))} SETTINGS max_threads = 2`
-    rows.push(await clickhouse.rows<Row>(over, signal))
+    // Two threads, because the parts of the relation run at the same time.
+    const query = sql`${statement(dailyTotalsOfSites(share))} SETTINGS max_threads = 2`
+    rows.push(await clickhouse.rows<Row>(query, signal))
   }
   return rows.flat()
 }
 
 function sharesOf(queries: readonly StatsQuery[], max: typeof defaultMax): StatsQuery[][] {
   const shares: StatsQuery[][] = []
-  let left = 0
+  let room = 0
   for (const query of queries) {
     const part = partOf(query, max)
-    if (shares.length === 0 || part > left) {
+    if (shares.length === 0 || part > room) {
       shares.push([])
-      left = 1
+      room = 1
     }
     shares.at(-1)?.push(query)
-    left -= part
+    room -= part
   }
   return shares
 }
 
-/** Which part of a statement the site takes: of its parameters, and of its time. */
+/** The share of a statement's limits that the site takes: of its parameters plus of its time. */
 function partOf(query: StatsQuery, { values, rawDays }: typeof defaultMax): number {
   const raw = Object.values(query.plans).flatMap((plan) => plan.raw)
   const stored = Object.values(query.plans).flatMap(({ rolledUp, today }) =>
@@ -83,8 +83,8 @@ function dailyTotalsOfSites(queries: readonly StatsQuery[]): Sql {
 }
 
 /**
- * Days that are in rollups. A row for each range of days of a site says under which key they are found, in which period they are, and
- * whether they are subtracted: the countries that a site excludes are, as in every report (rollups/reading.ts).
+ * The days that are in rollups. Each range of days of a site has a row with its key, its period, and whether it is subtracted. Countries that
+ * a site excludes are subtracted, as in every report (rollups/reading.ts).
  */
 function storedTotals(
   queries: readonly StatsQuery[],
@@ -105,7 +105,7 @@ function storedTotals(
   if (ranges.length === 0) return []
   const siteIds = texts(ranges.map(({ siteId }) => siteId))
   const withoutHost = texts(ranges.map(({ key }) => key))
-  // A key ends with the host name, which may be long and is the same for all.
+  // The host name at the end of a key may be long and is the same for all, so it is sent once.
   const keys =
     hostname === undefined ? sql`${withoutHost}` : sql`arrayMap(key -> concat(key, ${text(hostname)}), ${withoutHost})`
   const signed = (column: Sql) => sql`if(subtracts = 1, -${column}, ${column}) AS ${column}`
@@ -130,19 +130,19 @@ function storedTotals(
   ]
 }
 
-/** Rows by country leave out the excluded ones themselves. Other rows need those of the excluded countries to subtract them. */
+/** Rows by country can be filtered by country. From other rows, those of the excluded countries are subtracted. */
 function groupingSetsOf({ filters, excludedCountries }: StatsQuery): { set: number; subtracts: boolean }[] {
   const { groupingSets } = dimensions.total
-  const named = filterBitsOf(filters)
-  const set = smallestSet(groupingSets, named)
+  const bits = filterBitsOf(filters)
+  const set = smallestSet(groupingSets, bits)
   if (excludedCountries.length === 0 || has(set, 'country')) return [{ set, subtracts: false }]
   return [
     { set, subtracts: false },
-    { set: smallestSet(groupingSets, named | filterBits.country), subtracts: true },
+    { set: smallestSet(groupingSets, bits | filterBits.country), subtracts: true },
   ]
 }
 
-/** Days that are in no rollup: today, days with late events, and all days of small sites. */
+/** The days that are in no rollup: today, days with late events, and all days of small sites. */
 function rawTotals(queries: readonly StatsQuery[], name: keyof Periods): Sql[] {
   const sites = queries.filter(({ plans }) => plans[name].raw.length > 0)
   const [first] = sites

@@ -2,7 +2,7 @@
 // wait, and the queue keys take turns, so that a burst under one key does not delay the others. Waiting ends with the caller's
 // signal; concurrency alone is never refused (decision D-63).
 
-/** The queue key of everybody without an account. Their queries run one at a time (decision D-188). */
+/** The queue key of all readers without an account. Their queries run one at a time (decision D-188). */
 export const publicQueueKey = 'public'
 
 export interface FairQueue {
@@ -74,7 +74,7 @@ export function createFairQueue({ total = 16, perKey = 4 } = {}): FairQueue {
   }
 }
 
-/** A queue for each shard, so that a slow one holds up nobody but its own sites, and one for what concerns several. */
+/** One queue per shard, so that a slow shard delays only its own sites, and one queue for queries over several shards. */
 export function createFairQueues(): (sites: readonly { shard: number }[]) => FairQueue {
   const queues = new Map<number, FairQueue>()
   const several = 0

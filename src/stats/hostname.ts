@@ -4,7 +4,7 @@ import { asciiOf, isPageHost, maxHostname } from '../hostnames.ts'
 /** Characters that no host name may contain, neither an ASCII one nor an international one. */
 const foreign = /[^\w.\-\u0080-\u{10ffff}]/u
 
-/** The host in the form that events have: lower case, ASCII, without a trailing dot (decision D-52). */
+/** The host as events store it: lower case, ASCII, without a trailing dot (decision D-52). */
 export function readHostname(text: string): string {
   const host = hostOf(text)
   if (host !== undefined) return host

@@ -24,7 +24,7 @@ export const parameterNames = [
 
 export type ParameterName = (typeof parameterNames)[number] | 'cursor'
 
-/** What an endpoint accepts. It checks every parameter, also those without effect (decision D-49). */
+/** The parameters of an endpoint. All are checked, even those without effect (decision D-49). */
 export interface Accepted {
   names: readonly ParameterName[]
   limit: { default: number; max: number }
@@ -83,14 +83,14 @@ export function refuseUnsupportedFilters(query: QueryString): void {
   for (const name of query.keys()) if (unsupported.includes(plainName(name))) throw new ApiError('unsupported_filter')
 }
 
-/** `Country` and `range[]` mean one of our parameters. Ignoring them would answer a different query with 200 (decision D-56). */
+/** Refuses names like `Country` and `range[]`. Ignoring them would answer a different query with 200 (decision D-56). */
 function refuseVariants(query: QueryString, names: readonly ParameterName[]): void {
   for (const name of query.keys()) {
-    const known = names.find((one) => one !== name && one === plainName(name))
-    if (known)
+    const parameter = names.find((one) => one !== name && one === plainName(name))
+    if (parameter)
       throw new ApiError(
         'invalid_parameter',
-        `${known} must be written as ${known}=…, in lower case and without brackets.`,
+        `${parameter} must be written as ${parameter}=…, in lower case and without brackets.`,
       )
   }
 }
@@ -102,8 +102,8 @@ function plainName(name: string): string {
 }
 
 /**
- * Parameters that had no effect, as sentences for the Stats-Warning header (decision D-30). `unused` are known, but do nothing on this
- * endpoint.
+ * Sentences for the Stats-Warning header about parameters without effect (decision D-30). `unused` are valid parameters that have no effect
+ * on this endpoint.
  */
 export function warningsOf(
   query: QueryString,
@@ -154,7 +154,7 @@ function readLimit(text: string, max: number): number {
   return Number(text)
 }
 
-/** Some letters outside ASCII become ASCII letters in the other case: the upper case of a dotless ı is I. */
+/** Checked before changing the case, because some other letters become ASCII letters then: the upper case of a dotless ı is I. */
 const ascii = /^[A-Za-z]+$/
 
 function readCountry(text: string) {

@@ -1,5 +1,5 @@
-// What the daily reports do not say: the hours of the last day, and who is there now. Both read events, by the same rules as every report. Ask
-// for them with the range of 24 hours.
+// Reports that are not daily: the last 24 hours, and the current visitors. Both read events by the same rules as every report. Request them
+// with the range of 24 hours.
 import Type from 'typebox'
 import { type Period, storedDay } from '../calendar/periods.ts'
 import { hourMs } from '../durations.ts'
@@ -10,7 +10,7 @@ import { hitScope } from './daily-metrics.ts'
 import type { SiteReport } from './report.ts'
 import { views, visitors } from './shapes.ts'
 
-/** Who was there in the last five minutes is there now. */
+/** A visitor counts as current for this many minutes after an event. */
 export const minutesOfNow = 5
 
 const hour = Type.Object({
@@ -37,7 +37,7 @@ export const hours: SiteReport = {
   read: (clickhouse, query, signal) => readHours(clickhouse, query, query.current, signal),
 }
 
-/** The 24 hours before them. */
+/** The 24 hours before those of `hours`. */
 export const previousHours: SiteReport = {
   ...hours,
   read: (clickhouse, query, signal) => readHours(clickhouse, query, query.previous, signal),
@@ -49,7 +49,7 @@ async function readHours(
   period: Period,
   signal?: AbortSignal,
 ): Promise<{ data: Hour[] }> {
-  // On a day that the period covers completely an event counts by its day alone, so its time may lie outside: it goes to the nearest hour.
+  // On a whole day of the period an event counts by its day alone. If its time lies outside the period, it counts in the nearest hour.
   const end = period.end.epochMilliseconds
   const rows = await clickhouse.rows<Row>(
     sql`
@@ -70,7 +70,6 @@ async function readHours(
   return { data }
 }
 
-/** The visitors of the last five minutes. */
 export const currentVisitors: SiteReport = {
   data: visitors,
   limited: false,

@@ -24,20 +24,20 @@ export interface StatsParameters {
 /** One endpoint: its summary, the shape of its data, and the statement that reads it. */
 export interface Report extends SiteReport {
   summary: string
-  /** What a reader should know beyond the summary, in whole sentences. */
+  /** Details for the reference, in whole sentences. */
   details?: string
 }
 
-/** What can be read about a site. */
+/** A report about one site: an endpoint, or a part of the dashboard only. */
 export interface SiteReport extends Needs {
-  /** The shape of `data` (docs/contract.md 2.3). It serialises the response, so nothing else can get out. */
+  /** The shape of `data` (docs/contract.md 2.3). It serialises the response, so no other field gets out. */
   data: TSchema
   /** Whether `limit` applies and is repeated in `meta` (docs/contract.md 8.2). */
   limited: boolean
   read(clickhouse: ClickHouseReader, query: StatsQuery, signal?: AbortSignal): Promise<ReportData>
 }
 
-/** What it takes of a site's days. */
+/** What a report requires of the days that it reads. */
 export interface Needs {
   /** Whether it needs each day separately, so that it cannot read whole months. */
   byDay?: true
@@ -46,7 +46,7 @@ export interface Needs {
   /** Whether it shows page titles, which any event may change. */
   showsTitles?: true
   /**
-   * Whether it says who is there now or was in the last hours. No rollup knows that, and pages show it without its age: it is cached for its
+   * Whether it is about the current visitors or the last hours. It reads no rollups. Pages show it without its age, so it is cached for its
    * instant, but not repeated while ClickHouse is down.
    */
   isLive?: true
@@ -63,9 +63,9 @@ export interface Cacheable {
   json: string
   /** The instant up to which events are counted, in UTC milliseconds. */
   generatedAt: number
-  /** When ClickHouse was queried. Later than generatedAt where today was rolled up a moment before (decision D-81). */
-  askedAt: number
-  /** What was known about the site's days at that time. When it changes, the result is no longer fresh. */
+  /** When the result was requested. Later than generatedAt if the result contains a count of today (decision D-81). */
+  requestedAt: number
+  /** The state of the site's days at that time. When it changes, the result is no longer fresh. */
   state: string
   /** True when the result covers settled days only: an event can change it only by changing the state too. */
   settled: boolean

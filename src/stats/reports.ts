@@ -40,12 +40,12 @@ export const reports = {
 
 export type ReportName = keyof typeof reports
 
-/** With those that only the dashboard has. */
+/** The reports of the API, and those of the dashboard only. */
 const readable = { ...reports, hours, previousHours, currentVisitors } as const satisfies Record<string, SiteReport>
 
 type ReadableName = keyof typeof readable
 
-/** Each report's own schema writes its data, so nothing else can get out. */
+/** Each report's own schema serialises its data, so no other field gets out. */
 const serializers = Object.fromEntries(
   Object.entries(readable).map(([name, { data }]) => [name, fastJson(data as fastJson.Schema)]),
 ) as Record<ReadableName, (data: unknown) => string>
@@ -54,7 +54,7 @@ export interface StatsRequest {
   report: ReadableName
   site: StatsSite
   parameters: StatsParameters
-  /** Whose turn it is in the fair queue, for example the id of an API key. */
+  /** The key in the fair queue, for example the id of an API key. */
   queueKey: string
   /** The current time of the query, for numbers that must agree with others: `instantOf`. Without it, the time of the request. */
   now?: number
@@ -89,13 +89,13 @@ export function reportQuery(cluster: ClusterReader, request: StatsRequest, clock
   const { report: name, site, parameters, queueKey } = request
   const { range, filters, limit } = parameters
   const report: SiteReport = readable[name]
-  const askedAt = request.now ?? clock
-  const today = report.isLive ? undefined : recentToday(site.coverage, askedAt)
+  const requestedAt = request.now ?? clock
+  const today = report.isLive ? undefined : recentToday(site.coverage, requestedAt)
   const cacheKey = JSON.stringify([name, site.id, site.timeZone, site.excludedCountries, range, filters, limit])
   const state = stateOf(site, today)
 
   function prepare(): (signal: AbortSignal) => Promise<StatsResult> {
-    const { query, generatedAt, settled, warnings } = prepareQuery(report, site, parameters, askedAt, today)
+    const { query, generatedAt, settled, warnings } = prepareQuery(report, site, parameters, requestedAt, today)
     return async (signal) => {
       const { data, totalRows = 0 } = await report.read(cluster.of(site), query, signal)
       const text = serializers[name](data)
@@ -118,7 +118,7 @@ export function reportQuery(cluster: ClusterReader, request: StatsRequest, clock
         totalRows: report.limited && totalRows > limit ? totalRows : undefined,
         warnings,
         generatedAt: generatedAt.epochMilliseconds,
-        askedAt,
+        requestedAt,
         state,
         settled,
       }
@@ -137,16 +137,16 @@ interface PreparedQuery {
   warnings: readonly string[]
 }
 
-/** Everything that is decided before ClickHouse is asked: the periods, the plan, and how long the result stays right. */
+/** Decides everything that needs no query: the periods, the plan, and how long the result stays right. */
 export function prepareQuery(
   needs: Needs,
   site: StatsSite,
   { range, filters, limit }: StatsParameters,
-  askedAt: number,
+  requestedAt: number,
   today: TodayRollup | undefined,
 ): PreparedQuery {
   const { coverage, excludedCountries } = site
-  const generatedAt = Temporal.Instant.fromEpochMilliseconds(today?.asOf ?? askedAt)
+  const generatedAt = Temporal.Instant.fromEpochMilliseconds(today?.asOf ?? requestedAt)
   const requested = periodsOf(range, generatedAt.toZonedDateTimeISO(site.timeZone))
   const periods = needs.comparesPeriods ? comparablePeriods(requested, coverage) : requested
   const query = planQuery(
@@ -168,24 +168,24 @@ export function prepareQuery(
   }
 }
 
-/** Where single events of the previous period's last day are no longer kept, it ends with all of that day. */
+/** If the events of the previous period's last day were dropped, that period ends with the whole day. */
 const comparablePeriods = (periods: Periods, coverage: Coverage): Periods =>
   endsInDroppedDay(periods.previous, coverage) ? { ...periods, previous: withWholeLastDay(periods.previous) } : periods
 
 const wholeDay = ({ lastDay }: Period): string =>
   `the previous period ends with all of ${lastDay}, because single events of that day are no longer kept`
 
-/** What is known about the days of a site. */
+/** The state of a site's days. A result of another state is not fresh. */
 export const stateOf = ({ coverage: { versions, invalidations } }: StatsSite, today: TodayRollup | undefined): string =>
   JSON.stringify([versions, invalidations, today?.version])
 
 /** Identical for identical texts, and short enough for a header. */
 export const identityOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 27)
 
-/** As long as a response is fresh (service.ts). */
+/** Equal to the time that a response is fresh (service.ts). */
 const instantMs = 5_000
 
-/** Shared by all who ask within five seconds, so that they share the cache too. */
+/** The last full five seconds. All requests in that time have the same instant, and so share the cache. */
 export const sharedInstant = (now: number): number => now - (now % instantMs)
 
 /**

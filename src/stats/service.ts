@@ -1,5 +1,6 @@
-// The one way to read statistics, about one site or many: from the cache, or in turn from ClickHouse, once for all who ask for the same at the
-// same time. While ClickHouse is down, the last result again. It knows no HTTP and no accounts; a site arrives as plain data.
+// The only way to read statistics of one site or many. A result comes from the cache or, after waiting for a turn, from ClickHouse; identical
+// concurrent queries run once. While ClickHouse is down, the service repeats the last result. It knows no HTTP and no accounts; a site is plain
+// data.
 import { LRUCache } from 'lru-cache'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { minuteMs } from '../durations.ts'
@@ -10,9 +11,8 @@ import { reportQuery, type StatsRequest, type StatsResult } from './reports.ts'
 import { type SiteRow, type SitesRequest, type SitesResult, sitesQuery } from './sites-query.ts'
 
 export interface StatsService {
-  /** One site. The signal aborts the wait for a turn, and the query itself when nobody else waits for the same one. */
+  /** The signal aborts the wait for a turn, and also the query unless other callers wait for it. */
   read(request: StatsRequest, signal: AbortSignal): Promise<StatsResult>
-  /** Many sites. */
   readSites<Row extends SiteRow>(request: SitesRequest<Row>, signal: AbortSignal): Promise<SitesResult<Row>>
 }
 
@@ -27,15 +27,15 @@ export interface StatsServiceOptions {
 interface CacheableQuery<Result extends Cacheable> {
   /** Everything that decides the numbers, except the time and the state of the days. Each kind of query has keys of its own. */
   cacheKey: string
-  /** What is known about the days that are read. */
+  /** The state of the days that are read. A cached result of another state is not used. */
   state: string
   /** The current time of the query, for numbers that must agree with others. Undefined: the time of the request. */
   asOf: number | undefined
-  /** Not repeated while ClickHouse is down (report.ts). */
+  /** Whether the last result must not be repeated while ClickHouse is down (report.ts). */
   isLive: boolean
   sites: readonly { shard: number }[]
   queueKey: string
-  /** Runs only if nothing is cached. What it returns queries ClickHouse. */
+  /** Called only if no result is cached. Returns the function that queries ClickHouse. */
   prepare(): (signal: AbortSignal) => Promise<Result>
 }
 
@@ -47,8 +47,8 @@ export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOpt
   async function run<Result extends Cacheable>(query: CacheableQuery<Result>, signal: AbortSignal): Promise<Result> {
     const { cacheKey, state, asOf } = query
     const cached = () => (asOf === undefined ? cache.fresh(cacheKey, state, now()) : cache.asOf(cacheKey, state, asOf))
-    const known = cached()
-    if (known) return known as Result
+    const cachedResult = cached()
+    if (cachedResult) return cachedResult as Result
 
     const read = query.prepare()
     const readAndKeep = async (abandoned: AbortSignal): Promise<Cacheable> => {
@@ -60,7 +60,7 @@ export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOpt
     const share = () =>
       cacheBytes > 0 ? coalescing.share(`${cacheKey} ${state} ${asOf ?? ''}`, signal, readAndKeep) : readAndKeep(signal)
     try {
-      // Every request takes its own turn, also one that could join a running query: its queue key alone decides how long it waits.
+      // A request waits for its own turn even if it could join a running query, so that only its queue key decides how long it waits.
       return (await queueOf(query.sites).take(query.queueKey, signal, async () => cached() ?? share())) as Result
     } catch (error) {
       const last = error instanceof Unavailable && !query.isLive ? cache.last(cacheKey, now()) : undefined
@@ -82,7 +82,7 @@ export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOpt
  */
 export interface ResponseCache<Response extends Cacheable> {
   keep(cacheKey: string, response: Response): void
-  /** Keeps it unless a later response is there: callers who ask for the current time never see an earlier one after it. */
+  /** Does not replace a later response, so that callers who want the current time never get an earlier one after it. */
   keepIfLater(cacheKey: string, response: Response): void
   /** A response that is as good as a new query. */
   fresh(cacheKey: string, state: string, now: number): Response | undefined
@@ -112,12 +112,12 @@ export function createResponseCache<Response extends Cacheable>(maxBytes: number
       responses.set(cacheKey, response)
     },
     keepIfLater(cacheKey, response) {
-      const known = responses.peek(cacheKey)
-      if (!known || known.generatedAt <= response.generatedAt) responses.set(cacheKey, response)
+      const current = responses.peek(cacheKey)
+      if (!current || current.generatedAt <= response.generatedAt) responses.set(cacheKey, response)
     },
     fresh(cacheKey, state, now) {
       const response = inState(cacheKey, state)
-      return response && (response.settled || Math.abs(now - response.askedAt) < freshMs) ? response : undefined
+      return response && (response.settled || Math.abs(now - response.requestedAt) < freshMs) ? response : undefined
     },
     asOf(cacheKey, state, generatedAt) {
       const response = inState(cacheKey, state)
@@ -130,7 +130,7 @@ export function createResponseCache<Response extends Cacheable>(maxBytes: number
   }
 }
 
-/** Roughly the memory it takes: at most two bytes per character, plus the entry itself. */
+/** Approximate memory: at most two bytes per character, plus the entry itself. */
 const sizeOf = ({ json, state }: Cacheable, cacheKey: string): number =>
   2 * (cacheKey.length + json.length + state.length) + 500
 
@@ -158,7 +158,7 @@ function createCoalescing<Value>(): Coalescing<Value> {
     return shared
   }
 
-  /** From now on nobody can join it. The key may already belong to newer work. */
+  /** Nobody can join this work any more. The key may already belong to newer work. */
   function close(key: string, shared: Shared<Value>): void {
     if (running.get(key) === shared) running.delete(key)
   }

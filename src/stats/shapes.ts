@@ -1,6 +1,6 @@
 import Type from 'typebox'
 
-/** `unit` is what one of it is; the reference shows it. */
+/** The reference shows `unit`, for example `visitors`. */
 export const count = (description: string, unit: string) => Type.Integer({ minimum: 0, description, ...unitOf(unit) })
 
 /** OpenAPI has no keyword for units, and names of extensions begin with `x-`. */

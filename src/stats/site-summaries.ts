@@ -1,4 +1,4 @@
-// The visitors of many sites with two statements: one for their days, and one for who is there now. The numbers are those of the
+// The visitors of many sites with two statements: one for their days, one for the current visitors. The numbers are the same as in the
 // overview and the time series of each site.
 import { daysOf } from '../calendar/periods.ts'
 import { dayMs, minuteMs } from '../durations.ts'
@@ -33,7 +33,7 @@ export const siteSummaries: SitesReport<SiteSummary> = {
   byDay: true,
   isLive: true,
   serialize: JSON.stringify,
-  unmoved: (row) => row,
+  stableFields: (row) => row,
   async read(clickhouse, queries, now, signal) {
     const [rows, currentVisitors] = await Promise.all([
       readOfSites<Row>(

@@ -1,4 +1,4 @@
-// The overview of many sites with one statement. Each has the numbers, the periods and the current time of its own overview.
+// The overviews of many sites with one statement. Each has the same numbers, periods and current time as if it were read alone.
 import fastJson from 'fast-json-stringify'
 import Type from 'typebox'
 import { boundsOf } from '../calendar/periods.ts'
@@ -35,11 +35,11 @@ interface SiteOverview extends Overview, SiteRow {
 export const sitesOverview: SitesReport<SiteOverview> = {
   name: 'sites',
   comparesPeriods: true,
-  /** The shape writes the rows, so nothing else can get out. */
+  /** The shape serialises the rows, so no other field gets out. */
   serialize: fastJson(sitesOverviewShape as fastJson.Schema),
   read: (clickhouse, queries, _now, signal) => readSitesOverview(clickhouse, queries, signal),
-  // A period that ends now moves without any change of the numbers.
-  unmoved: ({ period, ...row }) => ({ ...row, start: period.start }),
+  // Without the end of the period: if it is the current time, it changes while the numbers stay the same.
+  stableFields: ({ period, ...row }) => ({ ...row, start: period.start }),
 }
 
 /** The rows of `data`, in the order of the queries. */

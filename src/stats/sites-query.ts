@@ -1,4 +1,4 @@
-// What can be read about many sites at once, and how: every shard is asked for its own sites, all at the same time.
+// Reports about many sites. All shards are queried at the same time, each for its own sites.
 import { periodsOf } from '../calendar/periods.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { recentToday } from '../rollups/reading.ts'
@@ -7,9 +7,9 @@ import type { StatsQuery } from './daily-metrics.ts'
 import type { Cacheable, Needs, StatsParameters, StatsSite } from './report.ts'
 import { identityOf, instantOf, prepareQuery, sharedInstant, stateOf } from './reports.ts'
 
-/** A report about many sites has a row for each. */
+/** A report with a row for each site. */
 export interface SitesReport<Row extends SiteRow> extends Needs {
-  /** Begins its cache keys. */
+  /** The first part of its cache keys. */
   name: string
   serialize(rows: readonly Row[]): string
   /** The rows of these sites, which are all on this shard. */
@@ -19,8 +19,8 @@ export interface SitesReport<Row extends SiteRow> extends Needs {
     now: number,
     signal: AbortSignal,
   ): Promise<readonly Row[]>
-  /** What of a row changes only with its numbers. */
-  unmoved(row: Row): object
+  /** The fields of a row that change only if its numbers do. The identity of a result is made from them. */
+  stableFields(row: Row): object
 }
 
 export interface SiteRow {
@@ -52,19 +52,19 @@ export interface SitesResult<Row extends SiteRow> extends Cacheable {
 
 /** What `createStatsService` caches and runs. */
 export function sitesQuery<Row extends SiteRow>(cluster: ClusterReader, request: SitesRequest<Row>, clock: number) {
-  const { report, sites, parameters, queueKey, now: askedAt = clock } = request
+  const { report, sites, parameters, queueKey, now: requestedAt = clock } = request
   const asOf = request.now === undefined ? undefined : sharedInstant(request.now)
   const { range, filters } = parameters
   const decisive = sites.map(({ id, domain, timeZone, excludedCountries }) => [id, domain, timeZone, excludedCountries])
   const cacheKey = identityOf(JSON.stringify([report.name, range, filters, decisive]))
   const dated = sites.map((site) => {
-    const at = asOf === undefined ? askedAt : instantOf(site, askedAt)
+    const at = asOf === undefined ? requestedAt : instantOf(site, requestedAt)
     return { site, at, today: recentToday(site.coverage, at) }
   })
   const state = identityOf(JSON.stringify(dated.map(({ site, today }) => stateOf(site, today))))
 
   function prepare(): (signal: AbortSignal) => Promise<SitesResult<Row>> {
-    const utc = Temporal.Instant.fromEpochMilliseconds(askedAt).toZonedDateTimeISO('UTC')
+    const utc = Temporal.Instant.fromEpochMilliseconds(requestedAt).toZonedDateTimeISO('UTC')
     if (sites.length === 0) periodsOf(range, utc) // refuses a range that is too long
     const prepared = dated.map(({ site, at, today }) => ({
       site,
@@ -77,7 +77,7 @@ export function sitesQuery<Row extends SiteRow>(cluster: ClusterReader, request:
       const rowsOfShards = await Promise.all(
         Array.from(byShard, ([shard, some]) => {
           const queries = some.map(({ query, site }) => ({ ...query, domain: site.domain }))
-          return report.read(cluster.of({ shard }), queries, askedAt, signal)
+          return report.read(cluster.of({ shard }), queries, requestedAt, signal)
         }),
       )
       const bySite = new Map(rowsOfShards.flat().map((row) => [row.site_id, row]))
@@ -88,10 +88,10 @@ export function sitesQuery<Row extends SiteRow>(cluster: ClusterReader, request:
         get data() {
           return JSON.parse(json) as readonly Row[]
         },
-        identity: identityOf(`${cacheKey} ${JSON.stringify(rows.map(report.unmoved))}`),
+        identity: identityOf(`${cacheKey} ${JSON.stringify(rows.map(report.stableFields))}`),
         warnings: [...warnings],
-        generatedAt: asOf ?? askedAt,
-        askedAt,
+        generatedAt: asOf ?? requestedAt,
+        requestedAt,
         state,
         settled,
       }

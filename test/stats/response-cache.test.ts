@@ -9,7 +9,7 @@ const bytes = 64 * 1024 * 1024
 const response = (size: number): Cacheable => ({
   json: 'x'.repeat(size / 2),
   generatedAt: 0,
-  askedAt: 0,
+  requestedAt: 0,
   state: '',
   settled: true,
 })
