@@ -53,11 +53,11 @@ const plan: Command = {
   summary: 'Change the plan of an account; every process uses the new plan at once',
   usage: '<account-id> <plan>',
   async run(input, { postgres }) {
-    const [id, wanted] = positionals(input, ['account-id', 'plan']) as [string, string]
-    const newPlan = planOf(wanted)
-    const known = (await listAccounts(postgres)).find((account) => account.id === id)
-    if (!known) throw unknownAccount(id)
-    await changePlan(postgres, commandLine, known, newPlan)
+    const [id, planName] = positionals(input, ['account-id', 'plan']) as [string, string]
+    const newPlan = planOf(planName)
+    const account = (await listAccounts(postgres)).find((account) => account.id === id)
+    if (!account) throw unknownAccount(id)
+    await changePlan(postgres, commandLine, account, newPlan)
     const limit = plans[newPlan]
     return {
       data: { id, plan: newPlan, requestsPerHour: limit?.requestsPerHour ?? 0 },
@@ -72,12 +72,15 @@ const remove: Command = {
   usage: '<account-id>',
   async run(input, { postgres }) {
     const [id] = positionals(input, ['account-id']) as [string]
-    const known = (await listAccounts(postgres)).find((account) => account.id === id)
-    if (!known) throw unknownAccount(id)
-    if (!(await removeAccount(postgres, commandLine, known))) {
-      throw new CommandError(`${id} still has ${known.sites} sites.`, 'Delete them first: footfall site delete <site>')
+    const account = (await listAccounts(postgres)).find((account) => account.id === id)
+    if (!account) throw unknownAccount(id)
+    if (!(await removeAccount(postgres, commandLine, account))) {
+      throw new CommandError(
+        `${id} still has ${account.sites} sites.`,
+        'Delete them first: footfall site delete <site>',
+      )
     }
-    return { data: { id, deleted: true }, show: () => `Deleted ${id} (${known.name}).` }
+    return { data: { id, deleted: true }, show: () => `Deleted ${id} (${account.name}).` }
   },
 }
 

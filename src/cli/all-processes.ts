@@ -16,7 +16,7 @@ export interface AllProcesses {
 /** The stores are for the rollups; every other process opens its own connections. */
 export async function startAll(config: Config, log: Logger, stores: AllStores): Promise<AllProcesses> {
   let seconds = 0
-  // Closed in reverse order, also when something cannot start: what is open would keep the process alive.
+  // Closed in reverse order, also if a process cannot start, because anything left open would keep this process alive.
   await using opened = new AsyncDisposableStack()
   const collector = await openCollector(config, log)
   opened.defer(() => collector.close())

@@ -52,7 +52,7 @@ const importsWithoutSalts = (control: TransactionSql): Fragment => control`(
     SELECT id, site_id, content, time_zone, NULL::bytea AS salt, batches_done, started_at, finished_at FROM imports
   )`
 
-/** A move is not restored. What it had copied is erased. */
+/** An unfinished move is not restored; its copies are recorded as deleted sites, and so erased. */
 const deletedSitesWithCopies = (control: TransactionSql): Fragment => control`(
     SELECT id, domain, account_id, shard, deleted_at, waiting_since, reopened_at, erased_at, rewritten_at, purged_at, erase_after
     FROM deleted_sites
@@ -61,7 +61,7 @@ const deletedSitesWithCopies = (control: TransactionSql): Fragment => control`(
     FROM site_moves JOIN sites ON sites.id = site_id WHERE moved_at IS NULL
   )`
 
-/** The days whose events were dropped or are about to be (decision D-79). All others are rolled up again. */
+/** The coverage of days whose events were dropped or are about to be (decision D-79). All other days are rolled up again. */
 const rolledUpForGood = (control: TransactionSql): Fragment => control`(
     SELECT site_id, version, days * old AS days, months * old AS months,
       written_days * old AS written_days, written_months * old AS written_months, changed_at

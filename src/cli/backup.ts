@@ -92,7 +92,7 @@ async function writeBackup(context: Context, folder: string): Promise<Manifest |
   return manifest
 }
 
-/** The first shard has the name that all had before there were several. */
+/** The name of the first shard has no number, as in backups from before there were several shards. */
 const fileOf = (table: TrafficTable, shard: number): string =>
   shard === 1 ? `${table}.native.gz` : `${table}.shard-${shard}.native.gz`
 
@@ -123,7 +123,7 @@ export const restore: Command = {
       rows[table] = await readControlTable(context.postgres, table, path).catch(damaged(path))
     }
     for (const shard of byShard(context)) await noteKeptDays(shard)
-    // Collectors forget what they knew about the old one.
+    // A new id, so that collectors forget what they know about the old installation.
     await context.postgres`UPDATE ledger SET installation = gen_random_uuid()`
     const wrong = Object.entries(manifest.rows).filter(
       ([table, count]) => rows[table] !== count && !(manifest.format === 1 && table === 'titles'),

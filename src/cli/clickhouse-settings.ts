@@ -3,7 +3,7 @@
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, texts } from '../stores/clickhouse-sql.ts'
 
-/** With more memory ClickHouse has a machine of its own, and only its logs matter. */
+/** With more memory, ClickHouse is assumed to have its own machine, and only its logs are checked. */
 const smallMachineBytes = 8e9
 
 /** The highest values for a small machine. deploy/clickhouse sets exactly these; a test compares the two. */
@@ -24,7 +24,7 @@ export const serverLimits: Readonly<Record<string, number>> = {
   background_message_broker_schedule_pool_size: 1,
 }
 
-/** The same for the settings of a profile, which belong in users.d. */
+/** The highest values of profile settings, which belong in users.d. */
 export const profileLimits: Readonly<Record<string, number>> = {
   max_threads: 2,
   max_insert_threads: 1,

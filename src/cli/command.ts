@@ -32,11 +32,11 @@ export interface Context {
   progressTo: NodeJS.WriteStream
 }
 
-/** The same result for programs and for people. */
+/** The result of a command, for programs and for people. */
 export interface Output {
   /** The data that --json prints. */
   data: unknown
-  /** Nothing is printed for an empty text. */
+  /** An empty text prints nothing. */
   show(terminal: Terminal): string
   /** For commands that ran but found a problem. */
   exitCode?: number
@@ -47,17 +47,17 @@ export class CommandError extends HintedError {}
 
 /** The positional arguments of a command. Throws if there are too few or too many. */
 export function positionals<Count extends number>(
-  { positionals: given }: Input,
+  { positionals: args }: Input,
   names: readonly string[] & { length: Count },
 ): string[] {
-  if (given.length !== names.length) {
-    const wanted = names.length === 0 ? 'no arguments' : names.map((name) => `<${name}>`).join(' ')
+  if (args.length !== names.length) {
+    const expected = names.length === 0 ? 'no arguments' : names.map((name) => `<${name}>`).join(' ')
     throw new CommandError(
-      `This command takes ${wanted}, not ${given.length} arguments.`,
+      `This command takes ${expected}, not ${args.length} arguments.`,
       'Add --help to see its usage.',
     )
   }
-  return [...given]
+  return [...args]
 }
 
 export const text = (input: Input, name: string): string | undefined => input.options[name] as string | undefined

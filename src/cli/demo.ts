@@ -33,19 +33,19 @@ export const demo: Command = {
     const events = numberOf(text(input, 'events') ?? '100000', 10_000, 100_000_000, '--events')
     const seed = numberOf(text(input, 'seed') ?? '1', 0, Number.MAX_SAFE_INTEGER, '--seed')
     const { postgres, cluster } = context
-    const known = await findSite(postgres, domain)
-    const site = known ?? (await newSite(context, { accountId: await ownerOf(postgres, input), domain }))
+    const existing = await findSite(postgres, domain)
+    const site = existing ?? (await newSite(context, { accountId: await ownerOf(postgres, input), domain }))
     const { id: siteId } = site
     const progress = showProgress(context.progressTo, 'Generating traffic', 'events')
     const began = Date.now()
     const { made, weeks } = await whileOnItsShard(postgres, siteId, async () => {
       const clickhouse = cluster.of((await findSite(postgres, siteId)) ?? site)
-      if (known) await makeRoom({ postgres, clickhouse }, known, input.options.replace === true)
+      if (existing) await makeRoom({ postgres, clickhouse }, existing, input.options.replace === true)
       const generated = await generateDemo({
         clickhouse,
         siteId,
         domain,
-        zone: known?.timeZone ?? 'UTC',
+        zone: existing?.timeZone ?? 'UTC',
         events,
         seed,
         until: began,
@@ -95,10 +95,10 @@ async function weeklyViews(clickhouse: ClickHouse, siteId: string): Promise<numb
   return rows.map(({ views }) => views)
 }
 
-function numberOf(given: string, min: number, max: number, name: string): number {
-  const number = Number(given.replaceAll('_', ''))
+function numberOf(value: string, min: number, max: number, name: string): number {
+  const number = Number(value.replaceAll('_', ''))
   if (!Number.isSafeInteger(number) || number < min || number > max) {
-    throw new CommandError(`${name} cannot be ${given}.`, `Use a whole number from ${min} to ${max}.`)
+    throw new CommandError(`${name} cannot be ${value}.`, `Use a whole number from ${min} to ${max}.`)
   }
   return number
 }

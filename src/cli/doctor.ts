@@ -22,7 +22,7 @@ interface Finding {
 
 const maxSkewMs = 1_000
 const minDaysOfDisk = 30
-/** Of deploy/clickhouse/replicated. */
+/** The path of replicated tables in deploy/clickhouse/replicated. */
 const replicaPath = '/clickhouse/tables/{shard}/{database}/{table}'
 
 export const doctor: Command = {
@@ -34,8 +34,8 @@ export const doctor: Command = {
     const isSound = (check: string) => findings.some((one) => one.check === check && one.state !== 'failed')
     for (const [check, examine] of Object.entries(checks)) {
       const isPossible = needs[check]?.every(isSound) ?? true
-      const found = isPossible ? await examine(context).catch((error) => failure(error, check)) : skipped
-      findings.push({ check, ...found })
+      const examination = isPossible ? await examine(context).catch((error) => failure(error, check)) : skipped
+      findings.push({ check, ...examination })
       if (check === 'Configuration' && findings[0]?.state === 'failed') break
     }
     const failed = findings.some(({ state }) => state === 'failed')
@@ -63,7 +63,7 @@ type Examination = Omit<Finding, 'check'>
 
 const ok = (found: string): Examination => ({ state: 'ok', found })
 
-/** The checks that must pass before a check can run. Otherwise one cause would be reported several times. */
+/** The checks that must pass before a check runs, so that one cause is not reported several times. */
 const needs: Readonly<Record<string, readonly string[]>> = {
   'ClickHouse settings': ['ClickHouse'],
   Replication: ['ClickHouse'],
@@ -108,22 +108,22 @@ const serversIn = ({ cluster }: Context): { name: string; clickhouse: ClickHouse
     })
   })
 
-/** With several servers, the worst of them decides, and each is named. */
+/** With several servers, the worst result decides the state, and the text names each server. */
 function ofEachServer(examine: (clickhouse: ClickHouse) => Promise<Examination>) {
   return async (context: Context): Promise<Examination> => {
     const servers = serversIn(context)
-    const found = await Promise.all(
+    const results = await Promise.all(
       servers.map(({ clickhouse }) => examine(clickhouse).catch((error) => failure(error, 'ClickHouse'))),
     )
     const worst = (['failed', 'warning', 'ok'] as const).flatMap(
-      (state) => found.find((one) => one.state === state) ?? [],
+      (state) => results.find((one) => one.state === state) ?? [],
     )[0]
     if (!worst || servers.length === 1) return worst ?? skipped
-    return { ...worst, found: found.map((one, index) => `${servers[index]?.name}: ${one.found}`).join('; ') }
+    return { ...worst, found: results.map((one, index) => `${servers[index]?.name}: ${one.found}`).join('; ') }
   }
 }
 
-/** Undefined: it is right, or the server does not answer. */
+/** Undefined: the path is right, or the server does not answer. */
 async function wrongPathOf(clickhouse: ClickHouse): Promise<string | undefined> {
   const [row] = await clickhouse
     .rows<{ path: string }>(sql`SELECT value AS path FROM system.server_settings WHERE name = 'default_replica_path'`)

@@ -16,10 +16,10 @@ export const importCommand: Command = {
   async run(input, { postgres, cluster, config, progressTo }) {
     const [reference, path] = positionals(input, ['site', 'file']) as [string, string]
     const site = await siteOf(postgres, reference)
-    const found = statSync(path, { throwIfNoEntry: false })
-    if (!found) throw new CommandError(`There is no file ${path}.`, 'Name a file on this machine.')
+    const file = statSync(path, { throwIfNoEntry: false })
+    if (!file) throw new CommandError(`There is no file ${path}.`, 'Name a file on this machine.')
     // A pipe cannot be read twice.
-    if (!found.isFile()) throw new CommandError(`${path} is not a file.`, 'Name a file in CSV or JSON Lines format.')
+    if (!file.isFile()) throw new CommandError(`${path} is not a file.`, 'Name a file in CSV or JSON Lines format.')
     const countries = await openCountries(config.COUNTRY_FILE)
     // The file is read twice, so that all of it is checked before anything is written.
     const progress = {
@@ -60,8 +60,8 @@ export const importCommand: Command = {
   },
 }
 
-function formatOf(path: string, given: string | undefined): ImportFile['format'] {
-  const format = given ?? (path.endsWith('.csv') ? 'csv' : path.endsWith('.jsonl') ? 'jsonl' : '')
+function formatOf(path: string, option: string | undefined): ImportFile['format'] {
+  const format = option ?? (path.endsWith('.csv') ? 'csv' : path.endsWith('.jsonl') ? 'jsonl' : '')
   if (format === 'csv' || format === 'jsonl') return format
   throw new CommandError('The format of the file is unknown.', 'Add --format csv or --format jsonl.')
 }

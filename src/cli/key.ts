@@ -77,14 +77,13 @@ const expire: Command = {
   usage: '<key-id> <date> | never | now',
   async run(input, context) {
     const { postgres } = context
-    const [id, when] = positionals(input, ['key-id', 'date']) as [string, string]
-    const key = await keyOf(context, id)
-    const { id: found } = key
+    const [reference, when] = positionals(input, ['key-id', 'date']) as [string, string]
+    const key = await keyOf(context, reference)
     const expiresAt = when === 'never' ? null : timeOf(when)
     await changeKeyExpiry(postgres, commandLine, key, expiresAt)
     return {
-      data: { id: found, expiresAt },
-      show: () => (expiresAt ? `${found} expires at ${expiresAt.toISOString()}.` : `${found} does not expire.`),
+      data: { id: key.id, expiresAt },
+      show: () => (expiresAt ? `${key.id} expires at ${expiresAt.toISOString()}.` : `${key.id} does not expire.`),
     }
   },
 }
@@ -130,20 +129,20 @@ async function keyOf({ postgres, config }: Context, reference: string): Promise<
   const keys = await listKeys(postgres)
   if (isKeyText(reference)) {
     const [row] = await selectKey(postgres, config.KEY_SECRETS, reference)
-    const found = keys.find(({ id }) => id === row?.id)
-    if (!found) throw unknownKey(reference)
-    return found
+    const key = keys.find(({ id }) => id === row?.id)
+    if (!key) throw unknownKey(reference)
+    return key
   }
   const prefix = reference.replace('…', '')
-  const found = keys.filter((key) => key.id === reference || key.prefix === prefix)
-  if (found.length > 1) {
+  const matches = keys.filter((key) => key.id === reference || key.prefix === prefix)
+  if (matches.length > 1) {
     throw new CommandError(
-      `Several keys begin with ${prefix}: ${found.map(({ id }) => id).join(', ')}.`,
+      `Several keys begin with ${prefix}: ${matches.map(({ id }) => id).join(', ')}.`,
       'Name one by its id; footfall key list shows which site each key reads.',
     )
   }
-  if (found[0]) return found[0]
-  // The gate would not accept it either, and a guess could hit another key.
+  if (matches[0]) return matches[0]
+  // A part of a key is not accepted, as at the gate: it could match another key.
   if (/^ff_[sa]_.{5,}/.test(reference)) {
     throw new CommandError('That is not the whole text of a key.', 'Name it by its id: footfall key list')
   }
@@ -162,23 +161,23 @@ const stateOf = ({ disabled, expiresAt }: KeyListing): string => {
   return expiresAt && expiresAt.getTime() <= Date.now() ? 'expired' : 'active'
 }
 
-/** Follows the state: ` until 2027-01-31` for an active key, ` 2026-01-31` for an expired one. */
+/** The text after the state: ` until 2027-01-31` for an active key, ` 2026-01-31` for an expired one. */
 const expiryOf = (key: KeyListing): string => {
   const at = key.expiresAt?.toISOString().slice(0, 16).replace('T', ' ').replace(' 00:00', '')
   if (!at || key.disabled) return ''
   return stateOf(key) === 'active' ? ` until ${at}` : ` ${at}`
 }
 
-function futureOf(given: string): Date {
-  const time = timeOf(given)
+function futureOf(date: string): Date {
+  const time = timeOf(date)
   if (time.getTime() > Date.now()) return time
-  throw new CommandError(`${given} is in the past.`, 'Use a date in the future; otherwise the key would never work.')
+  throw new CommandError(`${date} is in the past.`, 'Use a date in the future; otherwise the key would never work.')
 }
 
-function timeOf(given: string): Date {
-  const time = given === 'now' ? new Date() : new Date(given)
+function timeOf(date: string): Date {
+  const time = date === 'now' ? new Date() : new Date(date)
   if (Number.isNaN(time.getTime())) {
-    throw new CommandError(`${given} is not a date.`, 'Write it as 2027-01-31 or 2027-01-31T18:00:00Z.')
+    throw new CommandError(`${date} is not a date.`, 'Write it as 2027-01-31 or 2027-01-31T18:00:00Z.')
   }
   return time
 }

@@ -11,7 +11,7 @@ import { deadlineFactor } from '../stores/deadline.ts'
 import { CommandError } from './command.ts'
 import type { SiteOverview, SitesSource } from './sites-source.ts'
 
-/** Longer than any query may take, with the wait for its turn. */
+/** Longer than the maximum time of a query plus the wait for its turn. */
 const timeoutMs = 10_000 * deadlineFactor
 const queueKey = 'command line'
 
@@ -19,8 +19,8 @@ const until = (signal?: AbortSignal): AbortSignal =>
   AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])])
 
 /**
- * All answers of one source are of the same moment, so that they agree (decision D-183): the sites are read once, and every query has
- * the same current time. Later numbers need another source.
+ * All answers of one source have the same current time, so that they agree (decision D-183). The sites are read once. For later numbers,
+ * open another source.
  */
 export function localSource({ postgres, cluster }: AllStores, now: number): SitesSource {
   const stats = createStatsService({ cluster, now: () => now, cacheBytes: 0 })

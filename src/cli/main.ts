@@ -63,8 +63,8 @@ async function perform(name: string, command: Command, words: string[]): Promise
   const { values, positionals } = parse(name, command, words)
   if (values.help) return say(commandHelp(name, command, terminal))
   const output = await command.run({ positionals, options: values as Input['options'] }, context)
-  const shown = values.json ? printableJson(output.data) : output.show(terminal)
-  if (shown !== '') say(shown)
+  const text = values.json ? printableJson(output.data) : output.show(terminal)
+  if (text !== '') say(text)
   return output.exitCode ?? 0
 }
 

@@ -1,14 +1,14 @@
-// Text that visitors or other servers wrote, for a terminal: a terminal obeys control characters, and those for the direction of writing
-// can make a name look like another one.
+// Makes text of visitors and other servers safe for a terminal. A terminal obeys control characters, and bidi characters can make a name look
+// like another one.
 
-/** What a terminal obeys, and what it takes for the end of a line. */
-const obeyed = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu
-/** What a reader cannot see. */
+/** Control characters, and characters that end a line. */
+const control = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/gu
+/** Invisible characters. */
 const invisible = /\p{Cf}/gu
 
-export const printable = (text: string): string => text.replace(invisible, '').replace(obeyed, '\ufffd')
+export const printable = (text: string): string => text.replace(invisible, '').replace(control, '\ufffd')
 
-/** JSON in which these characters are escaped: a program reads the same text. */
+/** JSON with these characters escaped, so that a program still reads the same text. */
 export const printableJson = (value: unknown): string =>
   JSON.stringify(value).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)
 

@@ -7,14 +7,14 @@ import type { SiteOverview, SitesSource } from './sites-source.ts'
 
 export interface RemoteKey {
   text: string
-  /** Where it comes from, for errors: they never repeat the key. */
+  /** The file or variable that it was read from, for errors: they never repeat the key. */
   origin: string
 }
 
-/** More than the five seconds that a server takes at most. */
+/** Longer than the five seconds that a server may take. */
 const timeoutMs = 15_000
 
-/** Every value is optional: anything can answer at an address. */
+/** Every value is optional, because the address may belong to any server. */
 interface Answer {
   headers: Headers
   body: { data?: unknown; meta?: { next_cursor?: string | null } }
@@ -26,7 +26,7 @@ interface RemoteSite {
   time_zone: string
 }
 
-/** `address` is where people reach the server, such as https://stats.example.com, with or without /api/v1. */
+/** `address` is the public address of the server, such as https://stats.example.com, with or without /api/v1. */
 export function remoteSource(address: string, key: RemoteKey): SitesSource {
   const base = baseOf(address)
 
@@ -107,9 +107,9 @@ function bodyOf(text: string): Answer['body'] | undefined {
 }
 
 function notFootfall(base: string, { status, headers }: Response): never {
-  const found = printable(headers.get('content-type') ?? 'nothing')
+  const contentType = printable(headers.get('content-type') ?? 'nothing')
   throw new CommandError(
-    `${base} is not the API of Footfall: it answered ${status} with ${found}.`,
+    `${base} is not the API of Footfall: it answered ${status} with ${contentType}.`,
     'Check --url: the address at which you open the console, such as https://stats.example.com.',
   )
 }
@@ -137,7 +137,7 @@ function errorOf(text: string): { code: string; message: string } | undefined {
 const newKey = (origin: string): string =>
   `The key comes from ${origin}. For a new one, ask an owner of the site, or run on the server: footfall key create <site>`
 
-/** What to do about a refusal that a person at this keyboard can do something about. */
+/** Hints for refusals that the caller of the command can fix. */
 const hints: Readonly<Record<string, (origin: string, headers: Headers) => string>> = {
   unauthorized: newKey,
   invalid_key: newKey,

@@ -119,7 +119,7 @@ const run: Command = {
       if (round?.held) total.held = round.held
       else delete total.held
     }
-    /** Each shard by itself, so that one that hangs holds up no other. */
+    /** Each shard has its own loop, so that a shard that hangs does not delay the others. */
     const repeat = async (work: () => Promise<void>) => {
       while (!signal.aborted) {
         await work()
@@ -265,7 +265,7 @@ function sentence(error: Error): string {
 const notVerified =
   'Days without events were not counted again, because retention dropped their events (RETENTION_MONTHS).'
 
-/** No event has the epoch's first day, so this day means that all events are kept. */
+/** 1970-01-01 means that all events are retained, because no event has that day. */
 const keptNote = (eventsFrom: string, before: string): string =>
   eventsFrom === '1970-01-01'
     ? ''

@@ -35,16 +35,16 @@ const create: Command = {
 
 /** A second line with the same name would hide the first secret, and no key would work any more. */
 function addTo(file: string, line: string): void {
-  const known = existsSync(file) ? readFileSync(file, 'utf8') : ''
-  if (/^\s*(export\s+)?KEY_SECRETS\s*=/m.test(known)) {
+  const content = existsSync(file) ? readFileSync(file, 'utf8') : ''
+  if (/^\s*(export\s+)?KEY_SECRETS\s*=/m.test(content)) {
     throw new CommandError(
       `${file} already has KEY_SECRETS.`,
       'Keep it. To add a new secret in front of it: footfall secret rotate',
     )
   }
-  // Nobody else may read the file by the time it holds the secret.
-  if (known !== '' || existsSync(file)) chmodSync(file, 0o600)
-  const gap = known === '' || known.endsWith('\n') ? '' : '\n'
+  // Before the secret is written, only the owner may read the file.
+  if (content !== '' || existsSync(file)) chmodSync(file, 0o600)
+  const gap = content === '' || content.endsWith('\n') ? '' : '\n'
   writeFileSync(file, `${gap}${line}\n`, { flag: 'a', mode: 0o600 })
 }
 
@@ -54,8 +54,8 @@ const rotate: Command = {
   async run(input, { config }) {
     positionals(input, [])
     const version = Math.max(...config.KEY_SECRETS.map((one) => one.version)) + 1
-    const known = config.KEY_SECRETS.map((one) => `${one.version}:${one.secret}`)
-    const KEY_SECRETS = [`${version}:${newSecret()}`, ...known].join(',')
+    const secrets = config.KEY_SECRETS.map((one) => `${one.version}:${one.secret}`)
+    const KEY_SECRETS = [`${version}:${newSecret()}`, ...secrets].join(',')
     return {
       data: { KEY_SECRETS },
       show: (terminal) =>

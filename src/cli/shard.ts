@@ -17,7 +17,7 @@ interface Server {
   /** Null: it does not answer. */
   events: number | null
   bytes: number | null
-  /** Of the disk that has the least free space. */
+  /** The disk with the least free space. */
   disk: { free: number; total: number } | null
   /** Seconds that it is behind the other replicas. Null: there are none. */
   lag: number | null
@@ -32,7 +32,7 @@ const status: Command = {
     const servers = context.cluster.shards.flatMap((clickhouse) =>
       serversOf(clickhouse).map((server, index) => ({ server, replica: index + 1, isReplica: !!clickhouse.replicas })),
     )
-    const found = await Promise.all(
+    const states = await Promise.all(
       servers.map(
         async ({ server, replica, isReplica }): Promise<Server> => ({
           shard: server.shard,
@@ -44,18 +44,18 @@ const status: Command = {
       ),
     )
     const areReplicated = servers.some(({ isReplica }) => isReplica)
-    const known = new Set(found.map(({ shard }) => shard))
-    const missing = [...sites.keys()].filter((shard) => !known.has(shard))
+    const configured = new Set(states.map(({ shard }) => shard))
+    const missing = [...sites.keys()].filter((shard) => !configured.has(shard))
     const unused = await unusedShards(context)
     const moves = await unfinishedMoves(context.postgres)
     return {
-      data: { servers: found, unused: unused.map(({ shard }) => shard), moves },
-      exitCode: missing.length > 0 || found.some(({ events }) => events === null) ? 1 : 0,
+      data: { servers: states, unused: unused.map(({ shard }) => shard), moves },
+      exitCode: missing.length > 0 || states.some(({ events }) => events === null) ? 1 : 0,
       show: (terminal) =>
         [
           terminal.table(
             ['Shard', ...(areReplicated ? ['Replica', 'Behind'] : []), 'Sites', 'Events', 'Used', 'Disk'],
-            found.map((one) => rowOf(one, terminal, areReplicated)),
+            states.map((one) => rowOf(one, terminal, areReplicated)),
           ),
           ...missing.map((shard) => `\nShard ${shard} is not in CLICKHOUSE_SHARDS and has sites: ${sites.get(shard)}.`),
           ...unused.map(({ shard }) => `\nShard ${shard} gets no sites yet. To use it: footfall shard add`),
@@ -107,17 +107,17 @@ const dropReplica: Command = {
     const servers = cluster.shards.filter((one) => `${one.shard}` === number).flatMap(serversOf)
     if (servers.length === 0)
       throw new CommandError(`There is no shard ${number}.`, 'See them all with: footfall shard status')
-    const found = await Promise.all(servers.map((server) => replicasInKeeper(server).catch(() => new Map())))
-    const live = found.findIndex(({ size }) => size > 0) // one that was taken out before knows none
-    const known: ReadonlyMap<string, boolean> = found[live] ?? new Map()
-    if (!known.has(name))
+    const lists = await Promise.all(servers.map((server) => replicasInKeeper(server).catch(() => new Map())))
+    const live = lists.findIndex(({ size }) => size > 0) // a replica that was taken out before lists none
+    const replicas: ReadonlyMap<string, boolean> = lists[live] ?? new Map()
+    if (!replicas.has(name))
       throw new CommandError(
         `Shard ${number} has no replica ${name}.`,
-        known.size === 0
+        replicas.size === 0
           ? 'None of its servers answers, or it has one server only. Run: footfall doctor'
-          : `Its replicas, by their FOOTFALL_REPLICA: ${[...known.keys()].sort().join(', ')}`,
+          : `Its replicas, by their FOOTFALL_REPLICA: ${[...replicas.keys()].sort().join(', ')}`,
       )
-    if (known.get(name))
+    if (replicas.get(name))
       throw new CommandError(
         `Replica ${name} of shard ${number} is connected to Keeper.`,
         'Stop its server for good and wait half a minute.',

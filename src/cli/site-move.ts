@@ -5,7 +5,7 @@ import { type Command, CommandError } from './command.ts'
 import { siteOf } from './site-reference.ts'
 import { showProgress } from './terminal.ts'
 
-/** What happens in each step. */
+/** What each step does, for the progress. */
 const steps: Partial<Record<Step, string>> = {
   copying: 'Copying',
   holding: 'Waiting until the collectors hold back new events',
@@ -38,7 +38,7 @@ export const move: Command = {
   optionHelp: { cancel: 'give up a move that was interrupted: the site stays where it is, and the copy is erased' },
   examples: ['footfall site move example.com 2'],
   async run(input, { postgres, cluster, progressTo }) {
-    const [reference, given] = input.positionals
+    const [reference, number] = input.positionals
     const isCancelled = input.options.cancel === true
     if (!reference || input.positionals.length !== (isCancelled ? 1 : 2))
       throw new CommandError('Which site, and to which shard?', 'footfall site move <site> <shard>')
@@ -53,10 +53,10 @@ export const move: Command = {
         show: () => `${site.domain} stays on shard ${site.shard}.`,
       }
     }
-    const shard = Number(given)
+    const shard = Number(number)
     const used = await postgres`SELECT FROM shards WHERE number = ${shard || 0}`
     if (used.length === 0 || !cluster.shards.some((one) => one.shard === shard))
-      throw new CommandError(`There is no shard ${given}.`, 'See them with: footfall shard status')
+      throw new CommandError(`There is no shard ${number}.`, 'See them with: footfall shard status')
     const progress = showProgress(progressTo, 'Copying', 'rows')
     const outcome = await moveSite(
       { postgres, cluster },

@@ -44,8 +44,8 @@ const create: Command = {
   },
   examples: ['footfall site create example.com --timezone Europe/Berlin'],
   async run(input, { postgres }) {
-    const [given] = positionals(input, ['domain']) as [string]
-    const domain = checked(domainOf, given)
+    const [argument] = positionals(input, ['domain']) as [string]
+    const domain = checked(domainOf, argument)
     const timeZone = checked(timeZoneOf, text(input, 'timezone') ?? 'UTC')
     const hostnames = checked(hostnamesOf, text(input, 'hostnames')?.split(',') ?? [domain])
     const allowSubdomains = input.options.subdomains === true
@@ -140,10 +140,10 @@ const hostnamesOfSite: Command = {
     'footfall site hostnames example.com example.com --subdomains',
   ],
   async run(input, { postgres }) {
-    const [reference, given] = positionals(input, ['site', 'hosts']) as [string, string]
+    const [reference, hosts] = positionals(input, ['site', 'hosts']) as [string, string]
     const site = await siteOf(postgres, reference)
     const own = {
-      hostnames: checked(hostnamesOf, given.split(',')),
+      hostnames: checked(hostnamesOf, hosts.split(',')),
       allowSubdomains: input.options.subdomains === true,
     }
     await changeHostnames(postgres, commandLine, site, own)
@@ -200,7 +200,7 @@ const remove: Command = {
   },
 }
 
-/** The erasure is recorded, so the command need not wait for a ClickHouse that hangs. */
+/** How long the command waits for the erasure. It is recorded, so another process completes it if ClickHouse hangs. */
 const eraseMs = 30_000
 
 const describe = (site: Site, terminal: Terminal) =>
@@ -229,20 +229,20 @@ export async function ownerOf(postgres: Postgres, input: Input): Promise<string>
 const alreadyExists = (domain: string): CommandError =>
   new CommandError(`${domain} already exists.`, `See it with: footfall site show ${domain}`)
 
-/** Runs a check of a setting. What the person can correct becomes an error of the command. */
-function checked<Given, Value>(check: (given: Given) => Value, given: Given): Value {
+/** Checks a setting. An invalid one becomes an error of the command with advice. */
+function checked<Setting, Value>(check: (setting: Setting) => Value, setting: Setting): Value {
   try {
-    return check(given)
+    return check(setting)
   } catch (error) {
     if (error instanceof InvalidSetting) throw new CommandError(error.message, error.advice)
     throw error
   }
 }
 
-function addressOf(given: string): string {
-  const address = URL.parse(given)
+function addressOf(url: string): string {
+  const address = URL.parse(url)
   if (!address || !/^https?:$/.test(address.protocol)) {
-    throw new CommandError(`${given} is not an address.`, 'Write it with https://, such as https://stats.example.com.')
+    throw new CommandError(`${url} is not an address.`, 'Write it with https://, such as https://stats.example.com.')
   }
   return (address.origin + address.pathname).replace(/\/$/, '')
 }

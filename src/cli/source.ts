@@ -5,7 +5,7 @@ import { localSource } from './local-source.ts'
 import { type RemoteKey, remoteSource } from './remote-source.ts'
 import type { SitesSource } from './sites-source.ts'
 
-/** Each call gives a source of this moment. */
+/** Each call of the returned function opens a source with the current time. */
 export function openSource(input: Input, context: Context): () => SitesSource {
   const url = text(input, 'url')
   if (url !== undefined) {
@@ -26,7 +26,7 @@ function keyOf(input: Input): RemoteKey {
       file === undefined ? 'A server needs an API key.' : `${file} is empty.`,
       'Set FOOTFALL_KEY, or name a file that has the key: --key-file <file>',
     )
-  // A header cannot have anything else. The key is not repeated: somebody may look over the shoulder.
+  // A header cannot contain other characters. The error does not repeat the key, because others may see the screen.
   if (!/^[\x21-\x7e]+$/.test(key))
     throw new CommandError(`${origin} is not an API key.`, 'A key is one word that begins with ff_s_ or ff_a_.')
   return { text: key, origin }

@@ -2,7 +2,7 @@
 import { stripVTControlCharacters, styleText } from 'node:util'
 
 export interface Terminal {
-  /** A terminal with somebody in front of it, not a file or another program. */
+  /** Whether the output goes to a terminal, not to a file or another program. */
   readonly isInteractive: boolean
   readonly width: number
   readonly height: number
@@ -12,7 +12,7 @@ export interface Terminal {
   bad(text: string): string
   warn(text: string): string
   accent(text: string): string
-  /** On the colour of `accent`. */
+  /** Text on a background in the colour of `accent`. */
   onAccent(text: string): string
   /** Rows under headings. On a narrow terminal the widest columns shrink first. */
   table(headings: readonly string[], rows: readonly (readonly string[])[]): string
@@ -68,8 +68,8 @@ export function createTerminal(stream: NodeJS.WriteStream, environment: NodeJS.P
 const gap = 2
 
 /** Shrinks the widest column until the table fits, but never below its heading or 8 characters. */
-function fit(wanted: readonly number[], minWidths: readonly number[], width: number): number[] {
-  const widths = [...wanted]
+function fit(fullWidths: readonly number[], minWidths: readonly number[], width: number): number[] {
+  const widths = [...fullWidths]
   const total = () => widths.reduce((sum, one) => sum + one, 0) + gap * (widths.length - 1)
   while (total() > width) {
     const shrinkable = widths.map((one, column) => (one > Math.max(8, minWidths[column] as number) ? one : 0))
@@ -83,7 +83,7 @@ function fit(wanted: readonly number[], minWidths: readonly number[], width: num
 /** East Asian characters and emoji take two columns. */
 const wide =
   /[\u1100-\u115f\u2329\u232a\u2630-\u2637\u268a-\u268f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe10-\ufe19\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{16fe0}-\u{18dff}\u{1aff0}-\u{1b2ff}\u{1d300}-\u{1d376}\u{1f200}-\u{1f265}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u
-/** Accents on the character before them. */
+/** Characters without a width of their own: accents on the character before. */
 const combining = /[\p{Mn}\p{Me}]/u
 
 const characterWidth = (character: string): number => (combining.test(character) ? 0 : wide.test(character) ? 2 : 1)
@@ -102,17 +102,17 @@ export const pad = (text: string, width: number): string => text + ' '.repeat(Ma
 export const padStart = (text: string, width: number): string =>
   ' '.repeat(Math.max(0, width - shownWidth(text))) + text
 
-/** A text that is cut loses its style. */
+/** A text that is too wide is cut and loses its style. */
 export function shorten(text: string, width: number): string {
   if (shownWidth(text) <= width) return text
-  let shown = ''
-  let taken = 1
+  let start = ''
+  let columns = 1
   for (const character of stripVTControlCharacters(text)) {
-    taken += characterWidth(character)
-    if (taken > width) break
-    shown += character
+    columns += characterWidth(character)
+    if (columns > width) break
+    start += character
   }
-  return width > 0 ? `${shown}…` : ''
+  return width > 0 ? `${start}…` : ''
 }
 
 export interface Progress {
@@ -124,14 +124,14 @@ export interface Progress {
 export function showProgress(stream: NodeJS.WriteStream, label: string, unit: string): Progress {
   const began = Date.now()
   let shownAt = 0
-  let shown = false
+  let isShown = false
   return {
     update(done, total) {
       const now = Date.now()
       const pause = stream.isTTY ? 100 : 5_000
       if (done < total && now - shownAt < pause) return
       shownAt = now
-      shown = true
+      isShown = true
       stream.write(
         progressLine(
           label,
@@ -143,7 +143,7 @@ export function showProgress(stream: NodeJS.WriteStream, label: string, unit: st
       )
     },
     end() {
-      if (stream.isTTY && shown) stream.write('\n')
+      if (stream.isTTY && isShown) stream.write('\n')
     },
   }
 }

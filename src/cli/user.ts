@@ -20,8 +20,8 @@ const create: Command = {
   },
   examples: ['footfall user create maria@example.com --role owner'],
   async run(input, { postgres, config }) {
-    const [given] = positionals(input, ['email']) as [string]
-    const email = addressOf(given)
+    const [address] = positionals(input, ['email']) as [string]
+    const email = addressOf(address)
     const role = roleOf(text(input, 'role'))
     const accountId = await ownerOf(postgres, input)
     if (role !== 'viewer') {
@@ -46,8 +46,8 @@ const reset: Command = {
   },
   examples: ['footfall user reset maria@example.com'],
   async run(input, { postgres, config }) {
-    const [given] = positionals(input, ['email']) as [string]
-    const user = await userOf(postgres, given)
+    const [address] = positionals(input, ['email']) as [string]
+    const user = await userOf(postgres, address)
     const { token, disconnected } = await createResetLink(postgres, commandLine, user, {
       losesSecondFactor: input.options['second-factor'] === true,
     })
@@ -86,20 +86,20 @@ const list: Command = {
 const disconnectedText = (identity: string): string =>
   `Single sign-on is disconnected: ${identity} no longer signs this user in.`
 
-function addressOf(given: string): string {
-  const email = emailOf(given)
-  if (!isEmail(email)) throw new CommandError(`${given} is not an email address.`, 'Write it like maria@example.com.')
+function addressOf(address: string): string {
+  const email = emailOf(address)
+  if (!isEmail(email)) throw new CommandError(`${address} is not an email address.`, 'Write it like maria@example.com.')
   return email
 }
 
-function roleOf(given: string | undefined): Role | undefined {
-  if (given === undefined || isRole(given)) return given
-  throw new CommandError(`There is no role ${given}.`, `Roles are ${roles.join(' and ')}.`)
+function roleOf(name: string | undefined): Role | undefined {
+  if (name === undefined || isRole(name)) return name
+  throw new CommandError(`There is no role ${name}.`, `Roles are ${roles.join(' and ')}.`)
 }
 
-async function userOf(postgres: Postgres, given: string): Promise<User> {
-  const user = await findUser(postgres, addressOf(given))
-  if (!user) throw new CommandError(`There is no user ${given}.`, 'See them all with: footfall user list')
+async function userOf(postgres: Postgres, address: string): Promise<User> {
+  const user = await findUser(postgres, addressOf(address))
+  if (!user) throw new CommandError(`There is no user ${address}.`, 'See them all with: footfall user list')
   return user
 }
 

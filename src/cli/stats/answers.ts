@@ -1,4 +1,4 @@
-// Everything that is shown about one site. All reports are asked at once.
+// Reads everything that is shown about one site, all reports at the same time.
 
 import type { StatsParameters } from '../../stats/report.ts'
 import type { Overview } from '../../stats/reports/overview.ts'
@@ -91,11 +91,11 @@ async function readPreviousDays(
 
 export const dateOf = (instant: string): Temporal.PlainDate => Temporal.PlainDate.from(instant)
 
-/** The end of a period is no part of it. */
+/** A period does not include its end. */
 export const lastDateOf = (end: string): Temporal.PlainDate =>
   Temporal.PlainDateTime.from(end).subtract({ milliseconds: 1 }).toPlainDate()
 
-/** By date, because twelve months do not always have the same number of days. */
+/** Pairs days by their date, because twelve months do not always have the same number of days. */
 function compared(days: readonly Day[], previousDays: readonly Day[], { range }: StatsParameters): ComparedDay[] {
   const byDate = new Map(previousDays.map((day) => [day.date, day]))
   const back = range.name === '12m' ? { months: 12 } : { days: days.length }

@@ -5,7 +5,7 @@ import { countTicks } from '../../display/scale.ts'
 import { padStart, type Terminal } from '../terminal.ts'
 import type { ComparedDay } from './answers.ts'
 
-/** How many days a bar can stand for. */
+/** The numbers of days that one bar can cover. */
 const groups: readonly (readonly [days: number, name: string])[] = [
   [1, 'Visitors by day'],
   [7, 'Visitors per day, mean of each week'],
@@ -18,7 +18,7 @@ const widestStep = 10
 const eighths = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
 const dash = '╌'
 
-/** Means of days, so that one day and many days have the same scale. */
+/** A bar shows the mean of its days, so that bars of one day and of many days have the same scale. */
 interface Bar {
   first: Temporal.PlainDate
   value: number
@@ -54,7 +54,7 @@ export function chart(days: readonly ComparedDay[], terminal: Terminal, rows: nu
 const ticksOf = (bars: readonly Bar[]): number[] =>
   countTicks(Math.max(...bars.flatMap(({ value, previous = 0 }) => [value, previous])))
 
-/** Counted back from the last day: only the first bar can stand for fewer days. */
+/** Groups days from the last one backwards, so that only the first bar can have fewer days. */
 function barsOf(days: readonly ComparedDay[], size: number): Bar[] {
   const bars: Bar[] = []
   for (let end = days.length; end > 0; end -= size) {

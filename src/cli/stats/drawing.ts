@@ -1,4 +1,4 @@
-// What people see, as wide as the terminal: one site with its numbers, chart and lists, or a line for each of all sites.
+// Output for people, as wide as the terminal: one site with its numbers, chart and lists, or all sites with a line for each.
 import { shortDay } from '../../display/formats.ts'
 import { metrics } from '../../display/metrics.ts'
 import { rangeTexts } from '../../display/ranges.ts'
@@ -12,10 +12,10 @@ import { barText, listColumns, lists } from './lists.ts'
 import { changeText, numbers, numberText } from './numbers.ts'
 import { metricNames } from './tables.ts'
 
-/** A terminal with fewer lines gets a lower chart. */
+/** A terminal with fewer lines than this gets a lower chart. */
 const roomy = 36
 
-/** With a height, lists are cut so that everything is on the screen. */
+/** With a height, lists are cut so that the whole drawing fits on the screen. */
 export function drawSite(answers: SiteAnswers, terminal: Terminal, height = Number.POSITIVE_INFINITY): string {
   const { site, parameters, overview, compares, period, previousPeriod, days, warnings } = answers
   const above = [
@@ -41,13 +41,13 @@ const notes = (warnings: readonly string[], terminal: Terminal): string[] =>
 const fitted = (lines: readonly string[], terminal: Terminal): string =>
   lines.map((line) => shorten(line, terminal.width)).join('\n')
 
-/** One text at each side; below each other if they do not fit. */
+/** One text at the left and one at the right; one below the other if they do not fit. */
 function sides(left: string, right: string, terminal: Terminal): string[] {
   const room = terminal.width - shownWidth(left)
   return room >= shownWidth(right) + 2 ? [left + padStart(right, room)] : [left, right]
 }
 
-/** `18 Oct to 16 Nov, 09:36`. The end of a period is no part of it, so midnight is the end of the day before. */
+/** `18 Oct to 16 Nov, 09:36`. A period does not include its end, so a period that ends at midnight ends with the day before. */
 function periodText({ start, end }: Interval): string {
   const { year } = Temporal.Now.plainDateISO()
   const clock = (instant: string) => (isMidnight(instant) ? '' : `, ${instant.slice(11, 16)}`)
@@ -72,7 +72,7 @@ interface Column {
 const barWidth = 12
 const minSiteWidth = 16
 
-/** The less important columns are left out where there is no room for them. */
+/** A narrow terminal shows only the most important columns. */
 export function drawSites(
   { sites, warnings }: SitesAnswer,
   parameters: SitesParameters,
@@ -88,7 +88,7 @@ export function drawSites(
     isNumber: true,
   })
   const bars = sites.map(({ current: { visitors } }) => (visitors > 0 ? barText(visitors / max, barWidth) : ''))
-  const shown: Column[] = [
+  const columns: Column[] = [
     number('visitors'),
     {
       heading: 'Change',
@@ -100,13 +100,13 @@ export function drawSites(
     ...metricNames.slice(1).map((name) => number(name)),
   ]
   const columnWidth = ({ heading, cells }: Column) => Math.max(...[heading, ...cells].map(shownWidth))
-  const taken = () => shown.reduce((sum, column) => sum + columnWidth(column) + 2, 0)
-  while (shown.length > 1 && taken() + minSiteWidth > terminal.width) shown.pop()
+  const columnsWidth = () => columns.reduce((sum, column) => sum + columnWidth(column) + 2, 0)
+  while (columns.length > 1 && columnsWidth() + minSiteWidth > terminal.width) columns.pop()
   const domains = sites.map(({ domain }) => printable(domain))
-  const siteWidth = Math.min(terminal.width - taken(), Math.max(4, ...domains.map(shownWidth)))
+  const siteWidth = Math.min(terminal.width - columnsWidth(), Math.max(4, ...domains.map(shownWidth)))
   const line = (site: string, cellOf: (column: Column) => string) =>
     pad(shorten(site, siteWidth), siteWidth) +
-    shown.map((column) => `  ${(column.isNumber ? padStart : pad)(cellOf(column), columnWidth(column))}`).join('')
+    columns.map((column) => `  ${(column.isNumber ? padStart : pad)(cellOf(column), columnWidth(column))}`).join('')
   const above = [
     ...sides(terminal.bold('All sites'), rangeTexts[parameters.range.name], terminal),
     ...filterLines(parameters, terminal),

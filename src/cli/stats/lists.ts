@@ -14,14 +14,14 @@ const titles: Readonly<Record<ListName, string>> = {
 }
 
 const gap = 4
-/** The width of a list from which on two, or three, are next to each other. */
+/** The minimum width of a list when two or three are next to each other. */
 const minWidth = 36
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉']
 
 export const listColumns = (width: number): number =>
   Math.max(1, Math.min(3, Math.floor((width + gap) / (minWidth + gap))))
 
-/** `maxRows` is for a terminal that has no room for more. */
+/** `maxRows` limits each list on a low terminal. */
 export function lists(answers: SiteAnswers['lists'], terminal: Terminal, maxRows: number): string[] {
   const columns = listColumns(terminal.width)
   const width = Math.floor((terminal.width - gap * (columns - 1)) / columns)
@@ -50,23 +50,24 @@ function panel(
   terminal: Terminal,
 ): string[] {
   const { label, numbers } = fields[name]
-  const shown = rows.slice(0, maxRows)
+  const visibleRows = rows.slice(0, maxRows)
   const all = totalRows ?? rows.length
   const title =
-    terminal.bold(titles[name]) + terminal.dim(all > shown.length ? ` ${shown.length} of ${inFull(all)}` : '')
-  if (shown.length === 0) return [title, terminal.dim('None in this period.')]
+    terminal.bold(titles[name]) +
+    terminal.dim(all > visibleRows.length ? ` ${visibleRows.length} of ${inFull(all)}` : '')
+  if (visibleRows.length === 0) return [title, terminal.dim('None in this period.')]
   const widths = numbers.map((number) =>
-    Math.max(number.length, ...shown.map((row) => inFull(Number(row[number])).length)),
+    Math.max(number.length, ...visibleRows.map((row) => inFull(Number(row[number])).length)),
   )
   const right = (cells: readonly string[]) =>
     cells.map((cell, index) => `  ${padStart(cell, widths[index] as number)}`).join('')
   const room = width - right(numbers).length
   const barWidth = Math.max(4, Math.floor(room / 5))
   const labelWidth = room - barWidth - 1
-  const max = Math.max(...shown.map((row) => Number(row[numbers[0] as string])))
+  const max = Math.max(...visibleRows.map((row) => Number(row[numbers[0] as string])))
   return [
     pad(title, room) + terminal.dim(right(numbers)),
-    ...shown.map((row) => {
+    ...visibleRows.map((row) => {
       const share = Number(row[numbers[0] as string]) / max
       const text = pad(shorten(printable(String(row[label])), labelWidth), labelWidth)
       const bar = pad(terminal.accent(barText(share, barWidth)), barWidth)
@@ -75,7 +76,7 @@ function panel(
   ]
 }
 
-/** As long as its share of the width, to an eighth of a column, and never nothing. */
+/** A bar as long as its share of the width, in eighths of a column, and at least one eighth. */
 export function barText(share: number, width: number): string {
   const length = Math.max(1, Math.round(share * width * 8))
   return '█'.repeat(Math.floor(length / 8)) + eighths[length % 8]

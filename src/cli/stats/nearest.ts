@@ -1,15 +1,15 @@
-/** At most three of the names that somebody who wrote `given` may have meant, the nearest first. */
-export function nearest(given: string, names: readonly string[]): string[] {
-  const wanted = given.toLowerCase()
+/** Up to three names that are similar to a mistyped one, the most similar first. */
+export function nearest(mistyped: string, names: readonly string[]): string[] {
+  const text = mistyped.toLowerCase()
   return names
-    .map((name) => ({ name, distance: name.includes(wanted) || wanted.includes(name) ? 1 : distance(wanted, name) }))
+    .map((name) => ({ name, distance: name.includes(text) || text.includes(name) ? 1 : distance(text, name) }))
     .filter(({ name, distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
     .sort((one, other) => one.distance - other.distance || (one.name < other.name ? -1 : 1))
     .slice(0, 3)
     .map(({ name }) => name)
 }
 
-/** The least number of characters to insert, delete or replace (Levenshtein). */
+/** The minimum number of characters to insert, delete or replace (Levenshtein). */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (const [index, character] of [...one].entries()) {

@@ -1,4 +1,4 @@
-// Reads the options of `footfall stats`, finds the site, and shows the answers in the form that was asked for.
+// Reads the options of `footfall stats`, finds the site, and shows the answers in the requested format.
 import { ApiError } from '../../errors.ts'
 import { parameterNames, readParameters } from '../../stats/parameters.ts'
 import type { StatsParameters } from '../../stats/report.ts'
@@ -16,7 +16,7 @@ import { type Drawing, watch, watchSeconds } from './watching.ts'
 type Shown = Output & Drawing
 type Read = (source: SitesSource, signal?: AbortSignal) => Promise<Shown>
 
-/** A refusal of the API is about an option. */
+/** Turns a refusal of the API into an error of the command, because it is about an option. */
 export const showStats = (input: Input, context: Context): Promise<Output> =>
   perform(input, context).catch((error) => {
     throw error instanceof ApiError ? new CommandError(error.message, 'See: footfall stats --help') : error
@@ -70,7 +70,12 @@ async function readSite(
   return async (source, signal) => {
     const answers = await readAnswers(source, site, parameters, input.options.compare === true, signal)
     const draw: Draw = (terminal, height) => drawSite(answers, terminal, height)
-    return shown(input, context, { data: dataOf(answers), table: siteTable(answers), warnings: answers.warnings, draw })
+    return formatted(input, context, {
+      data: dataOf(answers),
+      table: siteTable(answers),
+      warnings: answers.warnings,
+      draw,
+    })
   }
 }
 
@@ -81,32 +86,33 @@ const readSites =
     const answer = await source.overviews(parameters, signal)
     const { sites: data, warnings } = answer
     const draw: Draw = (terminal, height) => drawSites(answer, parameters, compares, terminal, height)
-    return shown(input, context, { data, table: sitesTable(data, compares), warnings, draw })
+    return formatted(input, context, { data, table: sitesTable(data, compares), warnings, draw })
   }
 
 type Draw = Drawing['draw']
 
-function shown(
+function formatted(
   { options }: Input,
   { terminal, progressTo }: Context,
   { data, table, warnings, draw }: { data: unknown; table: Table; warnings: readonly string[]; draw: Draw },
 ): Shown {
   const isDrawn = terminal.isInteractive && !options.csv && !options.json
-  // The drawing has them, too. A table has no place for them.
+  // The drawing contains the warnings; a table cannot.
   if (!isDrawn) for (const warning of warnings) progressTo.write(`Note: ${printable(warning)}.\n`)
   return { data, draw, show: () => (options.csv ? csvOf(table) : isDrawn ? draw(terminal) : tsvOf(table)) }
 }
 
-/** Without a name, the only site. */
+/** The site with this domain or id; without a name, the only site. */
 async function findSite(source: SitesSource, name: string | undefined): Promise<SourceSite> {
   const sites = await source.sites()
-  const found = name === undefined ? sites : sites.filter(({ id, domain }) => [id, domain].includes(name.toLowerCase()))
-  if (found.length === 1) return found[0] as SourceSite
+  const matches =
+    name === undefined ? sites : sites.filter(({ id, domain }) => [id, domain].includes(name.toLowerCase()))
+  if (matches.length === 1) return matches[0] as SourceSite
   if (sites.length === 0) throw new CommandError('There are no sites yet.', 'Next: footfall site create <domain>')
   const domains = sites.map(({ domain }) => printable(domain))
   if (name === undefined)
     throw new CommandError('Which site?', `footfall stats <site>, or --all-sites. ${some(domains)}`)
-  // A key is never repeated.
+  // The error must not repeat a key.
   if (/^ff_[as]_/.test(name)) throw new CommandError('This is an API key, not a site.', `Name a site. ${some(domains)}`)
   const near = nearest(name, domains)
   throw new CommandError(

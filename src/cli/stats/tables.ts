@@ -1,4 +1,4 @@
-// What programs get: JSON with the data of the API as it is, or one table as TSV or CSV. Names, order and numbers are those of the API.
+// Output for programs: JSON with the unchanged data of the API, or one table as TSV or CSV. Names, order and numbers are those of the API.
 
 import { csvLines } from '../../stats/csv.ts'
 import type { Metrics } from '../../stats/reports/overview.ts'
@@ -42,7 +42,7 @@ export function dataOf({ site, parameters, compares, overview, days, lists, ...a
 
 export type Table = readonly (readonly (string | number)[])[]
 
-/** A line for each number, so that every line has the same columns. */
+/** One line per number, so that every line has the same columns. */
 export function siteTable({ overview, days, lists, compares }: SiteAnswers): Table {
   const { current, previous, change } = overview
   const compared = (...cells: (string | number)[]) => (compares ? cells : [])
@@ -78,7 +78,6 @@ export function siteTable({ overview, days, lists, compares }: SiteAnswers): Tab
   ]
 }
 
-/** A line for each site. */
 export function sitesTable(sites: readonly SiteOverview[], compares: boolean): Table {
   const named = (prefix: string) => metricNames.map((name) => `${prefix}_${name}`)
   return [
@@ -94,7 +93,7 @@ export function sitesTable(sites: readonly SiteOverview[], compares: boolean): T
   ]
 }
 
-/** Without the last line end, which every output gets. */
+/** Without a line end after the last line, because every output gets one. */
 export const tsvOf = (table: Table): string =>
   inert(table)
     .map((cells) => cells.join('\t'))

@@ -1,4 +1,4 @@
-// Draws again and again until somebody presses Ctrl-C. The drawing is on the terminal's other screen, so what was there before comes back.
+// Redraws until somebody presses Ctrl-C. It draws on the terminal's alternate screen, so the previous content comes back afterwards.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { explain } from '../../process/error-hints.ts'
 import { shorten, type Terminal } from '../terminal.ts'
@@ -9,15 +9,15 @@ const home = '\x1b[H'
 const clearLine = '\x1b[K'
 const clearRest = '\x1b[J'
 
-/** From a server, a drawing takes up to eight of the requests that a key has per hour. */
+/** Seconds between two drawings. On a server, a drawing takes up to eight of the requests that a key has per hour. */
 export const watchSeconds = { local: 5, remote: 60 }
 
 export interface Drawing {
-  /** With a height, only what fits. */
+  /** With a height, the drawing is cut to fit. */
   draw(terminal: Terminal, height?: number): string
 }
 
-/** Returns the last drawing. An error is shown below the numbers that were read last; only the first one ends the watch. */
+/** Returns the last drawing. An error is shown below the last numbers; only an error of the first drawing ends the watch. */
 export async function watch<Value extends Drawing>(
   stream: NodeJS.WriteStream,
   terminal: Terminal,
