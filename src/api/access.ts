@@ -1,5 +1,5 @@
-// The gate: checks who is asking, whether they may, and for which site, in the contract's order (docs/contract.md 5, decision D-38). A
-// refusal before the rate limit counts the request carries no rate limit headers; every later response does.
+// The gate: checks the key, its plan, its rate limit and the site, in the contract's order (docs/contract.md 5, decision D-38). Refusals
+// before the rate limit have no rate limit headers; all later responses have them.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Directory } from '../accounts/directory.ts'
 import { isKeyText } from '../accounts/key-text.ts'
@@ -29,7 +29,7 @@ export async function authenticate(
   return key
 }
 
-/** Who is asking, and whether their plan allows it. */
+/** The key of the request. Refuses a key that is invalid or whose plan has no API access. */
 export async function identify(request: FastifyRequest, { directory, now }: Gatekeepers): Promise<ApiKey> {
   const token = bearerToken(request.headers.authorization)
   if (!token) throw new ApiError('unauthorized')
@@ -57,15 +57,14 @@ export async function countRequest(key: ApiKey, reply: FastifyReply, { limiter, 
 /** The header must hold exactly one token; the scheme may be in upper or lower case (decision D-39). */
 const bearerToken = (header: string | undefined): string | undefined => /^bearer +([^\s,]+) *$/i.exec(header ?? '')?.[1]
 
-/** The site a request is about. */
 export async function resolveSite(key: ApiKey, query: QueryString, directory: Directory): Promise<Site> {
-  const [asked, ...more] = query.get('site_id') ?? []
-  const isMissing = asked === undefined || asked === ''
+  const [siteId, ...more] = query.get('site_id') ?? []
+  const isMissing = siteId === undefined || siteId === ''
   if (key.siteId === null && isMissing && more.length === 0) throw new ApiError('site_required')
   return allowedSite(key, query, directory)
 }
 
-/** The sites a request is about, by domain: the one that it names, or all that its key may read (decision D-190). */
+/** The site that the request names, or all sites that its key may read, by domain (decision D-190). */
 export async function resolveSites(
   key: ApiKey,
   query: QueryString,
@@ -75,14 +74,14 @@ export async function resolveSites(
   return [await allowedSite(key, query, directory)]
 }
 
-/** Unknown, foreign and malformed ids get the same refusal, so nobody can find an id by trying. */
+/** Refuses unknown, foreign and malformed ids in the same way, so that nobody can find an id by trying. */
 async function allowedSite(key: ApiKey, query: QueryString, directory: Directory): Promise<Site> {
-  const [asked, ...more] = query.get('site_id') ?? []
-  if (more.length > 0 || asked === '') {
+  const [siteId, ...more] = query.get('site_id') ?? []
+  if (more.length > 0 || siteId === '') {
     refuseUnsupportedFilters(query) // comes before invalid_parameter
     throw new ApiError('invalid_parameter', 'site_id may be sent only once, with a value.')
   }
-  const id = asked === undefined ? key.siteId : asked
+  const id = siteId === undefined ? key.siteId : siteId
   if (id === null || (key.siteId !== null && id !== key.siteId) || !/^site_[a-z2-7]{16}$/.test(id)) {
     throw new ApiError('forbidden')
   }

@@ -16,7 +16,7 @@ import { refuseUnparsedRequests } from './unparsed-requests.ts'
 export interface ApiServices extends StatsRouteServices, Pick<McpRouteServices, 'mcpOrigins'> {
   log: FastifyBaseLogger
   metrics: Metrics
-  /** Whether the process is about to end. It still answers, and asks clients and load balancers to go elsewhere. */
+  /** Whether the process is shutting down. It still answers, and tells clients and load balancers to use another process. */
   isEnding(): boolean
   /** Other processes that answer on the port of the API. */
   sharedPort?: SharedPort | undefined
@@ -33,7 +33,7 @@ export function buildApp({ log, metrics, isEnding, sharedPort, ...services }: Ap
   const unparsed = refuseUnparsedRequests()
   const knownPaths = new Set<string>()
   const app = Fastify({
-    // With a logger, Fastify makes a child logger and three more listeners for every request. We log for ourselves.
+    // With a logger, Fastify makes a child logger and three more listeners for every request. Our own hooks log instead.
     logger: false,
     genReqId: () => randomUUID(),
     exposeHeadRoutes: true,

@@ -11,7 +11,7 @@ export interface ApiOptions
     Pick<ApiServices, 'limiter' | 'log' | 'metrics' | 'isEnding' | 'sharedPort' | 'mcpOrigins'> {
   postgres: Postgres
   directory: DirectoryOptions
-  /** How often the last use of each key and its requests are written. */
+  /** Interval at which the last use and the request counts of keys are written. */
   lastUseMs?: number | undefined
 }
 

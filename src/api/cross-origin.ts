@@ -9,21 +9,21 @@ export const commonHeaders = {
   'X-Content-Type-Options': 'nosniff',
 } as const
 
-/** Assistants send everything as POST; everything else is read with GET. */
+/** MCP uses only POST, and the API only GET. */
 export const allowedMethods = (path: string): string => (path === mcpPath ? 'POST, OPTIONS' : 'GET, HEAD, OPTIONS')
 
 export const mcpPath = '/mcp'
 
-/** `*` does not cover Authorization, so the response names the headers: these and all that the page asks for (decision D-60). */
+/** `*` does not include Authorization, so the response names these headers and all that the page requests (decision D-60). */
 const alwaysAllowed = ['Authorization', 'If-None-Match']
 const headerNames = /^[!#$%&'*+.^_`|~\w-]+(?:[ \t]*,[ \t]*[!#$%&'*+.^_`|~\w-]+)*$/
 
 /** A preflight needs no key, and the rate limit does not count it. */
 export function preflight({ headers, url }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const methods = allowedMethods(url)
-  const asked = headers['access-control-request-headers'] ?? ''
-  const named = headerNames.test(asked) ? asked.split(/[ \t]*,[ \t]*/) : []
-  const more = named.filter((name) => !alwaysAllowed.some((one) => one.toLowerCase() === name.toLowerCase()))
+  const requested = headers['access-control-request-headers'] ?? ''
+  const names = headerNames.test(requested) ? requested.split(/[ \t]*,[ \t]*/) : []
+  const more = names.filter((name) => !alwaysAllowed.some((one) => one.toLowerCase() === name.toLowerCase()))
   return reply
     .code(204)
     .headers({

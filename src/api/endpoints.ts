@@ -1,5 +1,5 @@
-// Every endpoint as the reference and generated clients describe it: the nine reports, and what we add to the contract (docs/contract.md
-// 4.2). The shapes here also serialise the answers.
+// Every endpoint for the reference and for generated clients: the nine reports, and our additions to the contract (docs/contract.md 4.2).
+// The shapes here also serialise the answers.
 import Type, { type TProperties, type TSchema } from 'typebox'
 import { parameterNames } from '../stats/parameters.ts'
 import type { Report } from '../stats/report.ts'

@@ -1,5 +1,5 @@
-// MCP over HTTP: /mcp, without sessions (docs/mcp.md). The same keys through the same gate; every call of a tool counts as one request,
-// and other messages of the protocol do not (decision D-198).
+// MCP over HTTP: /mcp, without sessions (docs/mcp.md). It uses the same keys and gate as the API. Every call of a tool counts as one request;
+// other messages of the protocol do not count (decision D-198).
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiKey } from '../accounts/keys.ts'
 import { ApiError } from '../errors.ts'
@@ -8,7 +8,7 @@ import type { StatsSource } from '../stats/source.ts'
 import { countRequest, identify, resolveSite, resolveSites } from './access.ts'
 import { mcpPath } from './cross-origin.ts'
 import type { Metrics } from './metrics.ts'
-import { stale, whileWanted } from './responses.ts'
+import { stale, withinDeadline } from './responses.ts'
 import type { StatsRouteServices } from './stats-routes.ts'
 
 export interface McpRouteServices extends StatsRouteServices {
@@ -18,7 +18,7 @@ export interface McpRouteServices extends StatsRouteServices {
   mcpOrigins: readonly string[]
 }
 
-/** The longest useful call has less than 4 kB. */
+/** Useful calls have less than 4 kB. */
 const maxBodyBytes = 65_536
 
 /** The headers that the protocol reads. No other header gets through, so no answer depends on a cookie. */
@@ -42,7 +42,7 @@ export function mcpRoutes(app: FastifyInstance, services: McpRouteServices): voi
     const message = parsed(text)
     // Batches were removed from the protocol. One of them could call a tool a thousand times.
     if (Array.isArray(message)) return refuseMessage(reply, 400, 'Send one message per request, not a list of them.')
-    const { status, type, body } = await whileWanted(request, reply, (signal) =>
+    const { status, type, body } = await withinDeadline(request, reply, (signal) =>
       answer({ request, reply, text, message, signal }, services),
     )
     reply.code(status).header('Cache-Control', 'no-store')
@@ -50,7 +50,7 @@ export function mcpRoutes(app: FastifyInstance, services: McpRouteServices): voi
   })
 }
 
-/** Browsers name the page that sends a request. Without this, a page could reach an installation that only listens on this machine. */
+/** Browsers send the origin of the page. Without this check, any page could reach an installation that only listens on this machine. */
 function refuseForeignOrigin(origin: string | undefined, allowed: readonly string[]): void {
   if (origin === undefined || allowed.includes(origin)) return
   throw new ApiError(
@@ -76,7 +76,7 @@ interface Exchange {
   request: FastifyRequest
   reply: FastifyReply
   text: string
-  /** The text as JSON; undefined if it is none. */
+  /** The parsed text; undefined if it is not JSON. */
   message: unknown
   signal: AbortSignal
 }
@@ -84,7 +84,7 @@ interface Exchange {
 async function answer({ request, reply, text, message, signal }: Exchange, services: McpRouteServices) {
   const { log, metrics, now } = services
   const { key } = request
-  // Loaded with the first call: it would delay the start of every process by 0.2 s of CPU.
+  // Loaded with the first call, because loading would delay the start of every process by 0.2 s of CPU.
   const [{ createMcpHandler }, { createMcpServer }] = await Promise.all([
     import('@modelcontextprotocol/server'),
     import('../mcp/server.ts'),
@@ -102,16 +102,16 @@ async function answer({ request, reply, text, message, signal }: Exchange, servi
         },
         onOutcome: metrics.toolCalled,
       }),
-    // A stream that stays open would outlive the deadline, and nothing here changes that a client could listen for.
+    // No subscriptions: a stream that stays open would outlive the deadline, and there are no changes to send to a client.
     { maxSubscriptions: 0, keepAliveMs: 0 },
   )
   const headers = protocolHeaders.flatMap((name): [string, string][] => {
     const value = request.headers[name]
     return typeof value === 'string' ? [[name, value]] : []
   })
-  const sent = new Request(`http://localhost${mcpPath}`, { method: 'POST', headers, body: text })
-  const response = await handler.fetch(sent, message === undefined ? {} : { parsedBody: message })
-  // Answers to older clients are a stream of one message: it ends when the tool has answered.
+  const protocolRequest = new Request(`http://localhost${mcpPath}`, { method: 'POST', headers, body: text })
+  const response = await handler.fetch(protocolRequest, message === undefined ? {} : { parsedBody: message })
+  // Answers to older clients are a stream of one message, which ends when the tool has answered.
   return { status: response.status, type: response.headers.get('content-type'), body: await response.text() }
 }
 
@@ -132,8 +132,8 @@ function sourceOf(key: ApiKey, deadline: AbortSignal, { directory, stats }: McpR
     sites: async () => [...(await resolveSites(key, new Map(), directory))],
     async read(report, siteId, parameters, signal) {
       const site = await resolveSite(key, new Map([['site_id', [siteId]]]), directory)
-      const wanted = signal ? AbortSignal.any([deadline, signal]) : deadline
-      const result = await stats.read({ report, site, parameters, queueKey: key.id }, wanted)
+      const combined = signal ? AbortSignal.any([deadline, signal]) : deadline
+      const result = await stats.read({ report, site, parameters, queueKey: key.id }, combined)
       const { data, period, previousPeriod, totalRows, staleMs, warnings } = result
       return {
         data,

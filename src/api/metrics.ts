@@ -3,7 +3,7 @@ import { showBuildInfo } from '../process/build-info.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** The ledger is read at most once in this time, however often the metrics are scraped. */
+/** The rollup lag is read at most once in this time, however often the metrics are scraped. */
 const lagEveryMs = 30_000
 
 /** The metrics that /metrics shows. Labels are our own names (routes, dependencies); a request can never choose one. */
@@ -50,7 +50,7 @@ export function createMetrics(readRollupLag: () => Promise<number> = async () =>
       )
     },
   })
-  // Kept per route and status, because finding a histogram by its labels takes as long as observing a value.
+  // Cached by route and status, because finding a histogram by its labels takes as long as observing a value.
   const answers = new Map<string, Histogram.Internal<'route' | 'status'>[]>()
 
   function answersOf(route: string, status: number): Histogram.Internal<'route' | 'status'> {

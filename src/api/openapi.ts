@@ -126,7 +126,7 @@ function refusal(status: number) {
 const headerRefs = (names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
-/** An endpoint without a key refuses only what it cannot read (decision D-58). */
+/** The only refusal of an endpoint without a key: a request that cannot be read (decision D-58). */
 const unreadable = {
   description: 'invalid_parameter, if the request itself cannot be read',
   headers: headerRefs(['X-Request-Id']),

@@ -43,7 +43,7 @@ function spendLocally(windows: Map<string, RequestWindow>, keyId: string, limit:
   return spending(allowed, limit, window, now)
 }
 
-/** The map holds windows in the order in which they end. A new window removes the ended ones, so memory follows the keys in use. */
+/** The map holds windows in the order in which they end. Each new window removes the ended ones, so the map holds only keys in use. */
 function open(windows: Map<string, RequestWindow>, keyId: string, window: RequestWindow, now: number): void {
   windows.delete(keyId)
   windows.set(keyId, window)
@@ -101,9 +101,9 @@ export function redisLimiter({ redis, prefix, now, onDegraded }: RedisLimiterOpt
         const answer = await redis.run(spendScript, [`${prefix}${keyId}`], values)
         const [allowed, count, endsAt, redisNow] = answer as [number, number, number, number]
         // While this call ran, another one may have seen a higher count or a later window.
-        const known = mirror.get(keyId)
-        if (known?.endsAt === endsAt) known.count = Math.max(known.count, count)
-        else if (!known || known.endsAt <= now()) open(mirror, keyId, { count, endsAt }, now())
+        const current = mirror.get(keyId)
+        if (current?.endsAt === endsAt) current.count = Math.max(current.count, count)
+        else if (!current || current.endsAt <= now()) open(mirror, keyId, { count, endsAt }, now())
         else mirror.set(keyId, { count, endsAt })
         return spending(allowed === 1, limit, { count, endsAt }, redisNow)
       } catch (error) {

@@ -23,8 +23,8 @@ type Path = keyof typeof types
 let made: Record<Path, string> | undefined
 
 /**
- * Made when one of them is first asked for, once per process: at the start of every API it was more than half of the CPU that a start
- * takes, and most processes are never asked.
+ * Made once per process, with the first request for one of them. Making them at the start took more than half of the CPU of a start, and
+ * most processes never get such a request.
  */
 function bodies(): Record<Path, string> {
   if (made) return made

@@ -1,12 +1,12 @@
-// What all endpoints with a key have in common after the gate: the time a request may take, and the headers of its answer.
+// Shared by all endpoints with a key, after the gate: the deadline of a request, and the headers of its answer.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { deadlineFactor } from '../stores/deadline.ts'
 
-/** The total time a request may take. After it, the request's signal aborts everything that is still running. */
+/** The maximum time of a request. Then its signal aborts everything that is still running. */
 const requestDeadlineMs = 5_000 * deadlineFactor
 
-/** The work's signal aborts when the client goes away or the request's time is over. */
-export async function whileWanted<Value>(
+/** Runs the work with a signal that aborts when the client disconnects or the deadline of the request passes. */
+export async function withinDeadline<Value>(
   { startedAt }: FastifyRequest,
   { raw: response }: FastifyReply,
   work: (signal: AbortSignal) => Promise<Value>,
@@ -30,7 +30,7 @@ interface Content {
   /** Headers besides Authorization and Accept-Encoding that the answer depends on. */
   vary?: string
   warnings: readonly string[]
-  /** Set when the answer is an earlier one: its age in milliseconds. */
+  /** Set if an earlier answer is repeated: its age in milliseconds. */
   staleMs?: number | undefined
   type?: string
   body(): string

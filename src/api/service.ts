@@ -1,5 +1,5 @@
-// One API process: its stores, its metrics, the API itself, and how it ends. main.ts runs it alone; `footfall serve` runs it with
-// the other processes behind its port.
+// One API process: its stores, its metrics, the API itself, and its shutdown. main.ts runs it alone; `footfall serve` runs it together
+// with the other processes behind one port.
 import type { Logger } from 'pino'
 import type { Registry } from 'prom-client'
 import { windowPrefix } from '../accounts/request-windows.ts'
@@ -18,7 +18,7 @@ import { type Api, assembleApi } from './assembly.ts'
 import { createMetrics } from './metrics.ts'
 import { type Limiter, memoryLimiter, redisLimiter } from './rate-limit.ts'
 
-/** How long a scrape of the metrics waits for the ledger. */
+/** How long a scrape of the metrics waits for the rollup lag. */
 const lagMs = 250
 /** Together with the 3 s of DRAIN_SECONDS, less than the 10 s after which containers are killed. */
 const maxDrainMs = 6_000
@@ -33,10 +33,10 @@ export interface RunningApi {
   stop(drainSeconds: number): Promise<void>
 }
 
-/** Everything is open, but nobody can send a request yet. */
+/** An API whose stores are open and that does not listen yet. */
 export interface OpenApi extends RunningApi, Pick<Api, 'directory' | 'stats'> {
   limiter: Limiter
-  /** The metrics of the process: the console adds its own. */
+  /** The metrics of the process, to which the console adds its own. */
   registry: Registry
   listen(): Promise<void>
 }
@@ -49,7 +49,7 @@ export async function startApi(config: Config, log: Logger): Promise<RunningApi>
 
 /** With a shared port, other processes answer on the port of the API, too. */
 export async function openApi(config: Config, log: Logger, sharedPort?: SharedPort): Promise<OpenApi> {
-  // Closed in reverse order: by stop(), or at once if something cannot be opened or the port is taken.
+  // Closed in reverse order: by stop(), or at once if a store cannot be opened or the port is in use.
   await using opened = new AsyncDisposableStack()
   const now = () => Date.now()
   const postgres = openRequestPostgres(config.DATABASE_URL)
@@ -99,8 +99,8 @@ export async function openApi(config: Config, log: Logger, sharedPort?: SharedPo
     limiter,
     registry: metrics.registry,
     async listen() {
-      const wanted = { host: config.HOST, port: config.PORT }
-      const listening = app.listen(wanted).catch(cannotListen({ ...wanted, settings: ['HOST', 'PORT'] }))
+      const options = { host: config.HOST, port: config.PORT }
+      const listening = app.listen(options).catch(cannotListen({ ...options, settings: ['HOST', 'PORT'] }))
       const address = await listening.catch(async (error) => {
         await running.disposeAsync()
         throw error

@@ -1,4 +1,4 @@
-// What a key says about all its sites: which they are, and the overview of each (docs/contract.md 4.2).
+// Endpoints about all sites of a key: the list, and the overview of each (docs/contract.md 4.2).
 import fastJson from 'fast-json-stringify'
 import type { FastifyInstance } from 'fastify'
 import type { ListedSite } from '../accounts/sites.ts'
@@ -9,7 +9,7 @@ import { identityOf } from '../stats/reports.ts'
 import { sitesOverview } from '../stats/sites-overview.ts'
 import { authenticate, resolveSites } from './access.ts'
 import { sitesShape } from './endpoints.ts'
-import { sendContent, whileWanted } from './responses.ts'
+import { sendContent, withinDeadline } from './responses.ts'
 import type { StatsRouteServices } from './stats-routes.ts'
 
 declare module 'fastify' {
@@ -21,10 +21,10 @@ declare module 'fastify' {
 
 const serializeSites = fastJson(sitesShape as fastJson.Schema)
 
-/** The list of sites has neither a period nor pages. */
+/** Parameters without effect on the list of sites, which has neither a period nor pages. */
 const unusedByList = sitesParameters.names.filter((name) => name !== 'site_id')
 
-/** A scope with the same gate as /stats. */
+/** The scope of /sites, with the same gate as /stats. */
 export function sitesRoutes(app: FastifyInstance, { stats, ...gatekeepers }: StatsRouteServices): void {
   const { directory, now } = gatekeepers
   app.addHook('onRequest', async (request, reply) => {
@@ -50,9 +50,9 @@ export function sitesRoutes(app: FastifyInstance, { stats, ...gatekeepers }: Sta
     const { key, queryString } = request
     const parameters = readParameters(queryString, sitesParameters)
     const { page, nextCursor } = pageOf(request.sites, parameters)
-    const known = await directory.sites(page.map(({ id }) => id))
-    const sites = known.filter(({ accountId }) => accountId === key.accountId)
-    const result = await whileWanted(request, reply, (signal) =>
+    const sitesOfPage = await directory.sites(page.map(({ id }) => id))
+    const sites = sitesOfPage.filter(({ accountId }) => accountId === key.accountId)
+    const result = await withinDeadline(request, reply, (signal) =>
       stats.readSites({ report: sitesOverview, sites, parameters, queueKey: key.id }, signal),
     )
     const { range, limit } = parameters

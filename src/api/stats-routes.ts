@@ -8,7 +8,7 @@ import { type ReportName, reports, type StatsResult } from '../stats/reports.ts'
 import type { StatsService } from '../stats/service.ts'
 import { prefersCsv } from './accepted-format.ts'
 import { authenticate, type Gatekeepers, resolveSite } from './access.ts'
-import { sendContent, whileWanted } from './responses.ts'
+import { sendContent, withinDeadline } from './responses.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -36,7 +36,7 @@ export function statsRoutes(app: FastifyInstance, { stats, ...gatekeepers }: Sta
     app.get(`/${report}`, async (request, reply) => {
       const { key, site, queryString } = request
       const parameters = readParameters(queryString)
-      const result = await whileWanted(request, reply, (signal) =>
+      const result = await withinDeadline(request, reply, (signal) =>
         stats.read({ report, site, parameters, queueKey: key.id }, signal),
       )
       const unused = reports[report].limited ? [] : (['limit'] as const)

@@ -11,7 +11,7 @@ const notHttp = 'The request is not valid HTTP, or its headers are too large.'
 const tooSlow = 'The body of the request did not arrive in time.'
 
 export interface UnparsedRequests {
-  /** Refuses what the HTTP parser could not read. */
+  /** Refuses a request that the HTTP parser could not read. */
   refuse(error: Error & { code?: string }, socket: Socket): void
   /** Makes this server refuse Expect headers and CONNECT requests. */
   attach(server: Server): void
@@ -44,7 +44,7 @@ export function refuseUnparsedRequests(): UnparsedRequests {
   return {
     refuse({ code }, socket) {
       const connection = connections.get(socket)
-      // On a shared port the collector waits for the body before it answers; no answer to this request will ever come.
+      // On a shared port the collector waits for the body, so it will never answer this request.
       if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection?.running === 1 && !connection.last.complete) {
         return refuseNow(socket, false, tooSlow)
       }

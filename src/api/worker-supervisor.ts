@@ -1,6 +1,5 @@
 // Runs several API processes behind one port; each behaves like a process that runs alone. The supervisor replaces a process that ends.
-// It also asks each process once per second whether it is alive and replaces one that hangs, because that one would keep getting
-// connections.
+// It also asks each process once per second whether it is alive and replaces a process that hangs, because it would keep getting connections.
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
@@ -8,7 +7,7 @@ import type { Config } from '../config.ts'
 
 const askEveryMs = 1_000
 const maxSilenceMs = 5_000
-/** A process that ends sooner is replaced only after this pause; otherwise a process that fails at once would restart in a tight loop. */
+/** A process that ends sooner than this is replaced after the same time, so that a process that fails at once does not restart in a tight loop. */
 const shortLifeMs = 1_000
 
 export interface Processes {

@@ -4,7 +4,7 @@ import type { Endpoint, Parameter, Schema } from './description.ts'
 import { highlight, type Language } from './highlight.ts'
 import { samplesOf } from './samples.ts'
 
-/** The call in every language; one of them is chosen without a script, and the script chooses the same everywhere. */
+/** The call in every language. Choosing one needs no script; the script chooses the same language in all cards. */
 export const samplesCard = (endpoint: Endpoint, id: string = endpoint.id): Html => {
   const samples = samplesOf(endpoint)
   return html`<div class="code-card samples">
@@ -44,8 +44,8 @@ ${parameters.map(control)}
 function control({ name, schema, example }: Parameter): Html {
   const { enum: words, default: standard } = schema as Schema
   if (!words) {
-    const shown = standard ?? example ?? ''
-    return html`<label class="${name}">${name}<input name="${name}" autocomplete="off" spellcheck="false" placeholder="${shown}"></label>`
+    const placeholder = standard ?? example ?? ''
+    return html`<label class="${name}">${name}<input name="${name}" autocomplete="off" spellcheck="false" placeholder="${placeholder}"></label>`
   }
   // A call does not send default values.
   const options = words.map((word) =>
@@ -56,7 +56,7 @@ function control({ name, schema, example }: Parameter): Html {
   return html`<label class="${name}">${name}<select name="${name}">${standard === undefined && html`<option value="">any</option>`}${options}</select></label>`
 }
 
-/** What the script shows after a call: status and time, then body and headers apart from each other. */
+/** The template of an answer, filled by the script: status and time, then body and headers in separate parts. */
 export const answerTemplate = html`<template id="answer"><div class="code-card answer">
 <fieldset class="card-head"><legend class="unseen">Part of the answer</legend><span class="status" role="status"></span>
 <label><input class="unseen" type="radio" value="body" checked>Body</label><label><input class="unseen" type="radio" value="headers">Headers</label>

@@ -1,4 +1,4 @@
-// What the reference reads from the OpenAPI description: any GET operation below the base address, whoever described it.
+// Reads the endpoints of the reference from the OpenAPI description: every GET operation below the base address.
 
 export interface Api {
   info: { title: string; summary: string }
@@ -49,7 +49,7 @@ export interface Schema {
   'x-unit'?: string
 }
 
-/** An operation with everything that a section of the reference needs. */
+/** An operation with all data for its section of the reference. */
 export interface Endpoint {
   id: string
   title: string

@@ -2,7 +2,7 @@
 import { type Schema, typeOf } from './description.ts'
 
 export interface Field {
-  /** Several if they differ in nothing but the name. */
+  /** Several names if the fields differ only in their names. */
   names: readonly string[]
   /** For its permalink: `data.current.visitors`. */
   path: string

@@ -1,5 +1,5 @@
-// The sections around the endpoints: how to begin, what applies to every call, and the tables to look things up in. Their figures come from
-// the tables that the API itself uses.
+// The sections before and after the endpoints: how to begin, what applies to every call, and tables of errors, headers and countries. Their
+// figures come from the tables that the API itself uses.
 import { readFileSync } from 'node:fs'
 import { plans } from '../../accounts/plans.ts'
 import { periodsOf, type Range, rangeNames } from '../../calendar/periods.ts'
@@ -90,7 +90,7 @@ changed, the answer is <code>304</code> without a body. It counts as a request.<
 ]
 
 const zone = 'Europe/Berlin'
-/** The moment of the example answers. */
+/** The current time in the example answers. */
 const now = Temporal.Instant.from('2026-11-15T12:00:00Z').toZonedDateTimeISO(zone)
 
 function rangeRows() {
@@ -101,11 +101,11 @@ function rangeRows() {
     ]
     const range: Range = name === 'custom' ? { name, firstDay, lastDay } : { name }
     const { current, previous } = periodsOf(range, now)
-    const shown =
+    const label =
       name === 'custom'
         ? html`<code>custom</code><br><span class="soft">${firstDay.toString()} to<br>${lastDay.toString()}</span>`
         : html`<code>${name}</code>`
-    return [shown, ...[current, previous].map(({ start, end }) => html`${instant(start)} to<br>${instant(end)}`)]
+    return [label, ...[current, previous].map(({ start, end }) => html`${instant(start)} to<br>${instant(end)}`)]
   })
 }
 

@@ -1,4 +1,4 @@
-// Colours for the few languages of the examples: one regular expression each, whose named groups are what the style sheet colours.
+// Syntax colours for the languages of the examples: one regular expression each, whose named groups are classes of the style sheet.
 import { type Html, html } from '../../web/html.ts'
 
 const string = /"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/.source
@@ -34,7 +34,7 @@ export function highlight(language: Language, source: string): Html {
   const parts: (Html | string)[] = []
   let end = 0
   for (const match of source.matchAll(grammars[language])) {
-    const [kind] = Object.entries(match.groups ?? {}).find(([, found]) => found !== undefined) ?? []
+    const [kind] = Object.entries(match.groups ?? {}).find(([, text]) => text !== undefined) ?? []
     parts.push(source.slice(end, match.index), html`<span class="${kind}">${match[0]}</span>`)
     end = match.index + match[0].length
   }

@@ -14,11 +14,11 @@ ${text}
 ${codes && html`<div class="codes">${codes}</div>`}
 </section>`
 
-/** Text in which `this` is code. */
+/** Turns text between backticks into code. */
 export const prose = (text: string): HtmlValue =>
   text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))
 
-/** A column that a table does not have is undefined in all its rows. */
+/** A row of a table. Fields without a column in the table are undefined in all its rows. */
 export interface Row {
   id: string
   names: readonly string[]

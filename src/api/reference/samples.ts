@@ -5,11 +5,11 @@ import type { Language } from './highlight.ts'
 /** The server in the examples; a script of the page writes the real one in its place. */
 const server = 'https://stats.example.com'
 
-/** Examples read the environment. This file does not, and a test looks for it. */
+/** In parts, because a test searches src for reads of the environment, and only the examples contain one. */
 const key = ['process', 'env', 'KEY'].join('.')
 
-/** The parameters that examples use, where they apply. */
-const given: Readonly<Record<string, string | number>> = { range: '7d', limit: 3 }
+/** The parameters of the examples, on endpoints that have them. */
+const exampleParameters: Readonly<Record<string, string | number>> = { range: '7d', limit: 3 }
 
 export interface Sample {
   name: string
@@ -20,19 +20,19 @@ export interface Sample {
 type Parameters = readonly (readonly [name: string, value: string | number])[]
 
 export function samplesOf({ id, path, parameters, needsKey }: Endpoint): Sample[] {
-  const sent = parameters.flatMap(({ name }) =>
-    name in given ? [[name, given[name]] as [string, string | number]] : [],
+  const pairs = parameters.flatMap(({ name }) =>
+    name in exampleParameters ? [[name, exampleParameters[name]] as [string, string | number]] : [],
   )
-  const url = `${server}${path}${sent.length > 0 ? `?${sent.map(([name, value]) => `${name}=${value}`).join('&')}` : ''}`
+  const url = `${server}${path}${pairs.length > 0 ? `?${pairs.map(([name, value]) => `${name}=${value}`).join('&')}` : ''}`
   return [
     { name: 'curl', language: 'shell', text: curl(url, needsKey) },
     { name: 'JavaScript', language: 'javascript', text: javascript(url, needsKey) },
     { name: 'Python', language: 'python', text: python(url, needsKey) },
-    { name: 'Client', language: 'javascript', text: client(id, sent, needsKey) },
+    { name: 'Client', language: 'javascript', text: client(id, pairs, needsKey) },
   ]
 }
 
-/** `false` is a line that this call does not need. */
+/** Leaves out `false`, a line that this call does not need. */
 const lines = (...all: (string | false)[]): string => all.filter((line) => line !== false).join('\n')
 
 const curl = (url: string, needsKey: boolean): string =>

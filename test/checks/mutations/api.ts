@@ -71,8 +71,8 @@ export const api: readonly Mutation[] = [
   {
     name: 'contract: a preflight echoes text that is no list of header names',
     file: 'src/api/cross-origin.ts',
-    find: 'headerNames.test(asked) ? ',
-    replace: 'asked && headerNames ? ',
+    find: 'headerNames.test(requested) ? ',
+    replace: 'requested && headerNames ? ',
     caughtBy: 'test/contract/status/204-preflight.test.ts',
   },
   {
