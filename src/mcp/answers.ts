@@ -1,4 +1,4 @@
-// What answers of several tools have in common. Each names its site, dates, zone and units, so that nobody has to guess them.
+// Shared parts of the tools' answers. Each answer names its site, dates, zone and units, so that nobody has to guess them.
 import Type from 'typebox'
 import { meanings } from '../stats/meanings.ts'
 import type { StatsParameters } from '../stats/report.ts'
@@ -59,7 +59,7 @@ export function describe(site: SourceSite, parameters: StatsParameters, answer: 
 type Subject = ReturnType<typeof describe>
 type NamedPeriod = ReturnType<typeof namePeriod>
 
-/** The days of an ISO 8601 interval, as people name them: both inclusive. */
+/** The first and last day of an ISO 8601 interval, both inclusive. */
 export function namePeriod(exact: string, timeZone: string, now: number) {
   const [start, end] = exact.split('/').map((text) => Temporal.Instant.from(text).toZonedDateTimeISO(timeZone)) as [
     Temporal.ZonedDateTime,
@@ -86,7 +86,7 @@ export function subjectText({ site, period, filters, warnings }: Subject): strin
 export const periodText = ({ start, end, time_zone, includes_today }: NamedPeriod): string =>
   `${start === end ? start : `${start} to ${end}`} (${time_zone}${includes_today ? ', today so far' : ''})`
 
-/** One line per metric, with the number that it is compared with. */
+/** One line per metric, with its number in the other period and the change. */
 export const metricLines = (current: Metrics, other: Metrics, change: Changes, than: string): string =>
   metricNames
     .map((name) => {

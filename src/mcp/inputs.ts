@@ -1,4 +1,4 @@
-// What tools take: the parameters of the API under the same names, with ranges of the calendar and sites by their domain.
+// The inputs of tools: the parameters of the API under the same names, plus calendar ranges and sites by domain.
 import Type, { type Static, type TSchema } from 'typebox'
 import { Errors } from 'typebox/value'
 import { ApiError, errors } from '../errors.ts'
@@ -14,7 +14,7 @@ export const oneOf = <const Word extends string>(words: readonly Word[], descrip
 
 const date = (description: string) => Type.Optional(Type.String({ maxLength: 10, description }))
 
-/** Which traffic: of which site, in which range, with which filters. */
+/** The fields of a query: site, range and filters. */
 export const query = {
   site: Type.Optional(
     Type.String({
@@ -38,7 +38,7 @@ export const query = {
   utm_source: Type.Optional(Type.String({ maxLength: 255, description: 'Only sessions with this UTM source.' })),
 }
 
-/** Every tool takes exactly what it names. */
+/** Refuses properties that the tool does not name. */
 export const input = <const Properties extends Record<string, TSchema>>(properties: Properties) =>
   Type.Object(properties, { additionalProperties: false })
 
@@ -61,7 +61,7 @@ export function checkInput(schema: TSchema, value: unknown): void {
 
 const maxNamed = 20
 
-/** The site that an input names. A site of somebody else and one that does not exist are the same. */
+/** The site that an input names. A foreign site is refused like one that does not exist. */
 export async function findSite(reference: string | undefined, { source, signal }: Call): Promise<SourceSite> {
   const sites = await source.sites(signal)
   const [first, ...more] = sites
@@ -70,8 +70,8 @@ export async function findSite(reference: string | undefined, { source, signal }
     if (more.length === 0) return first
     throw new ApiError('site_required', `Name the site: ${listed(sites)}.`)
   }
-  const wanted = reference.toLowerCase()
-  const site = sites.find(({ id, domain }) => id === wanted || domain === wanted)
+  const name = reference.toLowerCase()
+  const site = sites.find(({ id, domain }) => id === name || domain === name)
   if (!site) throw new ApiError('forbidden', `No such site can be read. These can: ${listed(sites)}.`)
   return site
 }
@@ -82,10 +82,10 @@ function listed(sites: readonly SourceSite[]): string {
   return rest > 0 ? `${names.join(', ')} and ${rest} more, which the tool sites lists` : names.join(', ')
 }
 
-/** By the rules of the API, with its messages. */
-export function readQuery(asked: Query & { limit?: number }, { timeZone }: SourceSite, now: number): StatsParameters {
-  const { site, range, start, end, ...rest } = asked
-  const parameters = Object.entries({ ...rest, ...rangeParameters(asked, dayIn(timeZone, now)) })
+/** Reads the parameters by the rules of the API, with its messages. */
+export function readQuery(request: Query & { limit?: number }, { timeZone }: SourceSite, now: number): StatsParameters {
+  const { site, range, start, end, ...rest } = request
+  const parameters = Object.entries({ ...rest, ...rangeParameters(request, dayIn(timeZone, now)) })
   return readParameters(
     new Map(parameters.flatMap(([name, value]) => (value === undefined ? [] : [[name, [String(value)]]]))),
   )

@@ -1,11 +1,11 @@
-// Ranges by the calendar, as people name them. An assistant does not know today's date in the zone of a site; the server does.
+// Calendar ranges such as last_week. The server resolves them, because an assistant does not know today's date in the zone of a site.
 import { rangeNames } from '../calendar/periods.ts'
 
 const calendarUnits = ['day', 'week', 'month', 'quarter', 'year'] as const
 
 export type CalendarUnit = (typeof calendarUnits)[number]
 
-/** Those of the calendar, then those of the API. */
+/** The calendar ranges, then the ranges of the API. */
 export const rangeWords = [
   'today',
   'yesterday',
@@ -28,7 +28,7 @@ export interface Days {
   lastDay: Temporal.PlainDate
 }
 
-/** The days of a range of the calendar, up to today; undefined for a range of the API. */
+/** The days of a calendar range, up to today; undefined for a range of the API. */
 export function calendarDays(word: RangeWord, today: Temporal.PlainDate): Days | undefined {
   if (word === 'today') return { firstDay: today, lastDay: today }
   if (word === 'yesterday') return daysBefore(today, 'day')

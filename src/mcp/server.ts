@@ -18,14 +18,14 @@ export const tools: readonly Tool[] = [sites, overview, timeseries, breakdown, c
 type CallOutcome = 'answered' | 'refused' | 'failed'
 
 export interface McpServerOptions {
-  /** Called once per call of a tool: all its numbers are of one moment. */
+  /** Called once per call of a tool, so that all numbers of its answer have the same current time. */
   openSource(): StatsSource
   version: string
   /** UTC milliseconds. */
   now(): number
   /** Runs before every call of a tool. Refuses it by throwing an ApiError. */
   admit?(): Promise<void>
-  /** Receives an error that is no refusal, and returns what the assistant is told. */
+  /** Handles an error that is not a refusal. Returns the message for the assistant. */
   onFailure(error: Error): string
   onOutcome?(tool: string, outcome: CallOutcome): void
 }
@@ -54,13 +54,13 @@ export function createMcpServer(options: McpServerOptions): McpServer {
         outputSchema: published(output),
         annotations: { readOnlyHint: true, idempotentHint: true, openWorldHint: false },
       },
-      (asked, { mcpReq: { signal } }) => call(tool, asked, signal, options),
+      (input, { mcpReq: { signal } }) => call(tool, input, signal, options),
     )
   }
   return server
 }
 
-/** Its JSON Schema is published; `call` checks the input, after the call was counted. */
+/** Publishes the JSON Schema without checking the input: `call` does that, after the call was counted. */
 const published = (schema: TObject): StandardSchemaWithJSON => ({
   '~standard': {
     version: 1,
@@ -72,14 +72,14 @@ const published = (schema: TObject): StandardSchemaWithJSON => ({
 
 async function call(
   tool: Tool,
-  asked: unknown,
+  input: unknown,
   signal: AbortSignal,
   { openSource, now, admit, onFailure, onOutcome }: McpServerOptions,
 ) {
   try {
     await admit?.()
-    checkInput(tool.input, asked)
-    const { data, text } = await tool.run(asked as Record<string, unknown>, {
+    checkInput(tool.input, input)
+    const { data, text } = await tool.run(input as Record<string, unknown>, {
       source: openSource(),
       now: now(),
       signal,

@@ -1,5 +1,4 @@
-// What the numbers and names in answers mean: the sentences of docs/metrics.md and of the reports' own schemas, so that nothing is
-// said twice.
+// Explains the numbers and names in answers, with the sentences of docs/metrics.md and of the reports' own schemas.
 import { meanings } from '../stats/meanings.ts'
 import { type ReportName, reports } from '../stats/reports.ts'
 import { metricUnits } from './answers.ts'
@@ -10,18 +9,18 @@ export interface Term {
   unit: string
 }
 
-/** JSON Schema, as far as reports use it. */
+/** The keywords of JSON Schema that reports use. */
 interface Schema {
   description?: string
   items?: Schema
   properties?: Readonly<Record<string, Schema>>
 }
 
-/** The description of a field of a report; in a list, of its records. */
+/** The description of a field of a report, or of the records of a list. */
 function field(report: ReportName, ...path: readonly string[]): string {
   const { data } = reports[report] as { data: Schema }
-  const found = path.reduce<Schema | undefined>((schema, name) => schema?.properties?.[name], data.items ?? data)
-  return found?.description ?? ''
+  const property = path.reduce<Schema | undefined>((schema, name) => schema?.properties?.[name], data.items ?? data)
+  return property?.description ?? ''
 }
 
 const metric = (name: keyof typeof meanings): Term => ({ name, meaning: meanings[name], unit: metricUnits[name] })

@@ -1,7 +1,7 @@
 import type { Static, TObject } from 'typebox'
 import type { StatsSource } from '../stats/source.ts'
 
-/** One tool: what an assistant is told about it, the shapes of its input and its answer, and its code. */
+/** One tool: its description for assistants, the shapes of its input and its answer, and its code. */
 export interface Tool<Input extends TObject = TObject> {
   name: string
   title: string
@@ -14,7 +14,7 @@ export interface Tool<Input extends TObject = TObject> {
 /** Keeps the type of the input. */
 export const tool = <const Input extends TObject>(definition: Tool<Input>): Tool => definition as unknown as Tool
 
-/** What one call may use. */
+/** The context of one call. */
 export interface Call {
   source: StatsSource
   /** UTC milliseconds. */

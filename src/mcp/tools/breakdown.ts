@@ -6,7 +6,7 @@ import { findSite, input, oneOf, query, readQuery } from '../inputs.ts'
 import { tool } from '../tool.ts'
 import { untrustedNote, visitorText } from '../visitor-text.ts'
 
-/** The report behind each list, and its fields that visitors chose. */
+/** The report of each list, and its fields with text of visitors. */
 const lists = {
   pages: { report: 'pages', untrusted: ['pathname', 'title'] },
   referrers: { report: 'referrers', untrusted: ['referrer'] },
@@ -42,10 +42,10 @@ export const breakdown = tool({
       note: Type.String(),
     }),
   }),
-  async run({ by, ...asked }, call) {
+  async run({ by, ...request }, call) {
     const { report, untrusted } = lists[by]
-    const site = await findSite(asked.site, call)
-    const parameters = readQuery(asked, site, call.now)
+    const site = await findSite(request.site, call)
+    const parameters = readQuery(request, site, call.now)
     const answer = await call.source.read(report, site.id, parameters, call.signal)
     const rows = (answer.data as ListRow[]).map((row) => readable(row, untrusted))
     const about = describe(site, parameters, answer, call.now)

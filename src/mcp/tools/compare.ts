@@ -42,9 +42,9 @@ export const compare = tool({
   },
 })
 
-async function read(asked: Query, call: Call) {
-  const site = await findSite(asked.site, call)
-  const parameters = readQuery(asked, site, call.now)
+async function read(request: Query, call: Call) {
+  const site = await findSite(request.site, call)
+  const parameters = readQuery(request, site, call.now)
   const answer = await call.source.read('overview', site.id, parameters, call.signal)
   return { ...describe(site, parameters, answer, call.now), metrics: (answer.data as Overview).current }
 }

@@ -30,9 +30,9 @@ export const overview = tool({
     change: changes,
     units,
   }),
-  async run(asked, call) {
-    const site = await findSite(asked.site, call)
-    const parameters = readQuery(asked, site, call.now)
+  async run(request, call) {
+    const site = await findSite(request.site, call)
+    const parameters = readQuery(request, site, call.now)
     const answer = await call.source.read('overview', site.id, parameters, call.signal)
     const { current, previous, change } = answer.data as Overview
     const about = describe(site, parameters, answer, call.now)

@@ -27,8 +27,8 @@ export const sites = tool({
     total_sites: Type.Integer({ description: 'The number of sites, also of those that are not listed.' }),
   }),
   async run({ contains = '' }, { source, now, signal }) {
-    const found = (await source.sites(signal)).filter(({ domain }) => domain.includes(contains.toLowerCase()))
-    const listed = found.slice(0, maxSites).map(({ id, domain, timeZone }) => ({
+    const matches = (await source.sites(signal)).filter(({ domain }) => domain.includes(contains.toLowerCase()))
+    const listed = matches.slice(0, maxSites).map(({ id, domain, timeZone }) => ({
       site_id: id,
       domain,
       time_zone: timeZone,
@@ -37,8 +37,8 @@ export const sites = tool({
     const lines = listed.map(
       ({ domain, site_id, time_zone, today }) => `${domain} (${site_id}, ${time_zone}, today is ${today})`,
     )
-    const rest = found.length - listed.length
+    const rest = matches.length - listed.length
     if (rest > 0) lines.push(`and ${rest} more; use contains to find them`)
-    return { data: { sites: listed, total_sites: found.length }, text: lines.join('\n') || 'No site.' }
+    return { data: { sites: listed, total_sites: matches.length }, text: lines.join('\n') || 'No site.' }
   },
 })

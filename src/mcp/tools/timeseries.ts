@@ -14,7 +14,7 @@ interface Day {
 
 const intervals = ['day', 'week', 'month'] as const
 
-/** 12 months by day. A hundred years by day would be 36,500 rows. */
+/** Enough for 12 months by day. A hundred years by day would be 36,500 rows. */
 const maxRows = 400
 const fewestDays = { day: 1, week: 7, month: 28 }
 
@@ -39,9 +39,9 @@ export const timeseries = tool({
     ),
     units,
   }),
-  async run({ interval = 'day', ...asked }, call) {
-    const site = await findSite(asked.site, call)
-    const parameters = readQuery(asked, site, call.now)
+  async run({ interval = 'day', ...request }, call) {
+    const site = await findSite(request.site, call)
+    const parameters = readQuery(request, site, call.now)
     refuseTooMany(parameters, interval)
     const answer = await call.source.read('timeseries', site.id, parameters, call.signal)
     const rows = grouped(answer.data as Day[], interval)

@@ -5,15 +5,15 @@ export const mcp: readonly Mutation[] = [
   {
     name: 'mcp: the days of a range are those of UTC',
     file: 'src/mcp/inputs.ts',
-    find: 'rangeParameters(asked, dayIn(timeZone, now))',
-    replace: "rangeParameters(asked, dayIn('UTC', now))",
+    find: 'rangeParameters(request, dayIn(timeZone, now))',
+    replace: "rangeParameters(request, dayIn('UTC', now))",
     caughtBy: 'test/mcp/inputs.test.ts',
   },
   {
     name: 'mcp: a filter is forgotten',
     file: 'src/mcp/inputs.ts',
-    find: 'const { site, range, start, end, ...rest } = asked',
-    replace: 'const { site, range, start, end, device, ...rest } = asked',
+    find: 'const { site, range, start, end, ...rest } = request',
+    replace: 'const { site, range, start, end, device, ...rest } = request',
     caughtBy: 'test/mcp/questions.test.ts',
   },
   {
