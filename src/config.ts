@@ -1,4 +1,4 @@
-// Turns the environment into a typed configuration; only the mains read it. One table gives the type, the check and docs/configuration.md.
+// Turns the environment into a typed configuration; only the mains read it. The types, the checks and docs/configuration.md come from one table.
 import {
   accountId,
   bytes,
@@ -233,7 +233,7 @@ export type Config = {
 /** A collector neither checks keys nor signs anybody in, so it does not get the secrets. */
 export type CollectorConfig = Omit<Config, 'KEY_SECRETS' | 'OIDC_CLIENT_SECRET'>
 
-/** Settings that are of no use without each other. */
+/** Settings that need each other: all of a group are set, or none. */
 const together = [
   ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'],
   ['OIDC_DOMAIN', 'OIDC_ACCOUNT'],
@@ -258,9 +258,9 @@ export function readConfig(environment: Record<string, string | undefined>, unus
   }
   for (const names of together) {
     const needed = names.filter((name) => !unused.includes(name))
-    const given = needed.find((name) => environment[name])
-    const missing = given ? needed.filter((name) => !environment[name]) : []
-    faults.push(...missing.map((name) => `${name} is missing: ${given} needs it`))
+    const first = needed.find((name) => environment[name])
+    const missing = first ? needed.filter((name) => !environment[name]) : []
+    faults.push(...missing.map((name) => `${name} is missing: ${first} needs it`))
   }
   if (environment.OIDC_DOMAIN && !environment.OIDC_ISSUER) {
     faults.push('OIDC_DOMAIN needs OIDC_ISSUER: people of the domain sign in there')

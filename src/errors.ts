@@ -1,5 +1,5 @@
-// Every error the API can return: code, status, message, and what a caller does about it (docs/contract.md 7, docs/errors.md). Throw
-// an ApiError to refuse a request. Any other exception is a bug and becomes internal_error.
+// Every error that the API can return: code, status, message, and advice for the caller (docs/contract.md 7, docs/errors.md). Throw an
+// ApiError to refuse a request. Any other exception is a bug and becomes internal_error.
 
 export const errors = {
   unauthorized: {

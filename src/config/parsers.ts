@@ -1,4 +1,5 @@
-// Each turns the text of a setting into its value, or throws an Error that says what is expected. None repeats the text: it may be a secret.
+// Each parser turns the text of a setting into its value, or throws an Error that says what is expected. Errors never repeat the text, because
+// it may be a secret.
 import { isIP } from 'node:net'
 import type { KeySecrets } from '../accounts/keys.ts'
 import { isEmailDomain } from '../hostnames.ts'
@@ -19,11 +20,11 @@ const clickhouseUrl = url('http:', 'https:')
 /** A list of shards, each a list of addresses. */
 export function shards(text: string): string[][] {
   const isList = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > 0
-  const given: unknown = parsedJson(text)
-  if (!isList(given) || !given.every(isList)) {
+  const list: unknown = parsedJson(text)
+  if (!isList(list) || !list.every(isList)) {
     throw new Error('must be a JSON list of shards, each a list of addresses: [["http://…"],["http://…"]]')
   }
-  return (given as string[][]).map((shard) => shard.map((address) => clickhouseUrl(String(address))))
+  return (list as string[][]).map((shard) => shard.map((address) => clickhouseUrl(String(address))))
 }
 
 function parsedJson(text: string): unknown {
@@ -34,11 +35,11 @@ function parsedJson(text: string): unknown {
   }
 }
 
-/** Whether nobody on the network can read along: by https, or because it stays on this machine. */
+/** Whether nobody on the network can read the traffic: it uses https, or stays on this machine. */
 const isPrivate = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || (protocol === 'http:' && ['localhost', '127.0.0.1', '[::1]'].includes(hostname))
 
-/** Cookies of a plain http address could be read on the network, so only this machine may use one. */
+/** Plain http is allowed only on this machine, because others on the network could read its cookies. */
 export function publicUrl(text: string): string {
   const address = URL.parse(text)
   if (!address || !isPrivate(address)) {
@@ -48,7 +49,7 @@ export function publicUrl(text: string): string {
   return address.origin
 }
 
-/** As browsers send them: scheme, host and port, without a slash at the end. */
+/** Origins as browsers send them: scheme, host and port, without a slash at the end. */
 export function origins(text: string): string[] {
   const parts = text.split(',').map((part) => part.trim())
   if (parts.some((part) => URL.parse(part)?.origin !== part)) {
@@ -57,7 +58,7 @@ export function origins(text: string): string[] {
   return parts
 }
 
-/** Exactly as the issuer writes it in its tokens, so it is not normalised. */
+/** Not normalised, because it must equal the issuer in the tokens exactly. */
 export function issuer(text: string): string {
   const address = URL.parse(text)
   if (!address || !isPrivate(address)) {

@@ -52,7 +52,7 @@ const isIn = (section: Section): Sql => sql`(nth * ${uint(mix)}) % ${uint(round)
 
 const codeOf = (index: Sql, size: number): Sql => sql`((${index} * ${uint(strideOf(size))} + offset) % ${uint(size)})`
 
-/** One word from each list. Every index gets another combination, and consecutive indexes get words far apart in the lists. */
+/** One word from each list. Every index gets a different combination, and consecutive indexes get words far apart in the lists. */
 function combination(index: Sql, lists: readonly (readonly string[])[], separator: Sql): Sql {
   const size = lists.reduce((product, { length }) => product * length, 1)
   const code = codeOf(index, size)

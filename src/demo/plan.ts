@@ -169,11 +169,11 @@ const scattered = (random: Random, values: readonly number[]): number[] =>
 /** Whole numbers that sum up to the total: each day passes its rounding error on to the next. */
 function counted(values: readonly number[], total: number): number[] {
   let exact = 0
-  let given = 0
+  let assigned = 0
   return scaled(values, total).map((value) => {
     exact += value
-    const count = Math.round(exact) - given
-    given += count
+    const count = Math.round(exact) - assigned
+    assigned += count
     return count
   })
 }

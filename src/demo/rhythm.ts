@@ -1,4 +1,4 @@
-// How a day's visits spread over its hours.
+// The distribution of a day's visits over its hours.
 import { minuteMs } from '../durations.ts'
 
 /** Visits by hour, on workdays and at weekends. Only the proportions matter. */
@@ -39,7 +39,7 @@ export function shareBefore(kind: DayKind, part: number): number {
 /** How finely `moments` divides a day's visits. */
 export const momentSteps = 400
 
-/** The inverse, for ClickHouse: the moment (ms into a 24-hour day) by which each of 400 equal shares of the visits has begun. */
+/** The inverse of `shareBefore`, for ClickHouse: the moment (ms into a 24-hour day) by which each of 400 equal shares of the visits has begun. */
 export function moments(kind: DayKind): number[] {
   let quarter = 0
   return Array.from({ length: momentSteps + 1 }, (_, step) => {

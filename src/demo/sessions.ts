@@ -1,4 +1,4 @@
-// One row per session: when, who, from where, how long. Every choice comes from a hash of the seed, the session or visitor, and the
+// One row per session: time, visitor, source and length. Every choice is made by a hash of the seed, the session or visitor, and the
 // name of the choice.
 import { dayMs } from '../durations.ts'
 import { type Sql, sql, text, texts, uint, uints } from '../stores/clickhouse-sql.ts'
@@ -14,14 +14,14 @@ export interface SessionOptions {
   /** Makes ids unique to a site: two sites with the same seed have the same traffic, but no id in common. */
   salt: number
   tables: Tables
-  /** Counted over all days of the site. */
+  /** The number of the first session, counted over all days of the site. */
   firstSession: number
   sessions: number
   /** The days that contain these sessions. */
   days: readonly PlannedDay[]
 }
 
-// Half of the sessions have one page. The others have two, and then, again and again, two out of three have one more.
+// Half of the sessions have one page, the others at least two. From the second page on, two out of three sessions view one more.
 const onePagePercent = 50
 const oneMoreOfThree = 2
 const maxPages = 20
@@ -41,7 +41,7 @@ export const eventsPerSession = (() => {
   return pageviews + customs * (1 + (secondOfTwenty + thirdOfTwenty) / 20)
 })()
 
-/** A second visit lies up to eight hours further away than it must. Small distances are more frequent. */
+/** A second visit is up to eight hours further away than the minimum. Small distances are more frequent. */
 const furtherMs = 28_800_000
 
 export function sessionRows({ seed, salt, tables, firstSession, sessions, days }: SessionOptions): Sql {

@@ -38,7 +38,7 @@ export function shapeOf(events: number): Shape {
   }
 }
 
-/** What a push may come from (a row of the sources) and lead to (a page). Both are counted from 1, as in ClickHouse. */
+/** The possible sources (rows of `sources`) and targets (pages) of pushes. Both are counted from 1, as in ClickHouse. */
 export interface Pushes {
   campaigns: readonly { source: number; page: number }[]
   viralSources: readonly number[]
@@ -62,12 +62,12 @@ const maxPages = 20_000
 export function tablesOf(shape: Shape): Tables {
   const pages = Math.min(maxPages, Math.max(mainPages.length + 20, shape.paths))
   const utmSources = distinct(sources.map(([, , , utmSource]) => utmSource)).slice(0, shape.utmSources)
-  const kept = sources.filter(([, , , utmSource]) => utmSource === '' || utmSources.includes(utmSource))
-  const knownHosts = distinct(kept.map(([, , referrer]) => referrer)).length
-  const sourceOf = (matches: (source: Source) => boolean) => kept.findIndex(matches) + 1
+  const usedSources = sources.filter(([, , , utmSource]) => utmSource === '' || utmSources.includes(utmSource))
+  const namedHosts = distinct(usedSources.map(([, , referrer]) => referrer)).length
+  const sourceOf = (matches: (source: Source) => boolean) => usedSources.findIndex(matches) + 1
   return {
-    sources: kept,
-    tailHosts: Math.max(10, shape.referrers - knownHosts + 1),
+    sources: usedSources,
+    tailHosts: Math.max(10, shape.referrers - namedHosts + 1),
     countries: countries.slice(0, Math.max(1, shape.countries)),
     customEvents: customEvents.slice(0, Math.max(5, shape.customEvents)),
     pages,
@@ -84,6 +84,6 @@ export function tablesOf(shape: Shape): Tables {
 }
 
 /** The position of a main page, counted from 1; 0 if there is none. */
-export const pageOf = (path: string): number => mainPages.findIndex(([known]) => known === path) + 1
+export const pageOf = (path: string): number => mainPages.findIndex(([mainPath]) => mainPath === path) + 1
 
 const distinct = (values: readonly string[]): string[] => [...new Set(values)].filter(Boolean)

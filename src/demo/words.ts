@@ -167,7 +167,7 @@ export const customEvents: readonly CustomEvent[] = [
 
 export type MainPage = readonly [path: string, title: string, laterTitle?: string]
 
-/** The pages that every site has, most visited first. One has no title, to show what the reports do then. */
+/** The pages that every site has, most visited first. One has no title, to show how the reports display it. */
 export const mainPages: readonly MainPage[] = [
   ['/', 'Home'],
   ['/pricing', 'Pricing', 'Plans and pricing'],
