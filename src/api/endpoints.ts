@@ -20,7 +20,7 @@ export interface Endpoint {
   meta: TProperties
   /** The parameters that have an effect. */
   parameters: readonly ParameterKey[]
-  /** Response headers, besides those that every endpoint with a key has. */
+  /** Response headers, in addition to those of every endpoint with a key. */
   headers: readonly string[]
   /** What the example shows. */
   example: string

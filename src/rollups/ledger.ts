@@ -28,8 +28,8 @@ export async function noteInClickHouse({ postgres, clickhouse }: Stores): Promis
 }
 
 /**
- * Writes to ClickHouse under which versions the final days are stored: those of all sites of the shard, or of one site that moves there. Call
- * it before the events of these days are dropped, so that a later epoch can read their rollups. Writing a day twice does no harm.
+ * Writes the versions of days that can no longer change to ClickHouse: of all sites of the shard, or of one site that moves there. Call it
+ * before the events of these days are dropped, so that a later epoch can read their rollups. Writing a day twice does no harm.
  */
 export async function noteKeptDays(
   { postgres, clickhouse }: Stores,

@@ -113,7 +113,7 @@ async function dueSites({ postgres, clickhouse }: Stores, { siteId, now }: Round
     )
 }
 
-/** Rolls up small sites together, and returns those that must be rolled up alone. */
+/** Rolls up small sites together, and returns the sites that must be rolled up alone. */
 async function rollUpMany(
   stores: Stores,
   due: readonly Candidate[],

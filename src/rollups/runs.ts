@@ -20,7 +20,7 @@ export interface Run {
   version: number
 }
 
-/** Records that these sites are being rolled up through this day. They stay unfinished until `finishSites`. */
+/** Records that a round works on the days of these sites through this one. The sites stay unfinished until `finishSites`. */
 export async function considerSites(postgres: Postgres, siteIds: readonly string[], through: string): Promise<void> {
   await postgres`SELECT consider_sites(${siteIds as string[]}, ${through}::text::date)`
 }
@@ -136,7 +136,7 @@ const missingMonths = (postgres: Postgres, siteIds: readonly string[]): Fragment
       AND NOT months && datemultirange(daterange(month::date, (month + interval '1 month')::date))
   ) AS missing`
 
-/** Rollup rows to delete: they were replaced, or their run was given up. */
+/** Rollup rows to delete: they are no longer readable, or their run was given up. */
 export interface Leftover {
   id: string
   siteId: string
@@ -156,7 +156,7 @@ export const claimLeftovers = (
     SELECT id::text, site_id AS "siteId", version, span, day_ranges(writes) AS ranges
     FROM claim_leftovers(${shard}, ${patience}::text::interval, ${max})`
 
-/** At most `max` leftovers of runs that were given up. Such a run can no longer publish, and no other run writes under its version. */
+/** At most `max` leftovers of runs that were given up. Such a run can no longer publish, and no other run writes the same rows. */
 export async function givenUp(postgres: Postgres, shard: number, max: number): Promise<Leftover[]> {
   await postgres`
     UPDATE rollup_runs SET state = 'given up', publishes = '{}'

@@ -23,7 +23,7 @@ function hostOf(text: string): string | undefined {
   return isPageHost(host) ? host : undefined
 }
 
-/** Strips scheme, user, port and path from an address that somebody copied. */
+/** Strips scheme, user, port and path from a copied address. */
 const hostInAddress = (text: string): string =>
   text
     .trim()

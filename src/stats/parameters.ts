@@ -154,7 +154,7 @@ function readLimit(text: string, max: number): number {
   return Number(text)
 }
 
-/** Checked before changing the case, because some other letters become ASCII letters then: the upper case of a dotless ı is I. */
+/** Tests the original text, because some other letters become ASCII letters in upper or lower case: the upper case of a dotless ı is I. */
 const ascii = /^[A-Za-z]+$/
 
 function readCountry(text: string) {

@@ -63,7 +63,7 @@ export interface Cacheable {
   json: string
   /** The instant up to which events are counted, in UTC milliseconds. */
   generatedAt: number
-  /** When the result was requested. Later than generatedAt if the result contains a count of today (decision D-81). */
+  /** When the result was requested. Later than generatedAt if today was counted a moment before (decision D-81). */
   requestedAt: number
   /** The state of the site's days at that time. When it changes, the result is no longer fresh. */
   state: string

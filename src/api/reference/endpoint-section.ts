@@ -1,4 +1,4 @@
-// The section of one endpoint: what it is for, the parameters that apply, the fields of its answer, and code beside them.
+// The section of one endpoint: its purpose, its parameters, the fields of its answer, and code beside them.
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { exampleCard, samplesCard, tryCard } from './cards.ts'
 import { type Endpoint, type Parameter, type Schema, typeOf } from './description.ts'
