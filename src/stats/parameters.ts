@@ -47,7 +47,7 @@ export function readParameters(query: QueryString, accepted = reportParameters):
   refuseUnsupportedFilters(query)
   refuseVariants(query, accepted.names)
   if (query.size > maxParameters) {
-    throw new ApiError('invalid_parameter', `At max ${maxParameters} parameters may be sent.`)
+    throw new ApiError('invalid_parameter', `At most ${maxParameters} parameters may be sent.`)
   }
   const range = one(query, 'range', readRange) ?? '30d'
   const limit = one(query, 'limit', (text) => readLimit(text, accepted.limit.max)) ?? accepted.limit.default
@@ -174,7 +174,7 @@ function readDevice(text: string) {
 }
 
 function readUtmSource(text: string): string {
-  if ([...text].length > 255) throw new ApiError('invalid_parameter', 'utm_source may have at max 255 characters.')
+  if ([...text].length > 255) throw new ApiError('invalid_parameter', 'utm_source may have at most 255 characters.')
   if (/\p{Cc}/u.test(text)) throw new ApiError('invalid_parameter', 'utm_source may not hold control characters.')
   return text
 }
