@@ -37,7 +37,7 @@ type Encoding = keyof typeof encodings
 export const encodingOf = (accepted: string | undefined, body: string): Encoding | undefined =>
   Buffer.byteLength(body) > minBytes ? encodingOfLong(accepted) : undefined
 
-/** The encoding for a body of unknown length, which is taken for a long one. */
+/** Like `encodingOf`, for a body of unknown length, which counts as long. */
 export function encodingOfLong(accepted: string | undefined): Encoding | undefined {
   if (accepted === undefined) return undefined
   const weights = new Map(accepted.split(',').map(weightOf))
@@ -55,7 +55,7 @@ function weightOf(item: string): [name: string, weight: number] {
 export const compress = (body: string, encoding: Encoding): Buffer | Promise<Buffer> =>
   encodings[encoding][body.length > maxAtOnce ? 'later' : 'now'](body)
 
-/** A body that is sent in pieces. Each piece is compressed and sent as soon as it is there. */
+/** Compresses a body that is sent in pieces, each as soon as it is ready. */
 export function compressPieces(pieces: AsyncIterable<string>, encoding: Encoding | undefined): Readable {
   if (!encoding) return Readable.from(pieces, { objectMode: false })
   const compressor = encodings[encoding].piecewise()

@@ -25,9 +25,9 @@ export function explain(failure: Error): { message: string; hint: string } {
   if (error instanceof HintedError) return error
   const { code = '', path } = error
   if (path !== undefined && files[code]) return { message: `${path} ${files[code][0]}`, hint: files[code][1] }
-  const known = databases[code]
-  if (known)
-    return { message: `${known[0].slice(0, -1)} (${oneLine(error.message).replace(/\.$/, '')}).`, hint: known[1] }
+  const database = databases[code]
+  if (database)
+    return { message: `${database[0].slice(0, -1)} (${oneLine(error.message).replace(/\.$/, '')}).`, hint: database[1] }
   if (error.message.startsWith('The configuration is not usable')) {
     return {
       message: error.message,

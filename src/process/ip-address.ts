@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 
 /**
- * The one spelling of an address by which visitors and countries are found: lower case, and 192.0.2.1 for ::ffff:192.0.2.1, as a
- * dual-stack socket reports it, or ::ffff:c000:201. Text that is no address stays as it is.
+ * Normalises an address, so that every spelling finds the same visitor and country: lower case, and 192.0.2.1 instead of
+ * ::ffff:192.0.2.1 (which a dual-stack socket reports) or ::ffff:c000:201. Returns text that is no address unchanged.
  */
 export function unmapped(address: string): string {
   if (!address.includes(':') || isIP(address) !== 6) return address

@@ -1,4 +1,4 @@
-// How a process starts to listen and how it stops. The API and the collector do both the same way.
+// Starts and stops the HTTP server of a process: the API, the collector and the console do it the same way.
 import type { Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HintedError } from './error-hints.ts'

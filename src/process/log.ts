@@ -1,18 +1,18 @@
 // The log of every process, on standard output: JSON lines for programs, plain lines on a terminal.
 import { type Logger, pino } from 'pino'
 
-/** How much of the log may wait for a slow reader. */
+/** Size limit of the log lines that wait for a slow reader. */
 const maxBytes = 1024 * 1024
 
 /** A full disk or a stuck reader loses log lines; it never delays a response. */
 export function createLog(level: string): Logger {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-  const shown = process.stdout.isTTY ? (line: string) => readable(line, level) : (line: string) => line
+  const format = process.stdout.isTTY ? (line: string) => readable(line, level) : (line: string) => line
   return pino(
     { level },
     {
       write(line) {
-        if (process.stdout.writableLength < maxBytes) process.stdout.write(shown(line))
+        if (process.stdout.writableLength < maxBytes) process.stdout.write(format(line))
       },
     },
   )

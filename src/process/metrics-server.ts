@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { Registry } from 'prom-client'
 import { closeServer, type ListenAddress, listen } from './listening.ts'
 
-/** Shows the metrics of a process on a port of their own. Returns what closes it. */
+/** Serves the metrics of a process on their own port. Returns the function that closes it. */
 export async function serveMetrics(
   registry: Registry,
   address: ListenAddress,

@@ -1,15 +1,15 @@
-// Token buckets by the network of an address. Whoever has a /48 of IPv6 has 65,536 networks of /64, so wider networks are counted, too.
+// Token buckets by the network of an address. A sender with an IPv6 /48 has 65,536 networks of /64, so wider networks are limited, too.
 import { createNetworkKey, type NetworkBits } from './network-key.ts'
 import { type BucketOptions, type Buckets, createBuckets } from './token-buckets.ts'
 
-/** How many times the tokens of a /64 each network has. For an IPv4 address the three are the same, and the first decides. */
+/** The tokens of each network, as a multiple of those of a /64. For IPv4 all three are the same address, so the first limit decides. */
 const shares: readonly (readonly [NetworkBits, number])[] = [
   [64, 1],
   [56, 4],
   [48, 16],
 ]
 
-/** The key is a whole address; it is kept only as a hash with a random secret. */
+/** The key is a whole address; only its hash with a random secret is kept. */
 export function createNetworkBuckets({ perSecond, ...options }: BucketOptions): Buckets<string> {
   const all = shares.map(([bits, share]) => {
     const keyOf = createNetworkKey(bits)

@@ -4,10 +4,10 @@ import { createHmac, randomBytes } from 'node:crypto'
 /** A number for the network of an address: the IPv4 address itself, or the first bits of an IPv6 address. */
 export type NetworkKey = (address: string) => number
 
-/** How many bits of an IPv6 address are one network. A /64 belongs to one sender; a provider gives a customer a /56 or a /48. */
+/** The prefix length of an IPv6 network. A /64 belongs to one sender; a provider gives a customer a /56 or a /48. */
 export type NetworkBits = 48 | 56 | 64
 
-/** 2.4 us of the 100 us that an event costs. Without the secret nobody can find two addresses with the same number. */
+/** Takes 2.4 us of the 100 us that an event costs. Without the secret nobody can find two addresses with the same number. */
 export function createNetworkKey(bits: NetworkBits = 64, secret: Buffer = randomBytes(32)): NetworkKey {
   return (address) => createHmac('sha256', secret).update(networkOf(address, bits)).digest().readInt32LE()
 }

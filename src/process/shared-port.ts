@@ -2,7 +2,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** What one process answers on the port of another. */
+/** The requests that one process answers on the port of another. */
 export interface PortShare {
   answers(path: string): boolean
   handle(request: IncomingMessage, response: ServerResponse): void
@@ -44,7 +44,7 @@ export const limitConnections = (server: Server, { connections }: SharedPort): v
 
 function reportTo({ complete, answered }: ConnectionLimits, request: IncomingMessage, response: ServerResponse): void {
   const { socket, method } = request
-  // Nobody waits for the body of a GET, so its end may never be read.
+  // No handler reads the body of a GET, so `end` may never be emitted.
   if (method === 'GET' || method === 'HEAD') complete(socket)
   else request.once('end', () => complete(socket))
   response.once('close', () => answered(socket))

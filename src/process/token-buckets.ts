@@ -3,11 +3,11 @@ import { LRUCache } from 'lru-cache'
 
 export interface Buckets<Key> {
   /**
-   * Takes the tokens and returns 0, or takes none and returns the seconds to wait. A bucket with at least one token gives all that are
-   * asked for and goes negative, so that a list longer than the burst is not refused for ever. With 0 tokens it only checks.
+   * Takes the tokens and returns 0, or takes none and returns the seconds to wait. A bucket with at least one token gives all
+   * requested tokens and may go negative: otherwise a list longer than the burst would always be refused. With 0 tokens it only checks.
    */
   take(key: Key, tokens: number): number
-  /** Tokens that were taken and not used, however few the bucket has. */
+  /** Returns tokens that were taken but not used, also to a negative bucket. */
   giveBack(key: Key, tokens: number): void
 }
 
@@ -25,12 +25,12 @@ interface Bucket {
   at: number
 }
 
-/** At most 20 MB, whatever is sent. */
+/** Limits the memory to 20 MB. */
 export const maxBuckets = 100_000
 
 /**
- * A key that was not used while 100,000 others were is forgotten and starts with a full bucket. Only an attacker with 100,000 addresses
- * can use that; against so many, a limit per address means nothing anyway, and the limit of the site holds.
+ * Beyond 100,000 keys, the least recently used key is dropped and later starts with a full bucket. Only an attacker with 100,000 addresses
+ * can use that; a limit per address is useless against so many anyway, and the limit of the site holds.
  */
 export function createBuckets<Key extends string | number>({
   perSecond,

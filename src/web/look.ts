@@ -1,4 +1,4 @@
-// What pages of the console and of the reference share: the style sheet that comes before their own, the icon and the mark.
+// Shared by the pages of the console and of the reference: the base style sheet, the icon and the mark.
 import { readFileSync } from 'node:fs'
 import { html } from './html.ts'
 
