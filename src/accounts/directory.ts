@@ -1,4 +1,4 @@
-// Keys and sites for the gate, from memory. They are at most a second old while PostgreSQL is up.
+// Caches keys and sites in memory for the gate. They are at most a second old while PostgreSQL is up.
 //
 // Cached entries do not expire. PostgreSQL increments one counter with every change (migrations/postgres/0001_baseline.sql). The
 // notification of a change drops the entries that it concerns, and polling the counter detects lost notifications. While the
@@ -36,7 +36,7 @@ export interface Directory {
   key(text: string): Promise<ApiKey | undefined>
   /** Caches unknown sites like known ones, so that both cost the same (docs/contract.md 7, no oracle). */
   site(id: string): Promise<Site | undefined>
-  /** Several sites with one statement, in this order, without those that no longer exist. */
+  /** Reads several sites with one statement, in the order of the ids. Leaves out sites that no longer exist. */
   sites(ids: readonly string[]): Promise<Site[]>
   /** The sites of an account, by domain. */
   sitesOf(accountId: string): Promise<readonly ListedSite[]>
@@ -61,7 +61,10 @@ export interface DirectoryOptions {
   queryMs?: number
   now?(): number
   unconfirmedMs?: number
-  /** Throws if PostgreSQL is an older copy than what the process is about to read elsewhere. Asked at the start, when the counter went back, and when another database counts. */
+  /**
+   * Throws if PostgreSQL is an older copy than the data of another store. Called at the start, when the counter went back, and when another
+   * database answers.
+   */
   refuseOlder?(): Promise<void>
 }
 
@@ -75,21 +78,21 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
   const namesOf = new Map<string, Set<string>>()
   const loading = new Map<string, Promise<Entry>>()
   let version: bigint | undefined
-  /** Identifies the database and its last start. A restored database may have counted just as far. */
+  /** Identifies the database and its last start: the counter of a restored database may have the same value. */
   let start: string | undefined
   let confirmedAt = Number.NEGATIVE_INFINITY
   let generation = 0
   /** Set while PostgreSQL may be an older copy: then no site is read from it. */
   let doubt = options.refuseOlder?.()
-  doubt?.catch(() => {}) // the first poll asks again
+  doubt?.catch(() => {}) // the first poll checks again
 
   function forget(subject: string): void {
     generation++
-    loading.clear() // later callers must not get what was read before the change
+    loading.clear() // later callers must not get a value from before the change
     for (const name of namesOf.get(subject) ?? []) drop(name)
   }
 
-  /** A change of an account, a site or a key. A change of rollups calls `forget` alone: nothing that depends on any site changes. */
+  /** For a change of an account, a site or a key. After a change of rollups `forget` is enough: it adds or removes no site. */
   function forgetChanged(subject: string): void {
     forget(subject)
     if (subject.startsWith('site_')) forget(anySite)
@@ -135,15 +138,15 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
 
   async function read(name: string, load: () => Promise<Omit<Entry, 'loadedAt'>>): Promise<Entry> {
     const loadedAt = now()
-    const begun = generation
+    const startGeneration = generation
     const entry = { ...(await load()), loadedAt }
-    keep(name, entry, begun)
+    keep(name, entry, startGeneration)
     return entry
   }
 
   /** A change during the read may be missing from its result: then the result is returned, but not cached. */
-  function keep(name: string, entry: Entry, begun: number): void {
-    if (generation !== begun || entry.subjects.length === 0) return
+  function keep(name: string, entry: Entry, startGeneration: number): void {
+    if (generation !== startGeneration || entry.subjects.length === 0) return
     drop(name)
     entries.set(name, entry)
     for (const subject of entry.subjects) {
@@ -154,13 +157,12 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
   }
 
   async function poll(): Promise<void> {
-    const asked = now()
+    const polledAt = now()
     const before = version
     const [row] = await bounded.read(
       () => postgres<{ version: string; start: string }[]>`SELECT version, this_start() AS start FROM control_version`,
     )
     const current = BigInt(row?.version ?? 0)
-    // A restored database may have counted as far as the one before it.
     const isAnother = start !== undefined && start !== row?.start
     if (doubt || isAnother || (version !== undefined && current < version)) await settleDoubt()
     if (isAnother) version = undefined
@@ -172,7 +174,7 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
       forgetAll()
       version = current
     }
-    confirmedAt = asked
+    confirmedAt = polledAt
   }
 
   async function settleDoubt(): Promise<void> {
@@ -182,12 +184,12 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
   }
 
   function hear(notice: string): void {
-    const [heard, subject, what] = notice.split(' ') as [string, string, string?]
+    const [noticeVersion, subject, what] = notice.split(' ') as [string, string, string?]
     // Notifications arrive in commit order, so a gap means that some were lost.
-    if (version !== undefined && BigInt(heard) > version + 1n) forgetAll()
+    if (version !== undefined && BigInt(noticeVersion) > version + 1n) forgetAll()
     else if (what === 'rollups') forget(subject)
     else forgetChanged(subject)
-    if (version !== undefined && BigInt(heard) > version) version = BigInt(heard)
+    if (version !== undefined && BigInt(noticeVersion) > version) version = BigInt(noticeVersion)
   }
 
   // The breaker reports a failure once. The next poll tries again.
@@ -209,18 +211,18 @@ export function openDirectory(postgres: Postgres, options: DirectoryOptions = {}
         return { value: row && siteOf(row), subjects: [id] }
       }) as Promise<Site | undefined>,
     async sites(ids) {
-      const found = new Map(ids.map((id) => [id, cached(id)?.value as Site | undefined]))
-      const missing = ids.filter((id) => !found.get(id))
+      const byId = new Map(ids.map((id) => [id, cached(id)?.value as Site | undefined]))
+      const missing = ids.filter((id) => !byId.get(id))
       if (missing.length > 0) {
-        const [loadedAt, begun] = [now(), generation]
+        const [loadedAt, startGeneration] = [now(), generation]
         await doubt
         for (const row of await bounded.read(() => selectSites(postgres, missing))) {
           const site = siteOf(row)
-          found.set(site.id, site)
-          keep(site.id, { value: site, subjects: [site.id], loadedAt }, begun)
+          byId.set(site.id, site)
+          keep(site.id, { value: site, subjects: [site.id], loadedAt }, startGeneration)
         }
       }
-      return ids.flatMap((id) => found.get(id) ?? [])
+      return ids.flatMap((id) => byId.get(id) ?? [])
     },
     sitesOf: (accountId) =>
       lookUp(`sites of ${accountId}`, async () => {

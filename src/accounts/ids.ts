@@ -7,8 +7,9 @@ type Kind = 'acct' | 'site' | 'key' | 'user' | 'sess' | 'link' | 'share' | 'brow
 /** A prefix such as `site_` and 16 random base32 characters: 80 bits. The id does not reveal how many there are. */
 export const newId = (kind: Kind): string => idOf(kind, randomBytes(16))
 
-/** An id derived from a text: whoever repeats a request with the same text gets the same id. The text must have at least 80 random bits. */
-export const onceId = (kind: Kind, text: string): string => idOf(kind, hash('sha256', text, 'buffer').subarray(0, 16))
+/** The same text gets the same id, so that a repeated request creates nothing twice. The text must have at least 80 random bits. */
+export const derivedId = (kind: Kind, text: string): string =>
+  idOf(kind, hash('sha256', text, 'buffer').subarray(0, 16))
 
 const idOf = (kind: Kind, bytes: Uint8Array): string =>
   `${kind}_${Array.from(bytes, (byte) => base32[byte & 31]).join('')}`

@@ -1,6 +1,6 @@
 import type { PendingQuery } from 'postgres'
 import type { Postgres } from '../stores/postgres.ts'
-import { newId, onceId } from './ids.ts'
+import { derivedId, newId } from './ids.ts'
 import { hashKeyText, keyPrefix, newKeyText } from './key-text.ts'
 import type { Plan } from './plans.ts'
 
@@ -31,14 +31,14 @@ export interface NewKey {
   expiresAt?: Date | undefined
   /** The email of a user; the command line if it is missing. */
   createdBy?: string
-  /** The nonce of the form. The same nonce never makes a second key of the account. */
+  /** The nonce of the form. The same nonce never creates a second key of the account. */
   nonce?: string
 }
 
-/** Thrown when the nonce of a new key has already made one. */
+/** Thrown when the nonce of a new key was already used. */
 export class KeyAlreadyCreated extends Error {}
 
-/** Returns the text once. PostgreSQL stores only its keyed hash (docs/contract.md 5). */
+/** Only the result has the text of the key. PostgreSQL stores its keyed hash (docs/contract.md 5). */
 export const createKey = (postgres: Postgres, secrets: KeySecrets, key: NewKey): Promise<CreatedKey> =>
   insertKey(postgres, secrets, key, null)
 
@@ -53,8 +53,8 @@ async function insertKey(
   { accountId, siteId, name, expiresAt, createdBy = 'command line', nonce }: NewKey,
   rotatedFrom: string | null,
 ): Promise<CreatedKey> {
-  // The id follows from the nonce, so a form that is sent twice conflicts with itself and nothing about the key has to be remembered.
-  const id = nonce === undefined ? newId('key') : onceId('key', `${accountId} ${nonce}`)
+  // The id is derived from the nonce, so a form that is sent twice conflicts with itself, even without a record of the first.
+  const id = nonce === undefined ? newId('key') : derivedId('key', `${accountId} ${nonce}`)
   const text = newKeyText(siteId ? 'site' : 'account')
   const { count } = await postgres`
     INSERT INTO api_keys (id, account_id, site_id, name, prefix, hash, secret_version, expires_at, created_by, rotated_from)
@@ -89,7 +89,7 @@ export const keyOf = (row: KeyRow): ApiKey => ({
   plan: row.plan,
 })
 
-/** A key as lists show it. Nobody can show its text, because it is not stored. */
+/** A key in a list. Its text is not stored, so no list can show it. */
 export interface KeyListing {
   id: string
   name: string

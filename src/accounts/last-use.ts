@@ -1,4 +1,4 @@
-// When keys were last used, and their requests by hour. Requests only count in memory; once per minute the counts are written.
+// Records when keys were last used, and their requests by hour. It counts in memory and writes the counts once per minute.
 import { hourMs, minuteMs } from '../durations.ts'
 import { within } from '../stores/deadline.ts'
 import type { Postgres } from '../stores/postgres.ts'
@@ -6,7 +6,7 @@ import type { Postgres } from '../stores/postgres.ts'
 export interface LastUse {
   /** Records that a key was used now. */
   note(keyId: string): void
-  /** Writes what is not written yet, if PostgreSQL answers. */
+  /** Writes the remaining counts if PostgreSQL answers. */
   close(): Promise<void>
 }
 
@@ -18,8 +18,8 @@ const maxAtOnce = 500
 const goodbyeMs = 1_000
 
 /** Retention of hourly request counts. The page of keys shows a day of them. */
-const kept = '3 days'
-/** Old hours that one statement deletes, within the same 200 ms. */
+const retention = '3 days'
+/** Max rows per DELETE statement, within the same 200 ms. */
 const maxDeletedAtOnce = 5_000
 
 /** Requests of one key in one hour that are not written yet. */
@@ -31,7 +31,7 @@ interface Use {
   requests: number
 }
 
-/** No request waits for a write. What cannot be written is tried again a minute later. */
+/** No request waits for a write. A failed write is repeated a minute later. */
 export function recordLastUse(postgres: Postgres, everyMs = minuteMs, clock: () => number = Date.now): LastUse {
   const current = new Map<string, Use>()
   /** Counts of earlier hours. */
@@ -52,12 +52,12 @@ export function recordLastUse(postgres: Postgres, everyMs = minuteMs, clock: () 
   async function write(): Promise<void> {
     const all = [...earlier, ...current.values()]
     for (let from = 0; from < all.length; from += maxAtOnce) {
-      const some = all.slice(from, from + maxAtOnce).map((use) => ({ use, written: use.requests }))
+      const batch = all.slice(from, from + maxAtOnce).map((use) => ({ use, written: use.requests }))
       await add(
         postgres,
-        some.map(({ use }) => use),
+        batch.map(({ use }) => use),
       )
-      for (const { use, written } of some) {
+      for (const { use, written } of batch) {
         use.requests -= written
         // A key that was used again in the meantime stays for the next write.
         if (use.requests > 0) continue
@@ -87,7 +87,7 @@ export function recordLastUse(postgres: Postgres, everyMs = minuteMs, clock: () 
   }
 }
 
-/** One statement. A key that is deleted by now is left out; the UPDATE locks the others, so that none of them can go meanwhile. */
+/** Writes with one statement. It skips deleted keys; the UPDATE locks the others, so that none can be deleted before the INSERT. */
 function add(postgres: Postgres, uses: readonly Use[]) {
   const rows = uses.map(({ keyId, hour, lastAt, requests }) => ({
     key_id: keyId,
@@ -112,7 +112,7 @@ function add(postgres: Postgres, uses: readonly Use[]) {
 
 const deleteOld = (postgres: Postgres) => postgres`
   DELETE FROM key_usage WHERE (key_id, hour) IN (
-    SELECT key_id, hour FROM key_usage WHERE hour < now() - ${kept}::text::interval LIMIT ${maxDeletedAtOnce})`
+    SELECT key_id, hour FROM key_usage WHERE hour < now() - ${retention}::text::interval LIMIT ${maxDeletedAtOnce})`
 
 /** The requests of some keys in each of the last hours, the running hour last. Keys without requests are missing. */
 export async function readUsage(

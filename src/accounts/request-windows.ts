@@ -1,4 +1,4 @@
-// The running window of a key: how many of its requests are counted, and until when. The API counts (api/rate-limit.ts); the console shows it.
+// The current rate-limit window of a key: its number of requests and its end. The API counts (api/rate-limit.ts); the console shows it.
 import { type Redis, script } from '../stores/redis.ts'
 
 export interface RequestWindow {
@@ -8,11 +8,11 @@ export interface RequestWindow {
 }
 
 export interface RequestWindows {
-  /** Changes nothing. Undefined: no window is running. */
+  /** Reads without counting. Undefined if no window is running. */
   peek(keyId: string): Promise<RequestWindow | undefined>
 }
 
-/** Redis has a window under this prefix and the id of its key. */
+/** In Redis, the name of a window is this prefix and the id of the API key. */
 export const windowPrefix = 'footfall:limit:'
 
 // Like the counting script, it compares the end with the clock of Redis and does not rely on the expiry of the key.

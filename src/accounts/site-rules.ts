@@ -1,12 +1,12 @@
-// What the settings of a site may be. The command line and the console ask here, so that both accept the same and store the same.
+// Checks and normalises the settings of a site. The command line and the console share it, so that both accept and store the same.
 import { asciiOf, isSiteHost, maxHostname } from '../hostnames.ts'
 import { type CountryCode, countryNames, isCountryCode } from '../traffic/country.ts'
 
 const maxHostnames = 100
-/** The console has pages of its own at `/sites/…`. */
+/** Pages of the console below `/sites/`. */
 const reserved = ['new']
 
-/** Thrown for a value that the person can correct: what is wrong, and what to enter. */
+/** Thrown for an invalid value. The message says what is wrong, `advice` what to enter. */
 export class InvalidSetting extends Error {
   readonly advice: string
 
@@ -16,14 +16,14 @@ export class InvalidSetting extends Error {
   }
 }
 
-export function domainOf(given: string): string {
-  const domain = hostnameOf(given)
+export function domainOf(text: string): string {
+  const domain = hostnameOf(text)
   if (reserved.includes(domain)) throw new InvalidSetting(`${domain} cannot be the name of a site.`, domainAdvice)
   return domain
 }
 
-export function hostnamesOf(given: readonly string[]): string[] {
-  const hostnames = [...new Set(given.map(hostnameOf))]
+export function hostnamesOf(texts: readonly string[]): string[] {
+  const hostnames = [...new Set(texts.map(hostnameOf))]
   if (hostnames.length === 0) {
     throw new InvalidSetting(
       'A site needs at least one host name.',
@@ -39,24 +39,24 @@ export function hostnamesOf(given: readonly string[]): string[] {
   return hostnames
 }
 
-/** The IANA name as its authors write it: `europe/berlin` becomes `Europe/Berlin`. */
-export function timeZoneOf(given: string): string {
+/** The IANA name in its official case: `europe/berlin` becomes `Europe/Berlin`. */
+export function timeZoneOf(text: string): string {
   try {
     // A fixed offset such as +02:00 would be wrong for half of the year.
-    if (/^[a-z]/i.test(given)) return Temporal.Now.zonedDateTimeISO(given.trim()).timeZoneId
+    if (/^[a-z]/i.test(text)) return Temporal.Now.zonedDateTimeISO(text.trim()).timeZoneId
   } catch {}
-  throw new InvalidSetting(`${quoted(given)} is not a time zone.`, 'Use an IANA name, such as Europe/Berlin or UTC.')
+  throw new InvalidSetting(`${quoted(text)} is not a time zone.`, 'Use an IANA name, such as Europe/Berlin or UTC.')
 }
 
-export function countriesOf(given: readonly string[]): CountryCode[] {
+export function countriesOf(texts: readonly string[]): CountryCode[] {
   const maxCountries = Object.keys(countryNames).length
-  if (given.length > maxCountries) {
+  if (texts.length > maxCountries) {
     throw new InvalidSetting(
-      `These are ${given.length} countries, and there are only ${maxCountries}.`,
+      `These are ${texts.length} countries, and there are only ${maxCountries}.`,
       'Name each country once.',
     )
   }
-  const codes = given.map((text) => {
+  const codes = texts.map((text) => {
     const code = text.trim().toUpperCase()
     if (isCountryCode(code)) return code
     throw new InvalidSetting(
@@ -69,9 +69,9 @@ export function countriesOf(given: readonly string[]): CountryCode[] {
 
 const domainAdvice = 'Use a host name without port, such as example.com.'
 
-/** People copy addresses: the host of `https://Example.com/pricing` is example.com. */
-function hostnameOf(given: string): string {
-  const host = given
+/** Accepts a copied address: the host of `https://Example.com/pricing` is example.com. */
+function hostnameOf(text: string): string {
+  const host = text
     .trim()
     .replace(/^https?:\/\//i, '')
     .replace(/[/?#].*$/s, '')
@@ -79,10 +79,10 @@ function hostnameOf(given: string): string {
     .toLowerCase()
   const ascii = host.length <= maxHostname ? asciiOf(host) : host
   if (isSiteHost(ascii)) return ascii
-  throw new InvalidSetting(`${quoted(given)} is not a domain.`, domainAdvice)
+  throw new InvalidSetting(`${quoted(text)} is not a domain.`, domainAdvice)
 }
 
 const maxQuotedLength = 60
 
-/** Messages quote what was entered, shortened. */
+/** The entered text, shortened for a message. */
 const quoted = (text: string): string => (text.length <= maxQuotedLength ? text : `${text.slice(0, maxQuotedLength)}…`)

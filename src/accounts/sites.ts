@@ -22,7 +22,7 @@ export interface Site {
   coverage: Coverage
 }
 
-/** A site in a list. Without what takes time to read, because an account may have thousands. */
+/** A site in a list. It has only fields that are fast to read, because an account may have thousands of sites. */
 export type ListedSite = Pick<Site, 'id' | 'domain' | 'timeZone'>
 
 export interface NewSite {

@@ -1,6 +1,6 @@
 // Shared links: read-only dashboards for people without an account (decision D-188). PostgreSQL holds only the hash of the token in their
 // address, so a stolen table opens nothing.
-import { onceId } from '../accounts/ids.ts'
+import { derivedId } from '../accounts/ids.ts'
 import type { KeySecrets } from '../accounts/keys.ts'
 import type { Site } from '../accounts/sites.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
@@ -83,7 +83,7 @@ export const addSharedLink = (
       DELETE FROM shared_links
       WHERE site_id = ${site.id} AND least(expires_at, revoked_at) <= now() - ${shownAfterEnd}::text::interval`
     const token = newLinkToken(secrets)
-    const id = onceId('share', `${site.id} ${link.nonce}`)
+    const id = derivedId('share', `${site.id} ${link.nonce}`)
     const { country, device, hostname, utmSource } = link.locked
     const { count } = await transaction`
       INSERT INTO shared_links

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { setPlan } from '../../src/accounts/accounts.ts'
-import { newId, onceId } from '../../src/accounts/ids.ts'
+import { derivedId, newId } from '../../src/accounts/ids.ts'
 import { createKey, deleteKey, listKeysOf, setKeyDisabled } from '../../src/accounts/keys.ts'
 import { createSite } from '../../src/accounts/sites.ts'
 import { recordAction } from '../../src/users/audit-log.ts'
@@ -111,7 +111,7 @@ test('which keys a form has made is a column: the words of the audit log decide 
   const console = await openConsole(t)
   const owner = await console.signedIn('owner')
   const nonce = 'the-nonce-of-a-form-22'
-  const details = `mentions ${onceId('key', `${console.accountId} ${nonce}`)}`
+  const details = `mentions ${derivedId('key', `${console.accountId} ${nonce}`)}`
   const entry = { accountId: console.accountId, actor: owner.email, subject: 'Report', details }
   await recordAction(console.stores.postgres, { ...entry, action: 'key.created' })
   assert.equal((await create(console, owner, {}, nonce)).status, 200)

@@ -12,8 +12,8 @@ export const accounts: readonly Mutation[] = [
   {
     name: 'directory: an entry that changed while it was read is cached',
     file: 'src/accounts/directory.ts',
-    find: 'if (generation !== begun || ',
-    replace: 'if (generation < begun || ',
+    find: 'if (generation !== startGeneration || ',
+    replace: 'if (generation < startGeneration || ',
     caughtBy: 'test/accounts/directory.test.ts',
   },
   {
