@@ -10,34 +10,37 @@ import { signed, signedText } from './derived-keys.ts'
 
 const quarterSeconds = hourSeconds / 4
 
-/** Of one sender for one user, in 15 minutes. */
+/** Max attempts of one sender for one user in 15 minutes. */
 const perSender = 10
-/** Of one address for all users, in 15 minutes: an office shares an address. Wider networks of IPv6 have a multiple of it. */
+/** Max attempts of one address for all users in 15 minutes: an office shares an address. Wider IPv6 networks have a multiple of it. */
 const perAddress = 100
-/** Of all unknown browsers together for one user, in an hour, and of all known ones. A code has 6 digits only, and who gets to it knows the password. */
+/**
+ * Max attempts for one user in an hour: of all unknown browsers together, and again of all known ones. Fewer for codes: a code has only
+ * 6 digits, and the sender already knows the password.
+ */
 const perUser = { password: 100, code: 20 } as const
 
 interface Sender {
-  /** The whole address; it is kept only as a hash with a random secret. */
+  /** The whole address; only its hash with a random secret is kept. */
   clientAddress: string
   /** The cookie of a browser that has signed in before. */
   browserCookie: string | undefined
 }
 
 export interface Attempt {
-  /** 0, or the seconds until the next attempt may be made. Then this one must be refused unseen. */
+  /** 0, or the seconds until the next attempt; then refuse this one without verifying it. */
   waitSeconds: number
-  /** The user if the browser is one of theirs: nobody else waits before it (users/passwords.ts). */
+  /** The user, if they have signed in with this browser before: strangers cannot delay them (users/password-queue.ts). */
   knownUser: string | undefined
-  /** For an attempt that was right or was never judged. */
+  /** Call it if the attempt was right or could not be verified: it then does not count. */
   giveBack(): void
-  /** For an attempt that found too many waiting. It still counts for its address, so that a network cannot keep the queue full. */
+  /** Call it if the password queue was full. The attempt still counts for its address, so that a network cannot keep the queue full. */
   turnAway(): void
 }
 
 export interface Attempts {
   begin(what: 'password' | 'code', email: string, sender: Sender): Attempt
-  /** An answer of the provider of single sign-on: only its sender is known. */
+  /** For an answer of the provider of single sign-on, whose user is not known yet. */
   beginUnknown(sender: Sender): Attempt
 }
 
@@ -55,24 +58,24 @@ export function createAttempts(secrets: KeySecrets, now?: () => number): Attempt
     code: createBuckets<string>(rate(perUser.code, hourSeconds)),
   }
 
-  function attemptOf(taken: readonly [Buckets<string>, key: string][], knownUser?: string): Attempt {
-    const waitSeconds = Math.max(...taken.map(([bucket, key]) => bucket.take(key, 0)))
-    if (waitSeconds === 0) for (const [bucket, key] of taken) bucket.take(key, 1)
-    const giveBack = (from: typeof taken) => {
+  function attemptOf(limits: readonly [Buckets<string>, key: string][], knownUser?: string): Attempt {
+    const waitSeconds = Math.max(...limits.map(([bucket, key]) => bucket.take(key, 0)))
+    if (waitSeconds === 0) for (const [bucket, key] of limits) bucket.take(key, 1)
+    const giveBack = (from: typeof limits) => {
       for (const [bucket, key] of from) bucket.giveBack(key, 1)
     }
     return {
       waitSeconds,
       knownUser,
-      giveBack: () => giveBack(taken),
-      turnAway: () => giveBack(taken.filter(([bucket]) => bucket !== addresses)),
+      giveBack: () => giveBack(limits),
+      turnAway: () => giveBack(limits.filter(([bucket]) => bucket !== addresses)),
     }
   }
 
   return {
     begin(what, email, { clientAddress, browserCookie }) {
       const browser = knownBrowser(secrets, browserCookie, email)
-      // A known browser shares nothing with others: nobody else can use it up, so the owner is never locked out.
+      // A known browser shares no limit with strangers, so they cannot lock the owner out.
       if (browser)
         return attemptOf(
           [
@@ -91,7 +94,7 @@ export function createAttempts(secrets: KeySecrets, now?: () => number): Attempt
   }
 }
 
-/** For the cookie of a browser in which this user has signed in. */
+/** The cookie value of a browser in which this user has signed in. */
 export const browserCookieOf = (secrets: KeySecrets, email: string): string => {
   const id = newId('browser')
   return `${id}.${signed(secrets, 'known browser', `${id} ${email}`).split('.').at(-1)}`

@@ -1,4 +1,4 @@
-// What people changed: who, what, when, from where. The table refuses UPDATE and DELETE.
+// The audit log: who changed what, when and from where. The table refuses UPDATE and DELETE.
 import type { Postgres } from '../stores/postgres.ts'
 import type { UserReference } from './users.ts'
 
@@ -51,12 +51,12 @@ export interface AuditEntry {
   /** The email of a user, `command line`, or `somebody` who is not signed in. */
   actor: string
   action: AuditedAction
-  /** What it was done to: a domain, the name of a key or a shared link, an email. */
+  /** The target of the action: a domain, the name of a key or a shared link, an email. */
   subject: string
   details?: string
   /** Truncated; empty for the command line. */
   address?: string
-  /** The key that it made. */
+  /** The key that the action created. */
   newKeyId?: string
 }
 
@@ -75,7 +75,7 @@ export interface RecordedAction {
   address: string
 }
 
-/** What concerns an account, the newest first. `before` is the id of the last entry of the page before. */
+/** The entries of an account, newest first. `before` is the id of the last entry of the previous page. */
 export const recordedActions = (
   postgres: Postgres,
   accountId: string,
@@ -85,7 +85,7 @@ export const recordedActions = (
   WHERE account_id = ${accountId} AND (${before ?? null}::bigint IS NULL OR id < ${before ?? null}::bigint)
   ORDER BY audit_log.id DESC LIMIT ${limit}`
 
-/** How often somebody typed the password of a user and a wrong code, since the user has this password and for a month at most. */
+/** Attempts with the current password of a user and a wrong code, of the last 30 days. */
 export async function wrongCodesOf(
   postgres: Postgres,
   email: string,
@@ -100,7 +100,7 @@ export async function wrongCodesOf(
   return changed < 0 ? entries : entries.slice(0, changed)
 }
 
-/** What happens to the sign-in of a user appears in the log of each of their accounts. Call it in the transaction of the change. */
+/** Records a change of a user's sign-in in the log of each of their accounts. Call it in the transaction of the change. */
 export const recordOfUser = (
   postgres: Postgres,
   { actor, address = '' }: Actor,

@@ -1,6 +1,6 @@
 type Reason = 'not_found' | 'spent_link' | 'sign_on_failed' | 'unknown_identity' | 'other_email' | 'identity_taken'
 
-/** Why somebody may not make a change. It is thrown in the transaction of the change, so that nothing of the change is left. */
+/** A change that is not allowed. It is thrown in the transaction of the change, which is then rolled back. */
 export class ChangeRefused extends Error {
   readonly reason: Reason
 

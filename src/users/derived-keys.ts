@@ -1,10 +1,10 @@
-// Keys for purposes of their own, derived from KEY_SECRETS: nothing else must be configured, and none of them reveals another.
+// One key per purpose, derived from KEY_SECRETS: nothing else must be configured, and no key reveals another.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto'
 import type { KeySecrets } from '../accounts/keys.ts'
 
 type KeyUse = 'second factor' | 'right password' | 'known browser' | 'sign-on flow' | 'shared link' | 'link token'
 
-/** One key for each secret, the current one first. What was made with an older secret can still be read. */
+/** One key for each secret, the current one first. Values of an older secret can still be read. */
 export const derivedKeys = (secrets: KeySecrets, use: KeyUse): readonly [Buffer, ...Buffer[]] =>
   secrets.map(({ secret }) => Buffer.from(hkdfSync('sha256', secret, '', `footfall ${use}`, 32))) as [
     Buffer,
@@ -18,10 +18,10 @@ export const signed = (secrets: KeySecrets, use: KeyUse, text: string): string =
 /** The text, or undefined if we did not sign it for this use. */
 export function signedText(secrets: KeySecrets, use: KeyUse, value: string): string | undefined {
   const dot = value.lastIndexOf('.')
-  const [text, given] = [value.slice(0, Math.max(0, dot)), Buffer.from(value.slice(dot + 1))]
+  const [text, actual] = [value.slice(0, Math.max(0, dot)), Buffer.from(value.slice(dot + 1))]
   const isOurs = derivedKeys(secrets, use).some((key) => {
     const expected = Buffer.from(signature(key, text))
-    return expected.length === given.length && timingSafeEqual(expected, given)
+    return expected.length === actual.length && timingSafeEqual(expected, actual)
   })
   return isOurs ? text : undefined
 }

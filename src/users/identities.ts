@@ -1,4 +1,4 @@
-// Who somebody is at the provider of single sign-on: issuer and subject, never the email (decision D-189).
+// Identities at the provider of single sign-on: issuer and subject, never the email (decision D-189).
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import { type Actor, recordOfUser } from './audit-log.ts'
 import { ChangeRefused } from './change-refused.ts'
@@ -21,8 +21,8 @@ export async function userWithIdentity(
 }
 
 /**
- * `email`: a verified one, for people to read; whoever connects could make up any other. Returns false if the identity belongs to a user
- * already, or the user has one of this issuer.
+ * `email` is for people to read. It must be verified, because a user could make up any other. Returns false if the identity already
+ * belongs to a user, or the user already has one of this issuer.
  */
 export async function addIdentity(
   transaction: Postgres,
@@ -36,7 +36,7 @@ export async function addIdentity(
   return count > 0
 }
 
-/** For the user of the session; `email` as above. */
+/** Connects an identity with the user of the session; `email` as above. */
 export const connectIdentity = (
   postgres: Postgres,
   actor: Actor,
@@ -45,8 +45,8 @@ export const connectIdentity = (
   email: string | undefined,
 ): Promise<void> =>
   inTransaction(postgres, async (transaction) => {
-    // A new password may have ended the session since it was read, and must not leave an identity behind (decision D-211). Whoever ends it
-    // from now on waits for this transaction, and sees what it has done.
+    // A new password may have ended the session since it was read: then no identity may be added (decision D-211). A transaction that ends
+    // the session from now on waits for this one, and sees the identity.
     const { count } = await transaction`SELECT FROM user_sessions WHERE id = ${id} FOR KEY SHARE`
     if (count === 0) throw new ChangeRefused('sign_on_failed')
     if (!(await addIdentity(transaction, user.id, identity, email))) throw new ChangeRefused('identity_taken')
@@ -54,7 +54,7 @@ export const connectIdentity = (
   })
 
 export interface ConnectedIdentity {
-  /** Null if it is not known. */
+  /** Null if unknown. */
   email: string | null
   connectedAt: Date
 }
@@ -70,8 +70,8 @@ export async function identityOf(
 }
 
 /**
- * Disconnects the user from one issuer, or from all of them, also from one that is not configured now: it may be configured again. Writes
- * an entry for each to the audit log, and returns what was connected, in words.
+ * Disconnects the user from one issuer or from all, also from those that are not configured now: they may be configured again. Writes an
+ * entry for each to the audit log, and returns the removed identities in words.
  */
 export const disconnectIdentities = (
   postgres: Postgres,
@@ -83,9 +83,9 @@ export const disconnectIdentities = (
     const rows = await transaction<{ issuer: string; email: string | null }[]>`
       DELETE FROM user_identities WHERE user_id = ${user.id} AND (${issuer}::text IS NULL OR issuer = ${issuer})
       RETURNING issuer, email`
-    const gone = rows.map((row) => identityText(row.issuer, row.email))
-    for (const details of gone) await recordOfUser(transaction, actor, user, 'user.sign_on_disconnected', details)
-    return gone
+    const texts = rows.map((row) => identityText(row.issuer, row.email))
+    for (const details of texts) await recordOfUser(transaction, actor, user, 'user.sign_on_disconnected', details)
+    return texts
   })
 
 /** `maria@example.com at https://login.example.com/` */

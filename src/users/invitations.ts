@@ -49,17 +49,17 @@ export const revokeInvitation = (postgres: Postgres, actor: Actor, accountId: st
     await recordAction(transaction, { ...actor, accountId, action: 'member.invitation_revoked', subject: row.email })
   })
 
-/** Only looks: the invitation still works afterwards. `account` is the name. */
+/** Does not use up the invitation. `account` is the name of the account. */
 export async function openInvitation(postgres: Postgres, token: string): Promise<Invited & { account: string }> {
   const { email, role, accountId } = (await openLink(postgres, 'invitation', token)) as Invited
   const [account] = await postgres<{ name: string }[]>`SELECT name FROM accounts WHERE id = ${accountId}`
   return { accountId, email, role, account: account?.name ?? '' }
 }
 
-/** A user who is signed in, or somebody who has no user yet; they may have no password. */
+/** A signed-in user, or a new person, who may have no password. */
 type Joiner = { userId: string } | { passwordHash: string | null }
 
-/** Makes a member of the invited person. Somebody who had no user yet is signed in. */
+/** Makes the invited person a member, and signs in a new person. */
 export const acceptInvitation = (
   postgres: Postgres,
   token: string,
@@ -74,9 +74,9 @@ export const acceptInvitation = (
 /** Call it in a transaction. */
 export async function join(transaction: Postgres, token: string, person: Joiner, address: string) {
   const { accountId, email, role } = (await takeLink(transaction, 'invitation', token)) as Invited
-  const known = await findUser(transaction, email)
-  // A new password must never come with an invitation: whoever wrote it could otherwise take over a user who exists.
-  if ('userId' in person ? known?.id !== person.userId : known) throw new ChangeRefused('spent_link')
+  const user = await findUser(transaction, email)
+  // An invitation never sets the password of an existing user: anybody with the link could otherwise take over the user.
+  if ('userId' in person ? user?.id !== person.userId : user) throw new ChangeRefused('spent_link')
   const id = 'userId' in person ? person.userId : await createUser(transaction, email, person.passwordHash)
   await addMember(transaction, accountId, id, role)
   const entry = { action: 'member.joined', subject: email, details: role } as const

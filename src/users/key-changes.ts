@@ -26,10 +26,10 @@ export const addKey = (
   { reads = 'the whole account', ...key }: AddedKey,
 ): Promise<CreatedKey> =>
   inTransaction(postgres, async (transaction) => {
-    const made = await createKey(transaction, secrets, { ...key, createdBy: actor.actor })
-    const details = `${keyPrefix(made.text)}… for ${reads}, ${expiryText(key.expiresAt)} (${made.id})`
-    await recordOnce(transaction, actor, 'key.created', key, { details, newKeyId: made.id })
-    return made
+    const newKey = await createKey(transaction, secrets, { ...key, createdBy: actor.actor })
+    const details = `${keyPrefix(newKey.text)}… for ${reads}, ${expiryText(key.expiresAt)} (${newKey.id})`
+    await recordOnce(transaction, actor, 'key.created', key, { details, newKeyId: newKey.id })
+    return newKey
   })
 
 /** The new key has the same access. Returns undefined if the old one does not exist any more. */
@@ -41,23 +41,23 @@ export const replaceKey = (
   rotation: Omit<Rotation, 'id' | 'createdBy'>,
 ): Promise<CreatedKey | undefined> =>
   inTransaction(postgres, async (transaction) => {
-    const made = await rotateKey(transaction, secrets, { ...rotation, id: old.id, createdBy: actor.actor })
-    if (!made) return undefined
+    const newKey = await rotateKey(transaction, secrets, { ...rotation, id: old.id, createdBy: actor.actor })
+    if (!newKey) return undefined
     const ends = rotation.oldExpiresAt.toISOString()
-    const details = `${old.prefix}… until ${ends}, then ${keyPrefix(made.text)}…, ${expiryText(rotation.expiresAt)} (${made.id})`
-    await recordOnce(transaction, actor, 'key.rotated', old, { details, newKeyId: made.id })
-    return made
+    const details = `${old.prefix}… until ${ends}, then ${keyPrefix(newKey.text)}…, ${expiryText(rotation.expiresAt)} (${newKey.id})`
+    await recordOnce(transaction, actor, 'key.rotated', old, { details, newKeyId: newKey.id })
+    return newKey
   })
 
-/** The key of a form may be deleted by the time the form is sent again. Its entry is still there, so there is no second key. */
+/** Throws if the form has already created a key. The log still has its entry, even if that key was deleted since. */
 async function recordOnce(
   transaction: Postgres,
   actor: Actor,
   action: 'key.created' | 'key.rotated',
   key: Pick<KeyListing, 'accountId' | 'name'>,
-  made: { details: string; newKeyId: string },
+  about: { details: string; newKeyId: string },
 ): Promise<void> {
-  if (!(await record(transaction, actor, action, key, made)))
+  if (!(await record(transaction, actor, action, key, about)))
     throw new KeyAlreadyCreated('This key was already created')
 }
 

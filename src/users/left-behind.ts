@@ -1,5 +1,5 @@
-// What a person made in an account and still works without them. Whoever has copied a key or the address of a shared link reads with it
-// after they were removed (decision D-214).
+// Keys and shared links of a member that would still work after the member is removed: with a copy of one, they could read on (decision
+// D-214).
 import { type KeyListing, listKeysOf } from '../accounts/keys.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { type Actor, recordAction } from './audit-log.ts'

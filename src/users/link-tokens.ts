@@ -1,6 +1,6 @@
-// The token in the address of a shared link: 256 random bits, and 48 bits of a keyed checksum. A token that is made up is refused without
-// reading anything or counting it, so strangers cannot use up the limits of links (decision D-208). The checksum of some links says nothing:
-// older ones have none, and the secret of others was removed from KEY_SECRETS. Their hashes are kept in memory.
+// The token in the address of a shared link: 256 random bits, and 48 bits of a keyed checksum. A made-up token is refused before anything is
+// read or counted, so strangers cannot use up the limits of links (decision D-208). Some links cannot be checked this way: older ones have
+// no checksum, and the secret of others was removed from KEY_SECRETS. Their hashes are kept in memory.
 import { createHmac, hash, randomBytes } from 'node:crypto'
 import type { KeySecrets } from '../accounts/keys.ts'
 import { minuteMs } from '../durations.ts'
@@ -10,7 +10,7 @@ import { derivedKeys } from './derived-keys.ts'
 const randomLength = 43
 /** With the checksum, or without it. */
 const shape = /^[\w-]{43}([\w-]{8})?$/
-/** Such a link can only be added by a process with an older version or other secrets, or when a database is restored. */
+/** New links without a valid checksum are rare: they come from a process with an older version or other secrets, or a restored database. */
 const rereadMs = minuteMs
 
 export function newLinkToken(secrets: KeySecrets): string {
@@ -18,7 +18,7 @@ export function newLinkToken(secrets: KeySecrets): string {
   return random + checksum(derivedKeys(secrets, 'link token')[0], random)
 }
 
-/** What PostgreSQL holds of a token. */
+/** PostgreSQL stores only this hash of a token. */
 export const hashOfToken = (token: string): Buffer => hash('sha256', token, 'buffer')
 
 export interface LinkTokens {
@@ -46,8 +46,8 @@ export function openLinkTokens(postgres: Postgres, secrets: KeySecrets, now = ()
   return {
     async mayBeLink(token) {
       if (!shape.test(token)) return false
-      const [random, given] = [token.slice(0, randomLength), token.slice(randomLength)]
-      if (keys.some((key) => checksum(key, random) === given)) return true
+      const [random, tokenChecksum] = [token.slice(0, randomLength), token.slice(randomLength)]
+      if (keys.some((key) => checksum(key, random) === tokenChecksum)) return true
       return (await unsignedHashes()).has(textOf(hashOfToken(token)))
     },
   }

@@ -1,4 +1,4 @@
-// Who belongs to an account. An owner may change everything; a viewer may look.
+// The members of an account. An owner may change everything; a viewer may only look.
 import type { Plan } from '../accounts/plans.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import { type Actor, recordAction } from './audit-log.ts'
@@ -26,7 +26,7 @@ export const membershipsOf = (postgres: Postgres, userId: string): Promise<Membe
   FROM members JOIN accounts ON accounts.id = account_id
   WHERE user_id = ${userId} ORDER BY members.created_at, account_id`
 
-/** Somebody who is a member already keeps their role. */
+/** An existing member keeps their role. */
 export const addMember = (postgres: Postgres, accountId: string, userId: string, role: Role) => postgres`
   INSERT INTO members (account_id, user_id, role) VALUES (${accountId}, ${userId}, ${role}) ON CONFLICT DO NOTHING`
 
@@ -68,8 +68,8 @@ export const changeRole = (
   })
 
 /**
- * Also ends the sessions of the user, deletes the user when no account is left, and ends the keys and the shared links that they made if
- * that is wanted. Returns the ids of the keys that it disabled, or undefined if the account would have no owner.
+ * Also ends the sessions of the user, deletes the user if they have no other account and, on request, ends the keys and shared links that
+ * they created. Returns the ids of the disabled keys, or undefined if the account would have no owner.
  */
 export const removeMember = (
   postgres: Postgres,
@@ -86,7 +86,7 @@ export const removeMember = (
     await transaction`
       DELETE FROM users WHERE id = ${userId} AND NOT EXISTS (SELECT FROM members WHERE user_id = ${userId})`
     await recordAction(transaction, { ...actor, accountId, action: 'member.removed', subject: email, details: role })
-    // Those of this moment: whoever removes may have seen an older list.
+    // Read again, because the owner may have seen an older list.
     const maker = { accountId, email, now }
     const keys = endsKeys ? await keysLeftBehind(transaction, maker) : []
     for (const key of keys) await switchKey(transaction, actor, key, true)

@@ -32,7 +32,7 @@ export interface OneTimeLink {
   userId: string | null
 }
 
-/** Returns the token for the link. Links that have expired are deleted on the way. */
+/** Returns the token for the link. Also deletes expired links. */
 export async function createLink(
   postgres: Postgres,
   { purpose, accountId, role, email, userId }: NewLink,
@@ -52,7 +52,7 @@ export const linkAddress = (publicUrl: string, purpose: LinkPurpose, token: stri
 
 const columns = (postgres: Postgres) => postgres`id, account_id AS "accountId", role, email, user_id AS "userId"`
 
-/** Only looks: the link still works afterwards. */
+/** Does not use up the link. */
 export async function findLink(
   postgres: Postgres,
   purpose: LinkPurpose,
@@ -64,13 +64,13 @@ export async function findLink(
   return row
 }
 
-/** Like findLink, for somebody who has opened it. */
+/** Like findLink, but throws if the link does not work. */
 export const openLink = async (postgres: Postgres, purpose: LinkPurpose, token: string): Promise<OneTimeLink> =>
   unspent(await findLink(postgres, purpose, token))
 
 /**
- * Takes the link in the transaction that uses it. Of two that come at the same time, one waits until the other has committed and then
- * is refused; if the other fails, the link is still there.
+ * Uses up the link in the transaction that needs it. Of two requests at the same time, the second waits for the first: it is refused if
+ * the first commits, and gets the link if the first fails.
  */
 export async function takeLink(transaction: Postgres, purpose: LinkPurpose, token: string): Promise<OneTimeLink> {
   const [row] = await transaction<OneTimeLink[]>`
@@ -79,13 +79,13 @@ export async function takeLink(transaction: Postgres, purpose: LinkPurpose, toke
   return unspent(row)
 }
 
-/** Whose link it is, for links to set a password and to sign in. */
+/** The user of a link that sets a password or signs in. */
 export const userOfLink = async (postgres: Postgres, { userId }: OneTimeLink): Promise<UserSecrets> =>
   unspent(await findUserById(postgres, userId as string))
 
-function unspent<Found>(found: Found | undefined): Found {
-  if (!found) throw new ChangeRefused('spent_link')
-  return found
+function unspent<Value>(value: Value | undefined): Value {
+  if (!value) throw new ChangeRefused('spent_link')
+  return value
 }
 
 const hashOf = (token: string): Buffer => hash('sha256', token, 'buffer')

@@ -20,7 +20,7 @@ export const changePassword = (
     await recordOfUser(transaction, actor, user, 'user.password_changed')
   })
 
-/** A link to set a new password. The one before stops working. `disconnected`: what was connected with single sign-on, in words. */
+/** Creates a link to set a new password; an earlier one stops working. `disconnected`: the identities that it removed, in words. */
 export const createResetLink = (
   postgres: Postgres,
   actor: Actor,
@@ -29,14 +29,14 @@ export const createResetLink = (
 ): Promise<{ token: string; disconnected: string[] }> =>
   inTransaction(postgres, async (transaction) => {
     if (losesSecondFactor) await turnOffSecondFactor(transaction, actor, user)
-    // At once, because the link may be used late or never (decision D-211).
+    // Disconnects now, because the link may be used late or never (decision D-211).
     const disconnected = await disconnectIdentities(transaction, actor, user)
     await transaction`DELETE FROM one_time_links WHERE purpose = 'reset' AND user_id = ${user.id}`
     await recordOfUser(transaction, actor, user, 'user.reset_link_created')
     return { token: await createLink(transaction, { purpose: 'reset', userId: user.id }), disconnected }
   })
 
-/** Sets the password of whoever the link is for. Ends all their sessions. */
+/** Sets the password of the user of the link, and ends all their sessions. */
 export const resetPassword = (
   postgres: Postgres,
   token: string,
@@ -49,6 +49,6 @@ export const resetPassword = (
     await setPassword(transaction, user.id, passwordHash)
     await endSessionsOf(transaction, user.id)
     await recordOfUser(transaction, actor, user, 'user.password_reset')
-    // After the sessions: whoever is connecting with one of them has finished by now, or cannot (decision D-211).
+    // After the sessions have ended: a request that connects an identity has finished by now, or fails (decision D-211).
     await disconnectIdentities(transaction, actor, user)
   })

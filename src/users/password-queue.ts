@@ -1,24 +1,24 @@
-// Passwords are hashed one at a time, because API and collector need the cores. Those who wait have two lanes that take turns: whoever comes
-// from nowhere fills only the lane of the unknown (decision D-209). When a lane is full, more are refused at once.
+// Passwords are hashed one at a time, because API and collector need the cores. Waiting requests are in two lanes that take turns: strangers
+// fill only the lane `unknown` (decision D-209). A full lane refuses further requests at once.
 
 /** Thrown when too many hashes wait. */
 export class PasswordsBusy extends Error {}
 
-/** Runs the work when it is its turn. `known`: who waits, if that is not just anybody. */
-export type PasswordQueue = <Value>(known: string | undefined, work: () => Promise<Value>) => Promise<Value>
+/** Runs the work when it is its turn. `requester`: a user or a shared link; undefined for strangers. */
+export type PasswordQueue = <Value>(requester: string | undefined, work: () => Promise<Value>) => Promise<Value>
 
 interface Waiting {
-  known: string | undefined
+  requester: string | undefined
   /** Resolves when it is hashed; never rejects. */
   run(): Promise<void>
 }
 
 type Lane = 'known' | 'unknown'
 
-/** After a hash nothing is hashed for as long as it took, but no longer than this: sign-ins at full speed leave cores and caches to others. */
+/** After a hash the queue rests for as long as the hash took, at most this long, to leave cores and caches to others. */
 const maxRestMs = 50
-/** So that nobody fills the lane of the known alone. */
-const maxOfOne = 3
+/** So that nobody fills the lane `known` alone. */
+const maxPerRequester = 3
 
 /** `maxWaiting`: in each lane. */
 export function createPasswordQueue(maxWaiting: number): PasswordQueue {
@@ -55,14 +55,15 @@ export function createPasswordQueue(maxWaiting: number): PasswordQueue {
     return promise
   }
 
-  return <Value>(known: string | undefined, work: () => Promise<Value>) => {
-    const lane = lanes[known === undefined ? 'unknown' : 'known']
-    const own = known === undefined ? 0 : lane.filter((one) => one.known === known).length
-    if (lane.length >= maxWaiting || own >= maxOfOne) return Promise.reject(new PasswordsBusy('Too many sign-ins wait'))
+  return <Value>(requester: string | undefined, work: () => Promise<Value>) => {
+    const lane = lanes[requester === undefined ? 'unknown' : 'known']
+    const own = requester === undefined ? 0 : lane.filter((one) => one.requester === requester).length
+    if (lane.length >= maxWaiting || own >= maxPerRequester)
+      return Promise.reject(new PasswordsBusy('Too many sign-ins wait'))
     const { promise, resolve, reject } = Promise.withResolvers<Value>()
-    lane.push({ known, run: () => work().then(resolve, reject) })
+    lane.push({ requester, run: () => work().then(resolve, reject) })
     if (!isWorking) void workOff()
-    else if (known !== undefined) endRest()
+    else if (requester !== undefined) endRest()
     return promise
   }
 }

@@ -22,10 +22,10 @@ interface Cost {
 export interface Passwords {
   hash(password: string): Promise<string>
   /**
-   * Without a hash it takes as long as with one, so nobody can find out by time which addresses have an account or a password. `known`:
-   * who asks, if that is not just anybody: the user of a known browser, or a shared link.
+   * Without a hash it takes as long as with one, so the time does not reveal which addresses have an account or a password.
+   * `requester`: the user of a known browser, or a shared link; undefined for strangers (users/password-queue.ts).
    */
-  verify(password: string, hash: string | null | undefined, known?: string): Promise<boolean>
+  verify(password: string, hash: string | null | undefined, requester?: string): Promise<boolean>
 }
 
 /** One hash takes 50 ms of a core and 19 MiB, on a thread with low priority (decision D-182). */
@@ -33,12 +33,12 @@ export function createPasswords({ cost = defaultCost, maxWaiting = 40 } = {}): P
   const inTurn = createPasswordQueue(maxWaiting)
 
   const keyOf = (
-    known: string | undefined,
+    requester: string | undefined,
     password: string,
     salt: Buffer,
     { memoryKib, passes } = cost,
   ): Promise<Buffer> =>
-    inTurn(known, () =>
+    inTurn(requester, () =>
       derive({
         message: Buffer.from(password.normalize('NFKC')),
         nonce: salt,
@@ -56,29 +56,29 @@ export function createPasswords({ cost = defaultCost, maxWaiting = 40 } = {}): P
       const key = await keyOf(randomUUID(), password, salt)
       return `$argon2id$v=19$m=${cost.memoryKib},t=${cost.passes},p=1$${unpadded(salt)}$${unpadded(key)}`
     },
-    async verify(password, hash, known) {
+    async verify(password, hash, requester) {
       const [, memoryKib, passes, salt, key] = shape.exec(hash ?? '') ?? []
       if (!salt || !key) {
-        await keyOf(known, password, randomBytes(saltBytes))
+        await keyOf(requester, password, randomBytes(saltBytes))
         return false
       }
-      const found = await keyOf(known, password, Buffer.from(salt, 'base64'), {
+      const derived = await keyOf(requester, password, Buffer.from(salt, 'base64'), {
         memoryKib: Number(memoryKib),
         passes: Number(passes),
       })
-      return timingSafeEqual(found, Buffer.from(key, 'base64'))
+      return timingSafeEqual(derived, Buffer.from(key, 'base64'))
     },
   }
 }
 
-/** Kept, because starting a thread takes longer than a hash. */
+/** Reused, because starting a thread takes longer than a hash. */
 let thread: Worker | undefined
 
 async function derive(parameters: Argon2Parameters): Promise<Buffer> {
   thread ??= startThread()
-  const { port1: found, port2: answer } = new MessageChannel()
-  const key = once(found, 'message') as Promise<[Uint8Array]>
-  const failed = once(found, 'close').then(() =>
+  const { port1: result, port2: answer } = new MessageChannel()
+  const key = once(result, 'message') as Promise<[Uint8Array]>
+  const failed = once(result, 'close').then(() =>
     Promise.reject(new Error('The thread that hashes passwords has ended')),
   )
   thread.postMessage({ parameters, answer } satisfies PasswordJob, [answer])

@@ -1,5 +1,5 @@
-// Between password and code a browser holds a signed note whose password was right. It is no session: with it one may type a code, for
-// five minutes, and a new password makes it worthless.
+// Between password and code, a browser holds a signed note that names the user whose password was right. It is no session: it only allows
+// to type a code, for five minutes, and a new password invalidates it.
 import { hash } from 'node:crypto'
 import type { KeySecrets } from '../accounts/keys.ts'
 import type { Postgres } from '../stores/postgres.ts'

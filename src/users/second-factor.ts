@@ -12,8 +12,8 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * Turns it on with a secret that an app has shown a code of; `step` is the step of that code, which then cannot be used again. Returns
- * the recovery codes, which are stored as hashes only, or undefined if there is a second factor already.
+ * Turns the second factor on. The user has typed a code of the secret; `step` is the step of that code, which then cannot be used again.
+ * Returns the recovery codes, which are stored only as hashes, or undefined if there already is a second factor.
  */
 export const turnOnSecondFactor = (
   postgres: Postgres,
@@ -53,7 +53,7 @@ export async function recoveryCodesLeft(postgres: Postgres, userId: string): Pro
   return row?.left ?? 0
 }
 
-/** How many second factors can be read with each version of KEY_SECRETS. One that no version can read is not counted. */
+/** The number of second factors that each version of KEY_SECRETS can decrypt. Those that no version can decrypt are not counted. */
 export async function secondFactorsBySecret(postgres: Postgres, secrets: KeySecrets): Promise<Map<number, number>> {
   const rows = await postgres<{ id: string; sealed: Buffer }[]>`
     SELECT id, totp_secret AS sealed FROM users WHERE totp_secret IS NOT NULL`
@@ -63,7 +63,7 @@ export async function secondFactorsBySecret(postgres: Postgres, secrets: KeySecr
   return new Map(secrets.map(({ version }) => [version, byVersion.get(version)?.length ?? 0]))
 }
 
-/** Accepts each code of an app and each recovery code once, also if it comes twice at the same time. */
+/** Accepts each code of an app and each recovery code once, also if two requests send it at the same time. */
 export async function useCode(
   postgres: Postgres,
   secrets: KeySecrets,
@@ -93,7 +93,7 @@ async function useAppCode(
   return count > 0
 }
 
-/** Bound to the user: a row copied to another user cannot be read. */
+/** Encrypts the secret, bound to the user: a row copied to another user cannot be read. */
 function seal(secrets: KeySecrets, userId: string, secret: string): Buffer {
   const nonce = randomBytes(nonceBytes)
   const cipher = createCipheriv('aes-256-gcm', derivedKeys(secrets, 'second factor')[0], nonce)
@@ -117,7 +117,7 @@ function unseal(secrets: KeySecrets, userId: string, sealed: Buffer): string | u
   return undefined
 }
 
-/** 80 bits, so a plain hash is enough: nobody can guess so many. */
+/** Nobody can guess 80 random bits, so a plain hash is enough. */
 function newRecoveryCode(): string {
   const characters = Array.from(randomBytes(16), (byte) => 'abcdefghijklmnopqrstuvwxyz234567'[byte & 31]).join('')
   return (characters.match(/.{4}/g) as string[]).join('-')

@@ -1,4 +1,4 @@
-// Who is signed in. The cookie holds 256 random bits; PostgreSQL holds only their hash, so a stolen table signs nobody in.
+// Sessions of people who are signed in. The cookie holds 256 random bits; PostgreSQL holds only their hash, so a stolen table signs nobody in.
 import { hash, randomBytes } from 'node:crypto'
 import { newId } from '../accounts/ids.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
@@ -7,8 +7,8 @@ import { ChangeRefused } from './change-refused.ts'
 import type { User, UserReference } from './users.ts'
 
 const maxIdle = '12 hours'
-const longest = '7 days'
-/** How often a session in use is noted, so that reading a page rarely writes. */
+const maxAge = '7 days'
+/** `seen_at` of a session in use is written at most this often, so that reading a page rarely writes. */
 const notedEvery = '1 minute'
 
 export interface Session {
@@ -23,12 +23,12 @@ export interface Origin {
   browser: string
 }
 
-/** Returns the value for the cookie. Sessions that have ended by themselves are deleted on the way. */
+/** Returns the value for the cookie. Also deletes expired sessions. */
 export async function createSession(postgres: Postgres, userId: string, { address, browser }: Origin): Promise<string> {
   const value = randomBytes(32).toString('base64url')
   await postgres`
     DELETE FROM user_sessions
-    WHERE seen_at <= now() - ${maxIdle}::text::interval OR created_at <= now() - ${longest}::text::interval`
+    WHERE seen_at <= now() - ${maxIdle}::text::interval OR created_at <= now() - ${maxAge}::text::interval`
   await postgres`UPDATE users SET signed_in_at = now() WHERE id = ${userId}`
   await postgres`
     INSERT INTO user_sessions (hash, id, user_id, address, browser)
@@ -44,7 +44,7 @@ export async function findSession(postgres: Postgres, value: string): Promise<Se
     FROM user_sessions JOIN users ON users.id = user_id
     WHERE hash = ${hashOf(value)}
       AND seen_at > now() - ${maxIdle}::text::interval
-      AND user_sessions.created_at > now() - ${longest}::text::interval`
+      AND user_sessions.created_at > now() - ${maxAge}::text::interval`
   if (!row) return undefined
   const { session, isNoted, ...user } = row
   if (!isNoted) await postgres`UPDATE user_sessions SET seen_at = now() WHERE id = ${session}`
@@ -65,7 +65,7 @@ export const sessionsOf = (postgres: Postgres, userId: string): Promise<SessionL
   SELECT id, address, browser, created_at AS "createdAt", seen_at AS "seenAt" FROM user_sessions
   WHERE user_id = ${userId}
     AND seen_at > now() - ${maxIdle}::text::interval
-    AND created_at > now() - ${longest}::text::interval
+    AND created_at > now() - ${maxAge}::text::interval
   ORDER BY seen_at DESC, id`
 
 export const endSessionOf = (postgres: Postgres, actor: Actor, user: UserReference, id: string): Promise<void> =>

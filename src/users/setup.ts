@@ -10,7 +10,7 @@ import { endSessionsOf } from './sessions.ts'
 import { type Browser, type NewSession, signIn } from './sign-ins.ts'
 import { createUser, findUser, setPassword } from './users.ts'
 
-/** Two of these must not run at the same time: both could find no account and no owner. */
+/** Only one setup runs at a time: two could both find no account and no owner. */
 const lock = (transaction: Postgres) => transaction`SELECT pg_advisory_xact_lock(hashtext('footfall setup'))`
 
 async function hasOwner(postgres: Postgres): Promise<boolean> {
@@ -19,7 +19,7 @@ async function hasOwner(postgres: Postgres): Promise<boolean> {
 }
 
 /**
- * Returns a token, or undefined if there is an owner. An earlier link for the same address stops working; without an address, the one of
+ * Returns a token, or undefined if there is an owner. Replaces an earlier link for the same address or, without an address, the link of
  * the last start.
  */
 export const createSetupLink = (
@@ -37,7 +37,7 @@ export const createSetupLink = (
     return createLink(transaction, { purpose: 'setup', accountId, email })
   })
 
-/** The first owner is signed in. All other links of this kind stop working. */
+/** Creates the first owner and signs them in. All other setup links stop working. */
 export const makeFirstOwner = (
   postgres: Postgres,
   token: string,
@@ -59,19 +59,19 @@ export const makeFirstOwner = (
     return signIn(transaction, { id, email }, browser)
   })
 
-/** Made only now: an operator who creates an account first must not find two. */
+/** Creates the account only now: an operator who creates one before must not find two. */
 async function firstAccount(transaction: Postgres): Promise<string> {
   const [first] = await transaction<{ id: string }[]>`SELECT id FROM accounts ORDER BY created_at, id LIMIT 1`
   return first?.id ?? createAccount(transaction, { name: 'Main', plan: 'Agency' })
 }
 
-/** A user may be left from an account that was deleted. Whoever can read the log of the server may take its place. */
+/** A user may be left from a deleted account. A person who can read the log of the server may take over that user. */
 async function ownerWith(transaction: Postgres, email: string, passwordHash: string): Promise<string> {
-  const known = await findUser(transaction, email)
-  if (!known) return createUser(transaction, email, passwordHash)
-  await setPassword(transaction, known.id, passwordHash)
-  await dropSecondFactor(transaction, known.id)
-  await endSessionsOf(transaction, known.id)
-  await disconnectIdentities(transaction, { actor: email }, known)
-  return known.id
+  const user = await findUser(transaction, email)
+  if (!user) return createUser(transaction, email, passwordHash)
+  await setPassword(transaction, user.id, passwordHash)
+  await dropSecondFactor(transaction, user.id)
+  await endSessionsOf(transaction, user.id)
+  await disconnectIdentities(transaction, { actor: email }, user)
+  return user.id
 }

@@ -8,7 +8,7 @@ import type { Filters } from '../traffic/conditions.ts'
 import { type Actor, recordAction } from './audit-log.ts'
 import { hashOfToken, newLinkToken } from './link-tokens.ts'
 
-/** How often a link in use is noted, so that reading a page rarely writes. */
+/** `last_used_at` of a link is written at most this often, so that reading a page rarely writes. */
 const notedEvery = '1 minute'
 /** How long lists show a link that has expired or was revoked. */
 const shownAfterEnd = '90 days'
@@ -19,11 +19,11 @@ export interface NewSharedLink {
   passwordHash: string | null
   isEmbeddable: boolean
   locked: Filters
-  /** A random text of the form that asks for the link. The same text never makes a second link of the site. */
+  /** A random text of the form. The same text never creates a second link of the site. */
   nonce: string
 }
 
-/** What the holder of a link gets. */
+/** A link that works, as the gate of shared links needs it. */
 export interface SharedLink {
   id: string
   siteId: string
@@ -35,7 +35,7 @@ export interface SharedLink {
   locked: Filters
 }
 
-/** A link as lists show it. Nobody can show its address, because that is not stored. */
+/** A link in a list. Its address is not stored, so no list can show it. */
 export interface SharedLinkListing {
   id: string
   name: string
@@ -70,7 +70,7 @@ const lockedOf = ({ country, device, hostname, utmSource }: FilterColumns): Filt
   ...(utmSource && { utmSource }),
 })
 
-/** Returns the token, or undefined if the form has already made its link. Links that ended long ago are deleted on the way. */
+/** Returns the token, or undefined if the form has already created its link. Also deletes links that ended long ago. */
 export const addSharedLink = (
   postgres: Postgres,
   secrets: KeySecrets,
@@ -108,7 +108,7 @@ export const revokeSharedLink = (postgres: Postgres, actor: Actor, site: Site, i
     return true
   })
 
-/** The link that an address opens. Undefined for unknown, expired and revoked ones alike. Read for each request, so a revocation holds at once. */
+/** The link of a token; undefined if it is unknown, expired or revoked. Read for each request, so that a revocation holds at once. */
 export async function openSharedLink(postgres: Postgres, token: string, now: number): Promise<SharedLink | undefined> {
   const [row] = await postgres<(Omit<SharedLink, 'expiresAt' | 'locked'> & FilterColumns & Noted)[]>`
     SELECT id, site_id AS "siteId", expires_at AS "expiresAt", password_hash AS "passwordHash", embeddable AS "isEmbeddable",
@@ -127,7 +127,7 @@ interface Noted {
   isNoted: boolean
 }
 
-/** The links of a site: those that work first, then the newest first. */
+/** The links of a site: working links first, then the newest first. */
 export async function sharedLinksOf(postgres: Postgres, siteId: string, now: number): Promise<SharedLinkListing[]> {
   const rows = await postgres<(Omit<SharedLinkListing, 'locked'> & FilterColumns)[]>`
     SELECT id, name, created_by AS "createdBy", created_at AS "createdAt", expires_at AS "expiresAt",

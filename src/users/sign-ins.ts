@@ -19,7 +19,7 @@ export interface NewSession {
   value: string
 }
 
-/** The id is always new, and a session that the browser had is over: nobody can prepare a session for somebody else to sign in to. */
+/** Always creates a new session and ends the browser's old one: nobody can prepare a session for somebody else to sign in to. */
 export const signIn = (
   postgres: Postgres,
   user: UserReference,
@@ -34,7 +34,7 @@ export const signIn = (
     return { email, value }
   })
 
-/** The link is used up, but somebody with a second factor has no session yet. */
+/** Uses up the link. A user with a second factor gets no session yet. */
 export const signInWithLink = (
   postgres: Postgres,
   token: string,
@@ -46,6 +46,6 @@ export const signInWithLink = (
     return { user, session: await signIn(transaction, user, browser, 'user.signed_in_with_link') }
   })
 
-/** Somebody knows the password of the user, and typed a wrong code. */
+/** Records that somebody typed the right password of the user and a wrong code. */
 export const recordWrongCode = (postgres: Postgres, user: UserReference, address: string) =>
   recordOfUser(postgres, { actor: 'somebody', address }, user, 'user.wrong_code')

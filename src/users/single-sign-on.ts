@@ -1,4 +1,4 @@
-// Signing in with single sign-on. Whoever is new joins with an invitation or with an email of the domain.
+// Signing in with single sign-on. New people join with an invitation or with an email of the domain.
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import { recordAction } from './audit-log.ts'
 import { ChangeRefused } from './change-refused.ts'
@@ -9,14 +9,14 @@ import { findLink } from './one-time-links.ts'
 import { type Browser, type NewSession, signIn } from './sign-ins.ts'
 import { createUser, findUser, type UserReference } from './users.ts'
 
-/** Whoever has a verified email of the domain becomes a viewer of the account. */
+/** People with a verified email of the domain become viewers of the account. */
 export interface Joining {
   domain: string
   accountId: string
 }
 
 interface NewPerson {
-  /** A verified one. */
+  /** Verified by the provider. */
   email: string | undefined
   /** The token of an invitation. */
   invitation: string | undefined
@@ -31,11 +31,11 @@ export async function signOn(
   identity: Identity,
   browser: Browser,
 ): Promise<NewSession | undefined> {
-  const known = await userWithIdentity(postgres, identity)
-  return known && signIn(postgres, known, browser, signedOn)
+  const user = await userWithIdentity(postgres, identity)
+  return user && signIn(postgres, user, browser, signedOn)
 }
 
-/** A user who exists is never found by the email: they sign in with the password and connect. */
+/** Never finds an existing user by email: they sign in with the password and connect. */
 export const signOnNewPerson = (
   postgres: Postgres,
   identity: Identity,
@@ -45,8 +45,8 @@ export const signOnNewPerson = (
   inTransaction(postgres, async (transaction) => {
     // Two new people must not be added at the same time: both could be the same person.
     await transaction`SELECT pg_advisory_xact_lock(hashtext('footfall identities'))`
-    const known = await userWithIdentity(transaction, identity)
-    if (known) return signIn(transaction, known, browser, signedOn)
+    const existing = await userWithIdentity(transaction, identity)
+    if (existing) return signIn(transaction, existing, browser, signedOn)
     const invited = invitation && (await findLink(transaction, 'invitation', invitation))
     if (invited && invited.email !== email) throw new ChangeRefused('other_email')
     if (!email || (await findUser(transaction, email))) throw new ChangeRefused('unknown_identity')

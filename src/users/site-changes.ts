@@ -86,7 +86,7 @@ interface Change {
   apply(transaction: Postgres): PromiseLike<unknown>
 }
 
-/** A form that was sent without a change is no change: the log does not mention it. */
+/** Does nothing if the value stays the same, so that the log has only real changes. */
 async function change(
   postgres: Postgres,
   actor: Actor,

@@ -19,14 +19,14 @@ export function codeAt(secret: string, step: number): string {
   return String((mac.readUInt32BE(offset) & 0x7fff_ffff) % 1_000_000).padStart(6, '0')
 }
 
-/** The step whose code it is: the current one or, for a clock that is off and a slow hand, one beside it. */
+/** The step of the code: the current one, or the one before or after it, for clocks that are off and people who type slowly. */
 export function stepOfCode(secret: string, code: string, now: number): number | undefined {
-  const given = Buffer.from(code)
+  const typed = Buffer.from(code)
   return [0, -1, 1]
     .map((difference) => stepAt(now) + difference)
     .find((step) => {
       const expected = Buffer.from(codeAt(secret, step))
-      return given.length === expected.length && timingSafeEqual(given, expected)
+      return typed.length === expected.length && timingSafeEqual(typed, expected)
     })
 }
 

@@ -1,12 +1,12 @@
-// Who has typed the password of a shared link holds a signed note in a cookie of that link. A note says nothing without its link: the
-// link is read for each request, so the note ends with it.
+// Once somebody has typed the password of a shared link, their browser holds a signed note in a cookie of that link. The link is still read
+// for each request, so the note ends with it.
 import type { KeySecrets } from '../accounts/keys.ts'
 import { signed, signedText } from './derived-keys.ts'
 import type { SharedLink } from './shared-links.ts'
 
 const maxSeconds = 12 * 3600
 
-/** How long a browser may keep the note: never longer than the link works. */
+/** Lifetime of the note: never longer than that of the link. */
 export const unlockedSeconds = ({ expiresAt }: SharedLink, now: number): number =>
   expiresAt === null ? maxSeconds : Math.min(maxSeconds, Math.ceil((expiresAt - now) / 1000))
 

@@ -9,14 +9,14 @@ export interface UserReference {
 export interface User extends UserReference {
   /** Whether signing in also asks for a code of an authenticator app. */
   hasSecondFactor: boolean
-  /** Without one, somebody signs in with single sign-on only. */
+  /** Without a password, the user signs in with single sign-on only. */
   hasPassword: boolean
 }
 
 /** In lower case: people type their address in any case. */
 export const emailOf = (text: string): string => text.trim().toLowerCase()
 
-/** Not a full check, which only a letter to the address could do. It finds a missing @, stray spaces and control characters. */
+/** Not a full check, which would need a mail to the address. It finds a missing @, stray spaces and control characters. */
 export const isEmail = (text: string): boolean => text.length <= 254 && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(text)
 
 export async function createUser(postgres: Postgres, email: string, passwordHash: string | null): Promise<string> {

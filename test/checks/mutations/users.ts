@@ -28,8 +28,8 @@ export const users: readonly Mutation[] = [
   {
     name: 'invitations: the inviting owner sets the password of a user who exists',
     file: 'src/users/invitations.ts',
-    find: "if ('userId' in person ? known?.id !== person.userId : known) throw",
-    replace: "if ('userId' in person && known?.id !== person.userId) throw",
+    find: "if ('userId' in person ? user?.id !== person.userId : user) throw",
+    replace: "if ('userId' in person && user?.id !== person.userId) throw",
     caughtBy: 'test/console/invitations.test.ts',
   },
   {
@@ -50,7 +50,7 @@ export const users: readonly Mutation[] = [
   {
     name: 'sign-in: an unknown address is refused without a hash',
     file: 'src/users/passwords.ts',
-    find: '        await keyOf(known, password, randomBytes(saltBytes))\n',
+    find: '        await keyOf(requester, password, randomBytes(saltBytes))\n',
     replace: '',
     caughtBy: 'test/console/sign-in-times.test.ts',
   },
@@ -92,8 +92,8 @@ export const users: readonly Mutation[] = [
   {
     name: 'limits: a network may keep the queue full',
     file: 'src/users/attempts.ts',
-    find: 'taken.filter(([bucket]) => bucket !== addresses)',
-    replace: 'taken',
+    find: 'limits.filter(([bucket]) => bucket !== addresses)',
+    replace: 'limits',
     caughtBy: 'test/console/sign-in-limits.test.ts',
   },
   {
@@ -106,8 +106,8 @@ export const users: readonly Mutation[] = [
   {
     name: 'sessions: sessions last for ever while they are used',
     file: 'src/users/sessions.ts',
-    find: "const longest = '7 days'",
-    replace: "const longest = '70 days'",
+    find: "const maxAge = '7 days'",
+    replace: "const maxAge = '70 days'",
     caughtBy: 'test/console/sessions.test.ts',
   },
   {
@@ -155,8 +155,8 @@ export const users: readonly Mutation[] = [
   {
     name: 'keys: a form makes a second key after the first was deleted',
     file: 'src/users/key-changes.ts',
-    find: 'if (!(await record(transaction, actor, action, key, made)))\n',
-    replace: 'if (!(await record(transaction, actor, action, key, made)) && !made)\n',
+    find: 'if (!(await record(transaction, actor, action, key, about)))\n',
+    replace: 'if (!(await record(transaction, actor, action, key, about)) && !about)\n',
     caughtBy: 'test/console/keys.test.ts',
   },
   {
