@@ -39,7 +39,7 @@ import { createLinkLimits } from './sharing/link-limits.ts'
 import { browserName } from './sign-in/browser-name.ts'
 
 const maxFormBytes = 64 * 1024
-/** Longer than anything takes unless a store hangs: the driver of PostgreSQL waits for it without end. */
+/** Longer than any request takes unless a store hangs: the driver of PostgreSQL has no time limit. */
 const maxAnswerMs = 12_000 * deadlineFactor
 /** A full queue of passwords is worked off in four seconds. */
 const busySeconds = 5
@@ -54,7 +54,7 @@ const headersOfAll = {
 /** The address of a shared link is a secret, and no search engine may list it. */
 const headersOfLinks = { ...headersOfAll, 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' } as const
 
-/** By the route, because an address can be written in several ways; what has no route is judged by its address. */
+/** Compares the route, because an address can be written in several ways; without a route, the address. */
 const isOfLink = ({ routeOptions, url }: FastifyRequest): boolean =>
   (routeOptions?.url ?? url).startsWith(sharedLinkPath(''))
 
@@ -68,17 +68,17 @@ export interface ConsoleOptions
   isEnding(): boolean
 }
 
-export function buildConsole({ clientAddress, isEnding, registry, ...given }: ConsoleOptions): FastifyInstance {
+export function buildConsole({ clientAddress, isEnding, registry, ...options }: ConsoleOptions): FastifyInstance {
   const services: ConsoleServices = {
-    ...given,
-    attempts: createAttempts(given.keySecrets),
+    ...options,
+    attempts: createAttempts(options.keySecrets),
     linkLimits: createLinkLimits(),
-    linkTokens: openLinkTokens(given.postgres, given.keySecrets),
-    refusalTraces: traceRefusals(registry, given.log),
+    linkTokens: openLinkTokens(options.postgres, options.keySecrets),
+    refusalTraces: traceRefusals(registry, options.log),
   }
   const { log } = services
   const cookies = createCookies(services.publicUrl)
-  // Not for subdomains and not in the lists of browsers: other hosts may need http, and such a list cannot be left for months.
+  // Without subdomains and preloading: other hosts may need http, and leaving the preload lists of browsers takes months.
   const overHttps = services.publicUrl.startsWith('https:') ? { 'Strict-Transport-Security': 'max-age=31536000' } : {}
   const app = Fastify({
     logger: false,
@@ -164,7 +164,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...given }: Co
     const { visit, newCookies } = await inTime(visitOf(request))
     if (route.method === 'POST') refuseForeign(request, visit)
     if (route.access !== 'everyone' && !visit.session) {
-      // Only a page can be asked for again after signing in; a form would be lost.
+      // After signing in, the browser can repeat a GET, but not a form.
       const next = route.method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : ''
       return send(reply, goTo(`/login${next}`), [])
     }
@@ -172,7 +172,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...given }: Co
   }
 
   async function answerLink(route: LinkRoute, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-    const asked = {
+    const linkRequest = {
       services,
       cookies,
       params: request.params as Record<string, string>,
@@ -181,10 +181,10 @@ export function buildConsole({ clientAddress, isEnding, registry, ...given }: Co
       theme: themeOf(request),
       clientAddress: addressOf(request),
     }
-    return send(reply, await inTime(admitLink(route, asked, request.headers)), [])
+    return send(reply, await inTime(admitLink(route, linkRequest, request.headers)), [])
   }
 
-  /** A shared link reads no cookie: whoever embeds it chooses the theme in the address. */
+  /** Pages of shared links read no cookie: the page that embeds them chooses the theme in the address. */
   function themeOf(request: FastifyRequest): Theme | undefined {
     const theme = isOfLink(request)
       ? new URL(request.url, services.publicUrl).searchParams.get('theme')
@@ -231,7 +231,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...given }: Co
     return { visit, newCookies: session || form ? [] : [cookies.set('form', secret)] }
   }
 
-  /** Somebody who is not signed in has the form cookie that came with the page. Without it, no page of ours was open. */
+  /** Without a session, the browser must send the form cookie that came with the page of the form. */
   function refuseForeign(request: FastifyRequest, { form, formToken, session }: Visit): void {
     const isKnown = session !== undefined || cookies.read(request.headers, 'form') !== undefined
     const expected = isKnown ? formToken : undefined
@@ -251,7 +251,7 @@ async function inTime<Value>(work: Promise<Value>): Promise<Value> {
 const formOf = ({ body }: FastifyRequest): URLSearchParams =>
   body instanceof URLSearchParams ? body : new URLSearchParams()
 
-/** PostgreSQL refuses a text with a zero byte. No page of ours sends one, so whatever it names is unknown. */
+/** PostgreSQL refuses a text with a zero byte. No page of ours sends one, so the request gets the answer for unknown things. */
 const hasZeroByte = (request: FastifyRequest): boolean =>
   request.url.includes('%00') || formOf(request).toString().includes('%00')
 
@@ -285,7 +285,7 @@ async function* textsOf(pieces: AsyncIterable<Html>): AsyncGenerator<string> {
   for await (const { text } of pieces) yield text
 }
 
-/** The same bytes for everyone: a refusal must not tell what exists. */
+/** Sends the same bytes to everyone: a refusal must not tell what exists. */
 function sendRefusal(
   reply: FastifyReply,
   { refusal, retryAfterSeconds }: Refusal,

@@ -12,8 +12,8 @@ export interface Cookies {
 }
 
 /**
- * `session`: who is signed in. `form`: binds the forms of somebody who is not. `code`: whose password was right and who is asked for a
- * code. `flow`: who is on the way to the provider of single sign-on. `browser`: who has signed in here before (users/attempts.ts).
+ * `session`: the session. `form`: protects the forms of a browser without a session. `code`: the password was right, the code is missing
+ * (users/right-password.ts). `flow`: a single sign-on in progress. `browser`: the user who signed in here before (users/attempts.ts).
  * `theme`: light or dark.
  */
 type CookieName = 'session' | 'form' | 'code' | 'flow' | 'browser' | 'theme'
@@ -36,6 +36,6 @@ export function createCookies(publicUrl: string): Cookies {
 }
 
 function read({ cookie }: IncomingHttpHeaders, name: string): string | undefined {
-  const found = cookie?.split(';').find((one) => one.trim().startsWith(`${name}=`))
-  return found?.slice(found.indexOf('=') + 1).trim()
+  const pair = cookie?.split(';').find((one) => one.trim().startsWith(`${name}=`))
+  return pair?.slice(pair.indexOf('=') + 1).trim()
 }

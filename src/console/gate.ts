@@ -27,8 +27,8 @@ async function userVisit(visit: Visit): Promise<UserVisit> {
 }
 
 function accountVisit(visit: UserVisit): AccountVisit {
-  const named = visit.form.get('account') ?? visit.query.get('account')
-  const account = visit.memberships.find(({ accountId }) => named === null || accountId === named)
+  const requestedId = visit.form.get('account') ?? visit.query.get('account')
+  const account = visit.memberships.find(({ accountId }) => requestedId === null || accountId === requestedId)
   if (!account) throw new Refusal('not_found')
   return { ...visit, account }
 }

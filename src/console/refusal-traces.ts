@@ -5,7 +5,7 @@ import { Counter, type Registry } from 'prom-client'
 import { minuteMs } from '../durations.ts'
 import { truncatedAddress } from './addresses.ts'
 
-/** What an attacker gets to see again and again. */
+/** Refusals that an attack causes again and again. */
 const kinds = {
   wrong_password: 'wrong passwords',
   wrong_code: 'right passwords with a wrong code',
@@ -23,7 +23,7 @@ type Kind = keyof typeof kinds
 const everyMs = minuteMs
 
 export interface RefusalTraces {
-  /** Kinds that say nothing about an attack are not counted. */
+  /** Ignores kinds that say nothing about an attack. */
   note(kind: string, clientAddress: string): void
 }
 
@@ -35,16 +35,16 @@ export function traceRefusals(registry: Registry, log: Logger): RefusalTraces {
     registers: [registry],
   })
   for (const reason of Object.keys(kinds)) refused.inc({ reason }, 0)
-  /** Refusals since the last line of a kind. A kind is in here for a minute after each of its lines. */
-  const untold = new Map<Kind, { count: number; address: string }>()
+  /** Refusals since the last log line of each kind. A kind has an entry for a minute after each line. */
+  const unlogged = new Map<Kind, { count: number; address: string }>()
 
-  function tell(kind: Kind, count: number, address: string): void {
+  function logLine(kind: Kind, count: number, address: string): void {
     log.warn({ refused: kind, count, address }, `the console refused ${kinds[kind]}`)
-    untold.set(kind, { count: 0, address })
+    unlogged.set(kind, { count: 0, address })
     setTimeout(() => {
-      const { count: more = 0, address: last = '' } = untold.get(kind) ?? {}
-      untold.delete(kind)
-      if (more > 0) tell(kind, more, last)
+      const { count: more = 0, address: last = '' } = unlogged.get(kind) ?? {}
+      unlogged.delete(kind)
+      if (more > 0) logLine(kind, more, last)
     }, everyMs).unref()
   }
 
@@ -53,9 +53,9 @@ export function traceRefusals(registry: Registry, log: Logger): RefusalTraces {
       if (!isKind(kind)) return
       refused.inc({ reason: kind })
       const address = truncatedAddress(clientAddress)
-      const waiting = untold.get(kind)
-      if (!waiting) tell(kind, 1, address)
-      else untold.set(kind, { count: waiting.count + 1, address })
+      const waiting = unlogged.get(kind)
+      if (!waiting) logLine(kind, 1, address)
+      else unlogged.set(kind, { count: waiting.count + 1, address })
     },
   }
 }

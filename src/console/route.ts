@@ -1,4 +1,4 @@
-// A page or an action of the console. The table in routes.ts lists them all; the gate in app.ts admits a request before its handler runs.
+// A page or an action of the console. The table in routes.ts lists them all; gate.ts admits a request before its handler runs.
 import type { Logger } from 'pino'
 import type { Directory } from '../accounts/directory.ts'
 import type { KeySecrets } from '../accounts/keys.ts'
@@ -26,7 +26,7 @@ export interface ConsoleServices {
   cluster: Cluster
   directory: Directory
   stats: StatsService
-  /** The running windows of keys. Undefined: only API processes know them. */
+  /** The current rate-limit windows of keys. Undefined: only API processes know them. */
   limiter: RequestWindows | undefined
   passwords: Passwords
   attempts: Attempts
@@ -36,7 +36,7 @@ export interface ConsoleServices {
   keySecrets: KeySecrets
   /** Undefined: people sign in with passwords only. */
   singleSignOn: SingleSignOn | undefined
-  /** Every link is made from it. */
+  /** The base of every link. */
   publicUrl: string
   /** UTC milliseconds. */
   now(): number
@@ -64,7 +64,7 @@ export interface Visit {
   path: string
   /** For `tokenField` of every form on the page. */
   formToken: string
-  /** Undefined: as the system says. */
+  /** Undefined: the theme of the system. */
   theme: Theme | undefined
   /** Truncated: the last byte of an IPv4 address and all but the first 48 bits of an IPv6 address are 0. */
   address: string
@@ -76,16 +76,16 @@ export interface Visit {
   cookie: string | undefined
   /** The cookie of a browser in which somebody has signed in before. */
   browserCookie: string | undefined
-  /** The cookie of somebody whose password was right and who is asked for a code. */
+  /** The note that the password was right (users/right-password.ts). */
   codeCookie: string | undefined
-  /** The cookie of somebody who is on the way to the provider of single sign-on. */
+  /** The signed cookie of a single sign-on in progress (sign-in/sign-on-flow.ts). */
   flowCookie: string | undefined
 }
 
 export interface UserVisit extends Visit {
   session: Session
   cookie: string
-  /** The user, as the audit log names who makes a change. */
+  /** The user, as entries of the audit log name them. */
   actor: Actor
   /** The accounts of the user. */
   memberships: readonly Membership[]
@@ -100,19 +100,19 @@ export interface SiteVisit extends AccountVisit {
   site: Site
 }
 
-/** A request with a shared link. It knows nothing about who is signed in in the same browser. */
+/** A request with a shared link. It ignores a session of the same browser. */
 export interface LinkVisit
   extends Pick<Visit, 'services' | 'cookies' | 'params' | 'url' | 'form' | 'formToken' | 'theme' | 'clientAddress'> {
   link: SharedLink
   site: Site
   /** The address of the link. */
   path: string
-  /** An address below it, with the theme that was chosen in the address. */
+  /** An address below `path`, with the theme of the current address. */
   addressOf(rest: string): string
   isUnlocked: boolean
 }
 
-/** What a handler answers: a page, or another address to go to. */
+/** The answer of a handler: a page, a file, JSON or a redirect. */
 export interface Reply {
   status: number
   body?: Html
@@ -120,12 +120,12 @@ export interface Reply {
   pieces?(signal: AbortSignal): AsyncIterable<Html>
   /** A file to save. */
   file?: { name: string; type: string; text: string }
-  /** An answer for a program. */
+  /** For programs. */
   json?: unknown
   /** A path of the console, or the address of the provider. */
   location?: string
   cookies?: readonly string[]
-  /** Instead of those of every page. */
+  /** They replace the headers of every page. */
   headers?: Readonly<Record<string, string>>
 }
 
@@ -146,13 +146,13 @@ interface RouteOf<Access extends string, V> {
 
 /**
  * Who may use a route:
- * - `everyone`: also somebody who is not signed in
- * - `user`: somebody who is signed in
+ * - `everyone`: also people who are not signed in
+ * - `user`: people who are signed in
  * - `member` and `owner`: of the account that the field or parameter `account` names; the first account of the user if it is missing
  * - `site-member` and `site-owner`: of the account of the site that `:domain` names
- * - `link`: whoever has the shared link that `:token` names, and has typed its password if it has one
- * - `locked-link`: whoever has the link
- * - `embeddable-link`: pages of other sites, if the link is marked so
+ * - `link`: people with the shared link that `:token` names, after they have typed its password if it has one
+ * - `locked-link`: people with the link, also without its password
+ * - `embeddable-link`: pages of other sites, if the link allows it
  */
 export type Route =
   | RouteOf<'everyone', Visit>
@@ -161,7 +161,7 @@ export type Route =
   | RouteOf<'site-member' | 'site-owner', SiteVisit>
   | LinkRoute
 
-/** `cost`: how many queries it may run, for the limits of shared links. */
+/** `cost`: the max number of its queries, for the limits of shared links. */
 export type LinkRoute = RouteOf<'link' | 'locked-link' | 'embeddable-link', LinkVisit> & { cost: number }
 
 export const isLinkRoute = (route: Route): route is LinkRoute => 'cost' in route

@@ -25,18 +25,18 @@ import { createProvider } from './sign-in/provider.ts'
 
 const maxDrainMs = 6_000
 
-/** What the console uses together with the API of the same process: a change takes effect there at once, and they share cache and queue. */
+/** Services that the console shares with the API of the same process: a change takes effect there at once, and cache and queue are one. */
 export interface SharedServices {
   directory: Directory
   stats: StatsService
   /** Undefined: only API processes know the running windows of keys. */
   limiter: RequestWindows | undefined
-  /** Where the console counts what it refuses. */
+  /** Holds the counter of refusals. */
   registry: Registry
 }
 
 export interface OpenConsole extends PortShare {
-  /** Writes the link that makes the first owner to the log if there is none. */
+  /** If there is no owner, writes the setup link to the log. */
   announceSetup(): Promise<void>
   close(): Promise<void>
 }
@@ -87,15 +87,17 @@ export async function startConsole(config: Config, log: Logger): Promise<Running
     await directory.close()
     await Promise.all([postgres.close(), cluster.close(), redis?.close()])
   }
-  const wanted = { host: config.CONSOLE_HOST, port: config.CONSOLE_PORT }
-  const metricsPlace = {
+  const listenAddress = { host: config.CONSOLE_HOST, port: config.CONSOLE_PORT }
+  const metricsAddress = {
     host: config.METRICS_HOST,
     port: config.CONSOLE_METRICS_PORT,
     settings: ['METRICS_HOST', 'CONSOLE_METRICS_PORT'],
   } as const
   const start = async (): Promise<string> => {
-    closeMetrics = await serveMetrics(registry, metricsPlace)
-    return app.listen(wanted).catch(cannotListen({ ...wanted, settings: ['CONSOLE_HOST', 'CONSOLE_PORT'] }))
+    closeMetrics = await serveMetrics(registry, metricsAddress)
+    return app
+      .listen(listenAddress)
+      .catch(cannotListen({ ...listenAddress, settings: ['CONSOLE_HOST', 'CONSOLE_PORT'] }))
   }
   const address = await start().catch(async (error) => {
     await closeAll()

@@ -1,5 +1,5 @@
-// Everything that a dashboard asks. All queries begin at once and wait for their turn in the fair queue like any others; each answer is a
-// value or a fault, so that one panel can fail without the page.
+// All queries of a dashboard. They begin at once and wait for their turn in the fair queue like any others; each answer is a value or a
+// fault, so that one panel can fail without the page.
 
 import { type Periods, periodsOf } from '../../calendar/periods.ts'
 import type { Hour } from '../../stats/recent-events.ts'
@@ -45,7 +45,7 @@ export interface DashboardAnswers {
   lists: ReadonlyMap<ListReport, Promise<Answer<Row[]>>>
 }
 
-/** Longer than any query may take, with the wait for its turn. */
+/** Longer than any query may take, including its wait in the queue. */
 const timeoutMs = 10_000 * deadlineFactor
 
 export type Ask = ReturnType<typeof asking>

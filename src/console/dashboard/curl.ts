@@ -2,10 +2,10 @@ import type { ReportName } from '../../stats/reports.ts'
 import { type HtmlValue, html } from '../../web/html.ts'
 import { apiAddressOf, type DashboardState } from './state.ts'
 
-/** The end of a row of links below numbers: the row is shown when it is there (dashboard.css). */
+/** Marks the end of a row of links below numbers: the row is shown when its end has arrived (dashboard.css). */
 export const rowEnd = html`<i class="end"></i>`
 
-/** The same numbers from the API: the command, and a button that copies it. Whoever has only a shared link has no key for it. */
+/** The same numbers from the API: the command, and a button that copies it. Not behind a shared link, because its readers have no key. */
 export function curlOf({
   state,
   report,

@@ -61,7 +61,7 @@ ${asksHost && hostnameField(filters.hostname)}${isFree('country') && countryFiel
 const option = (value: string, text: string, current: string | undefined): Html =>
   html`<option value="${value}"${value === current && html` selected`}>${text}</option>`
 
-/** The fields are those of the API. */
+/** The names of the fields are those of the API. */
 export const hostnameField = (hostname: string | undefined): Html =>
   html`<label>Hostname <input name="hostname" value="${hostname}" autocomplete="off"></label>`
 

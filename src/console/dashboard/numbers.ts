@@ -10,14 +10,14 @@ import { addressOf, type ChartMetric, chartMetrics, type DashboardState } from '
 
 const names = Object.keys(metrics) as (keyof Metrics)[]
 
-const drawn = (name: string): ChartMetric | undefined => chartMetrics.find((one) => one === name)
+const chartMetricOf = (name: string): ChartMetric | undefined => chartMetrics.find((one) => one === name)
 
 export function numbers(state: DashboardState, answer: Answer<Overview>): Html {
   if ('fault' in answer) return html`<p class="fault panel-fault" role="alert">${answer.fault}</p>`
   const { current, previous, change } = answer.value
   return html`<div class="metrics">${names.map((name) => {
     const { name: title, text, full } = metrics[name]
-    const metric = drawn(name)
+    const metric = chartMetricOf(name)
     const content = html`<span class="name">${title}</span><span class="number" title="${full(current[name])}. ${meanings[name]}">${text(current[name])}</span>${state.compares && changeOf(name, change[name], previous[name], vsPrevious)}`
     return metric
       ? html`<a class="metric" id="metric-${name}" href="${addressOf(state, { metric })}" data-stay${metric === state.metric && html` aria-current="true"`}>${content}</a>`

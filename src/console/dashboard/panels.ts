@@ -34,7 +34,7 @@ ${foot(report, options)}
 </section>`
 }
 
-/** While ClickHouse is down, each panel repeats what it last knew. */
+/** While ClickHouse is down, each panel repeats its last numbers and says how old they are. */
 const age = (answer: Answer<Row[]>): HtmlValue =>
   'result' in answer &&
   answer.result?.staleMs !== undefined &&
@@ -95,7 +95,7 @@ function bar(value: number, largest: number): Html {
 function label(report: ListReport, row: Row): HtmlValue {
   const name = row[lists[report].label] as string
   if (report === 'geo') return html`<span class="code" aria-hidden="true">${codeOfCountry(name)}</span>${name}`
-  // A name of blanks would be a row without a name.
+  // A name of blanks would be invisible.
   const shown = name.trim() === '' ? html`<code>${JSON.stringify(name)}</code>` : name
   return html`${shown}${report === 'pages' && row.title ? html` <small>${row.title}</small>` : ''}`
 }

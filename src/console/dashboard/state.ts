@@ -63,11 +63,11 @@ export const defaultState = (context: DashboardContext): DashboardState => ({
   more: undefined,
 })
 
-/** Throws the API's refusal if a parameter is wrong. Only what is about the look of the page is taken as usual if it is unknown. */
+/** Throws the API's refusal if a parameter is wrong. Only for the look of the page, an unknown value means the default. */
 export function readState(context: DashboardContext, url: string): DashboardState {
   const query = withoutEmpty(readQueryString(url))
-  const look = <Name extends string>(name: string, known: readonly Name[]): Name | undefined =>
-    known.find((one) => one === query.get(name)?.[0])
+  const look = <Name extends string>(name: string, values: readonly Name[]): Name | undefined =>
+    values.find((one) => one === query.get(name)?.[0])
   const parameters = readParameters(query)
   return {
     ...context,
@@ -82,7 +82,7 @@ export function readState(context: DashboardContext, url: string): DashboardStat
 
 export const isListReport = (name: string): name is ListReport => (listReports as readonly string[]).includes(name)
 
-/** A field of a form that was left empty asks for nothing. */
+/** An empty field of a form sets no parameter. */
 const withoutEmpty = (query: QueryString): QueryString =>
   new Map([...query].filter(([, values]) => !(values.length === 1 && values[0] === '')))
 
@@ -92,7 +92,7 @@ export interface Changes extends Partial<Omit<DashboardState, keyof DashboardCon
   filters?: { readonly [Name in keyof Filters]: Filters[Name] | undefined }
 }
 
-/** The fields of the address: only what differs from the usual page, and always the range. */
+/** The fields of the address: always the range, and those that differ from the default. */
 export function fieldsOf(state: DashboardState, { range, filters, ...look }: Changes = {}): [string, string][] {
   const next = { ...state, ...look }
   const { parameters } = state
@@ -126,7 +126,7 @@ export function apiAddressOf({ site, parameters }: DashboardState, report: Repor
   return `/api/v1/stats/${report}?${new URLSearchParams([['site_id', site.id], ...fields])}`
 }
 
-/** Those that are set in the address: locked ones hold without it. */
+/** The filters of the address, which never contains locked ones. */
 const freeFilters = ({ locked }: DashboardState, filters: object): Filters =>
   Object.fromEntries(Object.entries(filters).filter(([name, value]) => value !== undefined && !(name in locked)))
 

@@ -1,5 +1,5 @@
 // The dashboard of a site, in the console and behind a shared link. The head is sent at once, then the numbers, then each panel in the same
-// response as soon as it is there.
+// response as soon as it is ready.
 
 import { counted } from '../../display/formats.ts'
 import { ApiError } from '../../errors.ts'
@@ -39,13 +39,13 @@ import {
   readState,
 } from './state.ts'
 
-/** Somebody who looks at a dashboard. */
+/** A request for a dashboard. */
 export interface Viewing {
   services: ConsoleServices
   context: DashboardContext
   /** Path and query as they were sent. */
   url: string
-  /** Whose turn it is in the fair queue. */
+  /** Its queries take turns in the fair queue under this key. */
   queueKey: string
   /** Who is signed in. Undefined behind a shared link. */
   visit?: Visit
@@ -93,7 +93,7 @@ const frameOf = ({ context: { site, isShared, theme }, visit }: Viewing) => ({
   ...(isShared && { theme }),
   site,
   isShared,
-  // A browser that has shown a half of the bar would move it when the rest arrives.
+  // Otherwise a browser may show half of the bar, and move it when the rest arrives.
   head: html`<link rel="expect" href="#bar" blocking="render">
 <link rel="stylesheet" href="${dashboardStyles.path}">
 <script type="module" src="${dashboardScript.path}"></script>
@@ -138,11 +138,13 @@ const totalsOf = (overview: Answer<Overview>) => ('value' in overview ? overview
 async function series(state: DashboardState, answers: DashboardAnswers, moment: Moment): Promise<Answer<Series>> {
   const [days, hours] = [await answers.days, await answers.hours]
   const [previousDays, previousHours] = [await answers.previousDays, await answers.previousHours]
-  const found = <Value>(answer: Answer<Value> | undefined) => (answer && 'value' in answer ? answer.value : undefined)
+  const valueIn = <Value>(answer: Answer<Value> | undefined) => (answer && 'value' in answer ? answer.value : undefined)
   if (hours)
-    return 'fault' in hours ? hours : { value: seriesOfHours(state.metric, hours.value, found(previousHours), moment) }
+    return 'fault' in hours
+      ? hours
+      : { value: seriesOfHours(state.metric, hours.value, valueIn(previousHours), moment) }
   const all = days as Answer<Day[]>
-  return 'fault' in all ? all : { value: seriesOfDays(state, all.value, found(previousDays), moment) }
+  return 'fault' in all ? all : { value: seriesOfDays(state, all.value, valueIn(previousDays), moment) }
 }
 
 const nowText = (visitors: Answer<number>): Html | false =>

@@ -1,4 +1,4 @@
-// Refuses forms that no page of ours sent. The Origin, Sec-Fetch-Site and a token each show it; all three are checked.
+// Refuses forms that no page of ours sent (CSRF). It checks Origin, Sec-Fetch-Site and a token, though each alone would be enough.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import { type Html, html } from '../../web/html.ts'

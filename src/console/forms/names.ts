@@ -1,6 +1,6 @@
 export const maxNameLength = 60
 
-/** What is wrong with the name that somebody gives a key or a link. */
+/** The mistake in the name of a key or link, or undefined. */
 export function wrongName(what: 'key' | 'link', name: string): string | undefined {
   if (name === '') return `Give the ${what} a name, so that you recognise it in the list.`
   if (name.length > maxNameLength) return `The name is too long: ${maxNameLength} characters are enough for a list.`

@@ -7,7 +7,7 @@ const options = html`<datalist id="zones">${zones.map((zone) => html`<option val
 
 interface TimeZoneField {
   value: string
-  /** The script may replace the value by the zone of the browser: nobody has chosen it. */
+  /** Nobody has chosen the value, so the script may replace it with the zone of the browser. */
   isDefault?: boolean
 }
 

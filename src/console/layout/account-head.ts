@@ -13,8 +13,8 @@ const tabs = [
 
 /** The account that the page is about: the one that the request names, otherwise the first of the user. */
 const accountOf = ({ memberships, query, form }: UserVisit): Membership | undefined => {
-  const named = form.get('account') ?? query.get('account')
-  return memberships.find(({ accountId }) => accountId === named) ?? memberships[0]
+  const requestedId = form.get('account') ?? query.get('account')
+  return memberships.find(({ accountId }) => accountId === requestedId) ?? memberships[0]
 }
 
 /** The path of an account page; it names the account only for somebody who has several. */
@@ -28,7 +28,7 @@ export function accountPath(visit: UserVisit, path: string, query: Record<string
 export const accountField = (visit: UserVisit): HtmlValue =>
   visit.memberships.length > 1 && html`<input type="hidden" name="account" value="${accountOf(visit)?.accountId}">`
 
-/** Somebody without an account has only a sign-in. */
+/** A user without an account sees only the tab of their sign-in. */
 export function accountHead(visit: UserVisit, current: (typeof tabs)[number][0]): Html {
   const account = accountOf(visit)
   const shown = tabs.filter(

@@ -9,10 +9,10 @@ interface Frame {
   title: string
   /** Undefined for pages that must be the same for everyone. */
   visit?: Visit | undefined
-  /** Of the visit, if it is not given. */
+  /** Default: the theme of the visit. */
   theme?: Theme | undefined
   site?: Site | undefined
-  /** For people without an account: nothing leads into the console. */
+  /** For people without an account: no link leads into the console. */
   isShared?: boolean
   /** A narrow page, for one short form. */
   narrow?: boolean
@@ -84,8 +84,8 @@ export const settingsHead = (site: Site, current: (typeof settingsTabs)[number][
     html`<a href="${sitePath(site, path)}"${path === current && html` aria-current="page"`}>${name}</a>`,
 )}</nav>`
 
-/** What has just happened, above a page that a form led to. */
+/** The success message of a form. */
 export const notice = (text: HtmlValue): Html => html`<p class="notice" role="status">${text}</p>`
 
-/** What is wrong with a form. */
+/** The error message of a form. */
 export const fault = (text: HtmlValue): Html => html`<p class="fault" role="alert">${text}</p>`

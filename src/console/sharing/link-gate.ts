@@ -1,4 +1,4 @@
-// The gate of shared links. It reads no cookie but the one of the link: whoever is signed in sees what everybody else sees.
+// The gate of shared links. It reads only the cookie of the link: people who are signed in see what everybody else sees.
 import type { IncomingHttpHeaders } from 'node:http'
 import { findSite } from '../../accounts/sites.ts'
 import { openSharedLink, sharedLinkPath } from '../../users/shared-links.ts'

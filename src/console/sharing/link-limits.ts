@@ -1,17 +1,17 @@
-// Limits of shared links: whoever has a link must not slow the API (decision D-188). A request costs as many tokens as it may run queries.
+// Rate limits of shared links: people with a link must not slow the API (decision D-188). A request costs one token per query that it may run.
 // Counted in memory, before the link is read. A request with a made-up token is refused earlier and not counted (decision D-208).
 import { createNetworkBuckets } from '../../process/network-buckets.ts'
 import { createBuckets } from '../../process/token-buckets.ts'
 
-/** Of one network: a page per second, and twenty at once. */
+/** Per network: a page per second, and twenty at once. */
 const perNetwork = { perSecond: 10, burstSeconds: 20 }
-/** Of one link, from wherever it is opened. */
+/** Per link, for all networks together. */
 const perLink = { perSecond: 10, burstSeconds: 20 }
-/** Of all links together. */
+/** For all links together. */
 const ofAll = { perSecond: 20, burstSeconds: 20 }
 
 export interface LinkLimits {
-  /** Returns 0, or the seconds to wait. Then the request must be refused unread. */
+  /** Returns 0, or the seconds to wait; then refuse the request without reading the link. */
   take(token: string, clientAddress: string, cost: number): number
 }
 

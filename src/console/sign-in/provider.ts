@@ -24,7 +24,7 @@ import { Refusal } from '../refusals.ts'
 
 /** For each request to the provider. */
 const deadlineSeconds = 5
-/** The addresses and abilities of a provider rarely change; its keys are fetched again when an unknown one signs. */
+/** Cached this long: addresses and features of a provider rarely change. Its keys are fetched again when an unknown key signs. */
 const discoveredMs = hourMs
 
 export interface ProviderSettings {
@@ -33,7 +33,7 @@ export interface ProviderSettings {
   clientSecret: string
 }
 
-/** Ties the answer of the provider to the browser that asked: each is random and used once. */
+/** Ties the answer of the provider to the browser that began the sign-on: each is random and used once. */
 export interface Checks {
   state: string
   nonce: string
@@ -46,7 +46,7 @@ export interface Provider {
   name: string
   /** Where a browser goes to sign in. */
   begin(): Promise<{ address: string; checks: Checks }>
-  /** Who came back with this query, or undefined if anything about the answer is wrong. */
+  /** The person who came back with this query, or undefined if the answer is invalid. */
   finish(query: URLSearchParams, checks: Checks): Promise<Person | undefined>
 }
 
@@ -65,25 +65,25 @@ export function createProvider(
   const redirectUri = publicUrl + callbackPath
   let discovered: { configuration: Promise<Configuration>; at: number } | undefined
 
-  /** One at a time, however many people wait for it. A failure is not kept. */
-  function configuration(): Promise<Configuration> {
+  /** All waiting people share one discovery. A failure is not cached. */
+  function discover(): Promise<Configuration> {
     if (discovered && Date.now() < discovered.at + discoveredMs) return discovered.configuration
-    const asked = discovery(server, clientId, undefined, authenticationWith(clientSecret), {
+    const pending = discovery(server, clientId, undefined, authenticationWith(clientSecret), {
       timeout: deadlineSeconds,
       // Without the first, the signature of a token would not be checked, because it came over https.
       execute: [enableNonRepudiationChecks, ...(server.protocol === 'http:' ? [allowInsecureRequests] : [])],
     })
-    discovered = { configuration: asked, at: Date.now() }
-    asked.catch(() => {
+    discovered = { configuration: pending, at: Date.now() }
+    pending.catch(() => {
       discovered = undefined
     })
-    return asked
+    return pending
   }
 
-  /** Undefined if the provider answered, but not as it must. What it sent is not logged: it may hold codes and tokens. */
-  async function ask<Answer>(question: (asked: Configuration) => Promise<Answer>): Promise<Answer | undefined> {
+  /** Returns undefined for an invalid answer of the provider. The answer is not logged: it may hold codes and tokens. */
+  async function ask<Answer>(question: (config: Configuration) => Promise<Answer>): Promise<Answer | undefined> {
     try {
-      return await question(await configuration())
+      return await question(await discover())
     } catch (error) {
       log.warn({ issuer, reason: reasonOf(error) }, 'single sign-on failed')
       if (isOutage(error)) throw new Refusal('provider_down')
@@ -96,8 +96,8 @@ export function createProvider(
     name: server.host,
     async begin() {
       const checks = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() }
-      const address = await ask(async (asked) =>
-        buildAuthorizationUrl(asked, {
+      const address = await ask(async (config) =>
+        buildAuthorizationUrl(config, {
           redirect_uri: redirectUri,
           scope: 'openid email',
           state: checks.state,
@@ -110,8 +110,8 @@ export function createProvider(
       return { address: address.href, checks }
     },
     finish: (query, { state, nonce, verifier }) =>
-      ask(async (asked) => {
-        const tokens = await authorizationCodeGrant(asked, new URL(`${redirectUri}?${query}`), {
+      ask(async (config) => {
+        const tokens = await authorizationCodeGrant(config, new URL(`${redirectUri}?${query}`), {
           expectedState: state,
           expectedNonce: nonce,
           pkceCodeVerifier: verifier,
@@ -126,8 +126,8 @@ export function createProvider(
           async verifiedEmail() {
             // Many providers keep the email out of the token.
             const { email, email_verified } =
-              claims.email === undefined && asked.serverMetadata().userinfo_endpoint
-                ? ((await ask(() => fetchUserInfo(asked, tokens.access_token, claims.sub))) ?? claims)
+              claims.email === undefined && config.serverMetadata().userinfo_endpoint
+                ? ((await ask(() => fetchUserInfo(config, tokens.access_token, claims.sub))) ?? claims)
                 : claims
             const address = emailOf(typeof email === 'string' ? email : '')
             return email_verified === true && isEmail(address) ? address : undefined
@@ -137,7 +137,7 @@ export function createProvider(
   }
 }
 
-/** The way that every provider has by default, unless it says that it has only the other one. */
+/** Uses client_secret_basic, the default of providers, unless the provider supports only client_secret_post. */
 function authenticationWith(secret: string): ClientAuth {
   const [basic, post] = [ClientSecretBasic(secret), ClientSecretPost(secret)]
   return (server, client, body, headers) => {
@@ -149,12 +149,12 @@ function authenticationWith(secret: string): ClientAuth {
 interface Failure {
   name: string
   code?: string
-  /** The word of the provider, such as `invalid_client`. */
+  /** The error code of the provider, such as `invalid_client`. */
   error?: string
   status?: number
 }
 
-/** No answer, or one that is not of a provider: what the person did was not wrong. */
+/** Whether the provider is down or broken, so that the person did nothing wrong. */
 function isOutage(failure: unknown): boolean {
   const { name, code = '', status = 0 } = failure as Failure
   return (

@@ -1,5 +1,5 @@
-// Somebody on the way to the provider and back. Their browser holds a signed cookie with what the answer is checked against and what it is
-// for; nothing is stored before they are signed in.
+// A single sign-on in progress. A signed cookie in the browser holds its checks and its purpose; nothing is stored before the person is
+// signed in.
 import { signed, signedText } from '../../users/derived-keys.ts'
 import { Refusal } from '../refusals.ts'
 import type { Visit } from '../route.ts'
@@ -9,7 +9,7 @@ const flowSeconds = 10 * 60
 /** A cookie has room for 4 kB. */
 const maxNextLength = 1_000
 
-/** What the sign-on is for: to get in, to accept an invitation, or to connect it with the user who is signed in. */
+/** To sign in, to accept an invitation, or to connect single sign-on with the user who is signed in. */
 export interface Purpose {
   /** A path of the console. */
   next: string
@@ -24,7 +24,7 @@ interface Flow extends Purpose {
   until: number
 }
 
-/** Without single sign-on its pages do not exist. */
+/** Throws if single sign-on is not configured: then its pages do not exist. */
 export function providerOf({ services }: Visit): Provider {
   if (!services.singleSignOn) throw new Refusal('not_found')
   return services.singleSignOn.provider
@@ -47,7 +47,7 @@ export async function beginFlow(
   return { address, cookie: cookies.set('flow', signed(services.keySecrets, 'sign-on flow', text), flowSeconds) }
 }
 
-/** What this browser began, if it did so in the last minutes. */
+/** The unexpired sign-on that this browser started. */
 export function flowOf({ services, flowCookie }: Visit): Flow | undefined {
   const text = flowCookie && signedText(services.keySecrets, 'sign-on flow', flowCookie)
   if (!text) return undefined

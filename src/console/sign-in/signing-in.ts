@@ -1,4 +1,4 @@
-// What signing in does, whichever page it happens on.
+// Shared by all pages that sign in.
 import { daySeconds } from '../../durations.ts'
 import { type Attempt, browserCookieOf } from '../../users/attempts.ts'
 import { PasswordsBusy } from '../../users/password-queue.ts'
@@ -40,7 +40,7 @@ export const judgeCode = (visit: Visit, { id, email }: UserReference): Promise<'
     return useCode(postgres, keySecrets, { userId: id, code: visit.form.get('code') ?? '', now: now() })
   })
 
-/** Judges a password or a code within the limits of guessing. */
+/** Verifies a password or code; attempts are rate-limited. */
 export async function judgeWithinLimits<Verdict>(
   { services, ...sender }: Pick<Visit, 'services' | 'clientAddress' | 'browserCookie'>,
   what: 'password' | 'code',
@@ -52,7 +52,7 @@ export async function judgeWithinLimits<Verdict>(
   return verdict
 }
 
-/** What was right, or could not be judged, does not count. */
+/** Runs an attempt. It does not count if it was right or could not be verified. */
 export async function judgeAttempt<Verdict>(
   { waitSeconds, knownUser, giveBack, turnAway }: Attempt,
   judge: (knownUser: string | undefined) => Promise<Verdict | undefined>,
@@ -72,7 +72,7 @@ export async function judgeAttempt<Verdict>(
 /** Only a path of the console: `//example.com` and `/\example.com` would lead to another host. */
 export const ownPath = (next: string | null): string => (next && /^\/(?![/\\])[\x21-\x7e]*$/.test(next) ? next : '/')
 
-/** The fields for a password that somebody chooses. Twice, because nobody can send it to them again. */
+/** The fields for a new password. It is typed twice, because nobody can look it up. */
 export const newPasswordFields = (): Html => html`
   <label>New password <input name="new-password" type="password" autocomplete="new-password" required minlength="${minPasswordLength}" maxlength="${maxPasswordLength}">
     <span class="hint">At least ${minPasswordLength} characters. A few unrelated words are easy to remember.</span></label>

@@ -132,8 +132,8 @@ export const console: readonly Mutation[] = [
   {
     name: 'traces: a line of the log for each refusal',
     file: 'src/console/refusal-traces.ts',
-    find: 'if (!waiting) tell(kind, 1, address)',
-    replace: 'if (waiting || !waiting) tell(kind, 1, address)',
+    find: 'if (!waiting) logLine(kind, 1, address)',
+    replace: 'if (waiting || !waiting) logLine(kind, 1, address)',
     caughtBy: 'test/console/refusal-traces.test.ts',
   },
   {
