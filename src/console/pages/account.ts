@@ -16,10 +16,10 @@ const themes = { system: 'As the system', light: 'Light', dark: 'Dark' } as cons
 const themeSeconds = 400 * daySeconds
 
 function accountPage(visit: UserVisit): Reply {
-  const named = visit.query.get('account')
-  const account = visit.memberships.find(({ accountId }) => named === null || accountId === named)
-  if (!account && named !== null) throw new Refusal('not_found')
-  // The account of somebody may have been deleted. What is left is their sign-in.
+  const requestedId = visit.query.get('account')
+  const account = visit.memberships.find(({ accountId }) => requestedId === null || accountId === requestedId)
+  if (!account && requestedId !== null) throw new Refusal('not_found')
+  // The only account of the user may have been deleted. Their sign-in is left.
   if (!account) return goTo('/account/security')
   return show(
     layout({

@@ -15,13 +15,13 @@ async function auditLogPage(visit: AccountVisit): Promise<Reply> {
   const { services, account, query } = visit
   const before = query.get('before') ?? ''
   const isId = /^\d{1,18}$/.test(before)
-  // One more than the page shows whether there is another page.
-  const found = await recordedActions(services.postgres, account.accountId, {
+  // Reads one entry more than the page shows, to see whether there is another page.
+  const actions = await recordedActions(services.postgres, account.accountId, {
     limit: pageLength + 1,
     ...(isId && { before }),
   })
-  const entries = found.slice(0, pageLength)
-  const next = found.length > pageLength ? entries.at(-1)?.id : undefined
+  const entries = actions.slice(0, pageLength)
+  const next = actions.length > pageLength ? entries.at(-1)?.id : undefined
   return show(
     layout({
       title: 'Audit log',

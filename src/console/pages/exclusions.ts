@@ -33,7 +33,7 @@ async function saveExclusions(visit: SiteVisit): Promise<Reply> {
   return goTo(sitePath(site, '/settings/exclusions?saved=yes'))
 }
 
-/** Changes nothing: the same form, with the numbers that it would lead to. */
+/** Shows the same form with the numbers after saving. Changes nothing. */
 async function preview(visit: SiteVisit): Promise<Reply> {
   const chosen = chosenIn(visit)
   return chosen instanceof InvalidSetting ? showMistake(visit, chosen) : show(await exclusionsPage(visit, chosen))
@@ -49,8 +49,8 @@ function chosenIn({ form }: SiteVisit): CountryCode[] | InvalidSetting {
 }
 
 async function showMistake(visit: SiteVisit, { message, advice }: InvalidSetting): Promise<Reply> {
-  const known = [...new Set(visit.form.getAll('country').filter(isCountryCode))]
-  return show(await exclusionsPage(visit, known, fault(`${message} ${advice}`)), 422)
+  const countries = [...new Set(visit.form.getAll('country').filter(isCountryCode))]
+  return show(await exclusionsPage(visit, countries, fault(`${message} ${advice}`)), 422)
 }
 
 /** `Every report now leaves out China and Russia, also for past days.` */
@@ -128,7 +128,7 @@ interface Totals {
   pageviews: number
 }
 
-/** What the last 30 days are now, and what they become. The same numbers as the API answers. */
+/** The last 30 days, now and after saving: the same numbers as the API answers. */
 async function previewPart(visit: SiteVisit, chosen: readonly CountryCode[]): Promise<Html> {
   const [now, then] = await Promise.all([totals(visit, visit.site.excludedCountries), totals(visit, chosen)])
   return html`<section class="card padded preview" id="preview" aria-live="polite" aria-labelledby="preview-title">
@@ -159,9 +159,9 @@ async function totals(
   { services, session, site }: SiteVisit,
   excluded: readonly CountryCode[],
 ): Promise<Totals | null> {
-  const asked: Site = { ...site, excludedCountries: [...excluded] }
+  const previewedSite: Site = { ...site, excludedCountries: [...excluded] }
   const parameters = { range: { name: '30d' }, filters: {}, limit: 10 } as const
-  const request = { report: 'overview', site: asked, parameters, queueKey: session.user.id } as const
+  const request = { report: 'overview', site: previewedSite, parameters, queueKey: session.user.id } as const
   try {
     const { data } = await services.stats.read(request, AbortSignal.timeout(readMs))
     return (data as { current: Totals }).current

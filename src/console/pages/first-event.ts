@@ -1,4 +1,4 @@
-// Whether events of a site arrive: shown under its snippet and asked for again by the script until it says yes.
+// Whether the first event of a site has arrived: shown under its snippet, and polled by the script until it has.
 import type { Site } from '../../accounts/sites.ts'
 import { hasEvents } from '../../traffic/first-event.ts'
 import { type Html, html } from '../../web/html.ts'

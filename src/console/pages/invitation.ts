@@ -32,7 +32,7 @@ async function showInvitation(visit: Visit): Promise<Reply> {
   return goTo(address, [cookie])
 }
 
-/** Links of the page to itself, so that the token of the invitation is in no page. */
+/** Queries of links from the page to itself, so that no page contains the token of the invitation. */
 const [signIn, singleSignOn] = ['sign-in', 'single-sign-on']
 
 async function accept(visit: Visit): Promise<Reply> {
@@ -52,7 +52,7 @@ async function accept(visit: Visit): Promise<Reply> {
 
 const mustSignIn = 'This did not work. If you have signed in here before, sign in, and accept the invitation then.'
 
-/** `wrong` is undefined for a page that was asked for, and says what is wrong after a form. */
+/** `wrong`: the mistake in a form that was sent; undefined after a GET. */
 const invitationPage = (visit: Visit, invited: Invited, wrong?: string): Reply =>
   show(
     layout({

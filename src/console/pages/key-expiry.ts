@@ -4,12 +4,12 @@ import { dayMs } from '../../durations.ts'
 import { type Html, html } from '../../web/html.ts'
 import { dayText, relativeText, timeElement } from '../layout/times.ts'
 
-/** A key that expires earlier is shown in amber. */
+/** A key that expires within this time is shown in amber. */
 const soonMs = 14 * dayMs
 
 export type KeyState = 'active' | 'disabled' | 'expired'
 
-/** What these texts are about: a key, or a shared link, which is disabled when it is revoked. */
+/** A key, or a shared link; a revoked link counts as disabled. */
 type Expiring = Pick<KeyListing, 'disabled' | 'expiresAt'>
 
 export function stateOf({ disabled, expiresAt }: Expiring, now: number): KeyState {

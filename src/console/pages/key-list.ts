@@ -9,21 +9,21 @@ import { expiresSoon, expiryText, stateOf } from './key-expiry.ts'
 import { type KeyScope, keysAt } from './key-scope.ts'
 import { type KeyUsage, sparkline, usageOf, windowText } from './key-usage.ts'
 
-/** What a form has just done, by the text in the address. */
+/** Success messages by `?done=`. */
 const done: Readonly<Record<string, string>> = {
   deleted: 'The key is deleted. Requests with it are refused at once.',
 }
 
-/** `top`: what a form has just led to. */
+/** `top`: the result of a form, above the list. */
 export async function listPage(scope: KeyScope, top?: HtmlValue): Promise<Html> {
   const { visit, isOwner } = scope
   const keys = await keysAt(scope)
   const usage = await usageOf(scope, keys)
-  const said = done[visit.query.get('done') ?? '']
+  const message = done[visit.query.get('done') ?? '']
   return scope.page(
     'API keys',
     html`
-${said && notice(said)}${top}${hasAccess(scope) ? expiryWarnings(scope, keys) : noAccess(scope)}
+${message && notice(message)}${top}${hasAccess(scope) ? expiryWarnings(scope, keys) : noAccess(scope)}
 <div class="row keys-head"><h2>${counted(keys.length, 'key')}</h2><span class="spring"></span>${
       isOwner && hasAccess(scope) && html`<a class="button first" href="${scope.path('/new')}">Create a key</a>`
     }</div>
@@ -44,7 +44,7 @@ ${keys.length === 0 ? emptyState(scope) : table(scope, keys, usage)}
 
 export const hasAccess = ({ visit }: KeyScope): boolean => plans[visit.account.plan] !== null
 
-/** On a plan without API access: what to do. */
+/** Says how to get API access on a plan without it. */
 function noAccess({ visit: { account } }: KeyScope): Html {
   const offers = Object.entries(plans).flatMap(([name, plan]) =>
     plan ? [`${name} (${inFull(plan.requestsPerHour)})`] : [],
@@ -57,7 +57,7 @@ function noAccess({ visit: { account } }: KeyScope): Html {
 </section>`
 }
 
-/** Keys that were replaced are meant to end. */
+/** Warns of keys that expire soon, but not of replaced ones, which are meant to end. */
 function expiryWarnings(scope: KeyScope, keys: readonly KeyListing[]): HtmlValue {
   const now = scope.visit.services.now()
   return keys

@@ -29,7 +29,7 @@ export async function usageOf(
   )
 }
 
-/** A Redis that does not answer is no reason to show no keys. */
+/** If Redis does not answer, keys are shown without this number. */
 async function inWindow(limiter: KeyScope['visit']['services']['limiter'], id: string): Promise<number | undefined> {
   if (!limiter) return undefined
   return limiter.peek(id).then(

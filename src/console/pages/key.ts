@@ -33,11 +33,11 @@ export async function keyPage(scope: KeyScope, wrong?: string): Promise<Reply> {
   const keys = await keysAt(scope)
   const key = namedKey(scope, keys)
   const usage = (await usageOf(scope, [key])).get(key.id) as KeyUsage
-  const said = done[scope.visit.query.get('done') ?? '']
+  const message = done[scope.visit.query.get('done') ?? '']
   const body = html`
 <p class="back"><a href="${scope.path()}"><span aria-hidden="true">← </span>All keys</a></p>
 <h2 class="key-name">${key.name}</h2>
-${said && notice(said)}${wrong && fault(wrong)}
+${message && notice(message)}${wrong && fault(wrong)}
 ${about(scope, key, keys, usage)}
 ${scope.isOwner && actions(scope, key)}`
   return show(scope.page(key.name, body), wrong ? 422 : 200)
@@ -106,12 +106,12 @@ function actions(scope: KeyScope, key: KeyListing): Html {
 
 export async function switchNamedKey(scope: KeyScope): Promise<Reply> {
   const key = namedKey(scope, await keysAt(scope))
-  const wanted = scope.visit.form.get('disabled')
-  if (wanted !== 'yes' && wanted !== 'no') throw new Refusal('foreign_form')
+  const disabledField = scope.visit.form.get('disabled')
+  if (disabledField !== 'yes' && disabledField !== 'no') throw new Refusal('foreign_form')
   const { postgres, directory } = scope.visit.services
-  await switchKey(postgres, scope.visit.actor, key, wanted === 'yes')
+  await switchKey(postgres, scope.visit.actor, key, disabledField === 'yes')
   directory.forget(key.id)
-  return goTo(scope.path(`/${key.id}`, wanted === 'yes' ? 'disabled' : 'enabled'))
+  return goTo(scope.path(`/${key.id}`, disabledField === 'yes' ? 'disabled' : 'enabled'))
 }
 
 export async function changeNamedExpiry(scope: KeyScope): Promise<Reply> {

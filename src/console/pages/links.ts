@@ -42,7 +42,7 @@ async function createLink(visit: SiteVisit): Promise<Reply> {
   return show(page ?? (await linkListPage(visit, top)), status)
 }
 
-/** `top`: what a form has just led to. */
+/** `top`: the result of a form, above the list. */
 async function linkListPage(visit: SiteVisit, top?: HtmlValue): Promise<Html> {
   const { services, site, query } = visit
   const links = await sharedLinksOf(services.postgres, site.id, services.now())
@@ -109,10 +109,10 @@ function shows({ locked, hasPassword, isEmbeddable }: SharedLinkListing): Html {
 /** The colour repeats what the word says. */
 function state({ revokedAt, expiresAt }: SharedLinkListing, now: number): Html {
   const link = { disabled: revokedAt !== null, expiresAt }
-  const found = stateOf(link, now)
+  const linkState = stateOf(link, now)
   const soon = expiresSoon(link, now) && ' soon'
   const below = revokedAt ? timeElement(revokedAt, relativeText(revokedAt, now)) : expiryText(link, now)
-  return html`<span class="state${found === 'active' ? soon : ' off'}"><i></i>${revokedAt ? 'revoked' : found}</span><span class="sub${soon}">${below}</span>`
+  return html`<span class="state${linkState === 'active' ? soon : ' off'}"><i></i>${revokedAt ? 'revoked' : linkState}</span><span class="sub${soon}">${below}</span>`
 }
 
 async function linkPage(visit: SiteVisit, wrong?: string): Promise<Reply> {

@@ -1,4 +1,4 @@
-// Removes a member, or lets somebody leave. The page before it lists what they made and still works, and offers to end that, too.
+// Removes a member, or lets somebody leave. A page before that lists their keys and links that still work, and offers to end them, too.
 import type { KeyListing } from '../../accounts/keys.ts'
 import { counted } from '../../display/formats.ts'
 import { keysLeftBehind, type LinkLeftBehind, linksLeftBehind } from '../../users/left-behind.ts'
@@ -77,7 +77,7 @@ interface Choice {
   field: Html
 }
 
-/** Checked at first: whoever leaves may have a copy, and what is ended by mistake is noticed sooner than what is left by mistake. */
+/** Checked by default: the member may have copies, and a key that is ended by mistake is noticed sooner than one that is left by mistake. */
 const choice = ({ legend, items, field }: Choice): Html => html`<fieldset class="choice"><legend>${legend}</legend>
   <ul>${items.map(({ href, name, about }) => html`<li><a href="${href}">${name}</a><span class="sub">${about}</span></li>`)}</ul>
   <label class="confirm">${field}</label></fieldset>`

@@ -16,7 +16,7 @@ export const membersRoutes: readonly Route[] = [
   { method: 'POST', path: '/account/invitations/revoke', access: 'owner', handle: revoke },
 ]
 
-/** What a form has just done, by the text in the address. */
+/** Success messages by `?done=`. */
 const done: Readonly<Record<string, string>> = {
   role: 'The role is changed. It applies at once.',
   removed: 'The member is removed and signed out everywhere.',
@@ -47,7 +47,7 @@ async function changeMember(visit: AccountVisit): Promise<Reply> {
 
 export function afterChange(visit: AccountVisit, isChanged: boolean, what: keyof typeof done): Reply | Promise<Reply> {
   if (!isChanged) return membersPage(visit, { wrong: lastOwner })
-  // Who has removed themselves is signed out; the next page says so.
+  // Owners who remove themselves are signed out, so the next page is the sign-in.
   return goTo(accountPath(visit, '/account/members', { done: what }))
 }
 
@@ -75,9 +75,9 @@ async function membersPage(visit: AccountVisit, { wrong, link }: Outcome = {}): 
     membersOf(services.postgres, account.accountId),
     isOwner ? invitationsTo(services.postgres, account.accountId) : [],
   ])
-  const said = done[query.get('done') ?? '']
+  const message = done[query.get('done') ?? '']
   const body = html`${accountHead(visit, '/account/members')}
-${said && notice(said)}${wrong && fault(wrong)}${link && newLink(link)}
+${message && notice(message)}${wrong && fault(wrong)}${link && newLink(link)}
 <section aria-labelledby="members"><h2 id="members">${members.length === 1 ? '1 member' : `${members.length} members`}</h2>
 <div class="card"><table class="people">
 <thead><tr><th scope="col">Email</th><th scope="col">Role</th>${isOwner && html`<th scope="col" class="hide">Second factor</th>`}<th scope="col">Last sign-in</th>${isOwner && html`<th scope="col"><span class="unseen">Change</span></th>`}</tr></thead>

@@ -63,11 +63,11 @@ function wrongPassword(password: string, isEmbeddable: boolean): string | undefi
 
 const filterNames = ['country', 'device', 'hostname', 'utm_source']
 
-/** By the rules of the API. */
+/** The locked filters, by the rules of the API. */
 function lockedIn(form: URLSearchParams): { filters: Filters } | { wrong: string } {
-  const given = [...form].filter(([name, value]) => filterNames.includes(name) && value !== '')
+  const fields = [...form].filter(([name, value]) => filterNames.includes(name) && value !== '')
   try {
-    return { filters: readParameters(new Map(given.map(([name, value]) => [name, [value]]))).filters }
+    return { filters: readParameters(new Map(fields.map(([name, value]) => [name, [value]]))).filters }
   } catch (error) {
     if (error instanceof ApiError) return { wrong: error.message }
     throw error
@@ -77,7 +77,7 @@ function lockedIn(form: URLSearchParams): { filters: Filters } | { wrong: string
 export function newLinkPage(visit: SiteVisit, wrong?: string): Html {
   const { site, form, services, formToken } = visit
   const path = sitePath(site, '/settings/links')
-  const given = (name: string) => form.get(name) ?? undefined
+  const field = (name: string) => form.get(name) ?? undefined
   return layout({
     title: `Create a link · ${site.domain}`,
     visit,
@@ -87,12 +87,12 @@ export function newLinkPage(visit: SiteVisit, wrong?: string): Html {
 ${wrong && fault(wrong)}
 <form class="card form key-form" method="post" action="${path}" data-once>
   ${tokenField(formToken)}${nonceField()}
-  <label>Name <input name="name" required maxlength="${maxNameLength}" autocomplete="off" autofocus placeholder="For the agency" value="${given('name')}"><span class="hint">For whom the link is. Only people of the account see it.</span></label>
+  <label>Name <input name="name" required maxlength="${maxNameLength}" autocomplete="off" autofocus placeholder="For the agency" value="${field('name')}"><span class="hint">For whom the link is. Only people of the account see it.</span></label>
   ${expiryChoice(form, services.now(), expiryOfLink, { legend: 'Expires', standard: '30' })}
   <fieldset class="choice locked-filters">
     <legend>Shows only</legend>
     <p class="hint">Whoever has the link cannot lift these filters.</p>
-    ${countryField(given('country'))}${deviceField(given('device'))}${hostnameField(given('hostname'))}${utmSourceField(given('utm_source'))}
+    ${countryField(field('country'))}${deviceField(field('device'))}${hostnameField(field('hostname'))}${utmSourceField(field('utm_source'))}
   </fieldset>
   <label>Password <input name="password" type="password" autocomplete="new-password" minlength="${minPasswordLength}" maxlength="${maxPasswordLength}"><span class="hint">Optional, at least ${minPasswordLength} characters. Pass it on separately from the link.</span></label>
   <label class="check"><input type="checkbox" name="embeddable" value="yes"${form.has('embeddable') && html` checked`}>Other sites may embed it</label>
@@ -116,7 +116,7 @@ const wholeLink = (
   ${embedding}
 </section>`
 
-/** What shows the link on a page of another site. */
+/** The code that shows the link on a page of another site. */
 export const snippets = (publicUrl: string, address: string, secret?: Html): Html => html`
   <p class="snippet-title" id="frame-title">The dashboard in a frame</p>
   <pre id="frame" class="snippet"${secret} tabindex="0" aria-labelledby="frame-title">${`<iframe src="${address}?theme=light" title="Visitors" width="100%" height="1400" loading="lazy"></iframe>`}</pre>

@@ -17,11 +17,11 @@ function ask(visit: UserVisit): Reply {
   return visit.session.user.hasSecondFactor ? offPage(visit) : onPage(visit, newTotpSecret())
 }
 
-/** A form that was sent twice must not turn it on and off again. */
+/** Compares with the current state, because a form that is sent twice must not turn it on and off again. */
 function change(visit: UserVisit): Reply | Promise<Reply> {
-  const wanted = visit.form.get('to')
-  if (wanted === 'on' && !visit.session.user.hasSecondFactor) return turnOn(visit)
-  if (wanted === 'off' && visit.session.user.hasSecondFactor) return turnOff(visit)
+  const target = visit.form.get('to')
+  if (target === 'on' && !visit.session.user.hasSecondFactor) return turnOn(visit)
+  if (target === 'off' && visit.session.user.hasSecondFactor) return turnOff(visit)
   return goTo(accountPath(visit, '/account/security'))
 }
 

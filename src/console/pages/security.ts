@@ -18,7 +18,7 @@ export const securityRoutes: readonly Route[] = [
   { method: 'POST', path: '/account/sessions/end-all', access: 'user', handle: endAll },
 ]
 
-/** What a form has just done, by the text in the address. */
+/** Success messages by `?done=`. */
 const done: Readonly<Record<string, string>> = {
   password: 'Your password is changed. Your other sessions are signed out.',
   session: 'That session is signed out.',
@@ -56,9 +56,9 @@ async function securityPage(visit: UserVisit, wrong?: string): Promise<Reply> {
     recoveryCodesLeft(services.postgres, session.user.id),
     provider && identityOf(services.postgres, session.user.id, provider.issuer),
   ])
-  const said = done[query.get('done') ?? '']
+  const message = done[query.get('done') ?? '']
   const body = html`${accountHead(visit, '/account/security')}
-${said && notice(said)}${wrong && fault(wrong)}${wrongCodes[0] && wrongCodesNotice(wrongCodes.length, wrongCodes[0], services.now())}
+${message && notice(message)}${wrong && fault(wrong)}${wrongCodes[0] && wrongCodesNotice(wrongCodes.length, wrongCodes[0], services.now())}
 <section aria-labelledby="password"><h2 id="password">Password</h2>${session.user.hasPassword ? passwordForm(visit) : noPassword}</section>
 ${
   session.user.hasPassword &&

@@ -13,7 +13,7 @@ import { Refusal } from '../refusals.ts'
 import { goTo, type LinkVisit, type Reply, type Route, show } from '../route.ts'
 import { judgeWithinLimits } from '../sign-in/signing-in.ts'
 
-/** A dashboard asks ten things at most. */
+/** A dashboard runs at most ten queries. */
 const costOfPage = 10
 
 export const shareRoutes: readonly Route[] = [

@@ -22,7 +22,7 @@ const done: Readonly<Record<string, string>> = {
   everywhere: 'You are signed out everywhere.',
 }
 
-/** Somebody whose password was right is asked for a code instead. */
+/** Asks for a code instead if the password was already right. */
 async function askForPassword(visit: Visit): Promise<Reply> {
   if (visit.session) return goTo('/')
   const isAgain = visit.query.get('again') !== null
@@ -37,9 +37,9 @@ async function signInWithPassword(visit: Visit): Promise<Reply> {
   if (form.has('code')) return signInWithCode(visit)
   const email = emailOf(form.get('email') ?? '')
   const user = await judgeWithinLimits(visit, 'password', email, async (knownUser) => {
-    const known = isEmail(email) ? await findUser(services.postgres, email) : undefined
-    const isRight = await services.passwords.verify(form.get('password') ?? '', known?.passwordHash, knownUser)
-    return known && isRight ? known : undefined
+    const candidate = isEmail(email) ? await findUser(services.postgres, email) : undefined
+    const isRight = await services.passwords.verify(form.get('password') ?? '', candidate?.passwordHash, knownUser)
+    return candidate && isRight ? candidate : undefined
   })
   if (!user) return show(signInPage(visit, 'Email or password is not right.'), 401)
   const next = ownPath(form.get('next'))
@@ -47,7 +47,7 @@ async function signInWithPassword(visit: Visit): Promise<Reply> {
   return goTo(next, sessionCookies(visit, await signIn(services.postgres, user, visit)))
 }
 
-/** Leads somebody who has proved who they are to the second factor. */
+/** Leads a user whose password or link was right to the second factor. */
 export function askForCode({ services, cookies }: Visit, user: UserSecrets, next: string): Reply {
   const note = rightPasswordNote(services.keySecrets, user, services.now())
   return goTo(`/login?next=${encodeURIComponent(next)}`, [cookies.set('code', note, rightPasswordSeconds)])
@@ -77,14 +77,14 @@ const nextOf = ({ form, query }: Visit): string => form.get('next') ?? query.get
 const nextField = (visit: Visit): Html => html`<input type="hidden" name="next" value="${nextOf(visit)}">`
 
 function signInPage(visit: Visit, wrong?: string): Html {
-  const said = done[visit.query.get('done') ?? '']
+  const message = done[visit.query.get('done') ?? '']
   const provider = visit.services.singleSignOn?.provider
   return layout({
     title: 'Sign in',
     visit,
     narrow: true,
     body: html`<h1>Sign in</h1>
-${said && notice(said)}${wrong && fault(wrong)}
+${message && notice(message)}${wrong && fault(wrong)}
 <form class="card form" method="post" action="/login">
   ${tokenField(visit.formToken)}${nextField(visit)}
   <label>Email <input name="email" type="email" autocomplete="username" required autofocus maxlength="254" value="${visit.form.get('email') ?? ''}"></label>

@@ -17,19 +17,19 @@ export const signOnConnectionRoutes: readonly Route[] = [
 const isConnected = async (visit: UserVisit): Promise<boolean> =>
   (await identityOf(visit.services.postgres, visit.session.user.id, providerOf(visit).issuer)) !== undefined
 
-/** A form that was sent twice must not connect and disconnect. */
+/** Compares with the current state, because a form that is sent twice must not connect and disconnect. */
 async function change(visit: UserVisit): Promise<Reply> {
-  const wanted = visit.form.get('to')
-  if (wanted !== ((await isConnected(visit)) ? 'disconnect' : 'connect')) {
+  const target = visit.form.get('to')
+  if (target !== ((await isConnected(visit)) ? 'disconnect' : 'connect')) {
     return goTo(accountPath(visit, '/account/security'))
   }
   if (!(await isOwnPassword(visit))) return connectionPage(visit, 'Your password is not right.')
-  return wanted === 'connect' ? connect(visit) : disconnect(visit)
+  return target === 'connect' ? connect(visit) : disconnect(visit)
 }
 
 /**
- * The provider is responsible for everything about signing in there, so whoever can connect could turn the second factor off: a code is
- * needed, too. The page has a link to the provider, because our policy lets no form lead to another host.
+ * Signing in with the provider needs no second factor of ours, so connecting needs a code, too. The page has a link to the provider,
+ * because our policy lets no form lead to another host.
  */
 async function connect(visit: UserVisit): Promise<Reply> {
   const { user } = visit.session

@@ -26,15 +26,15 @@ async function comeBack(visit: Visit): Promise<Reply> {
   if (flow.userId) return goTo(await connect(visit, flow.userId, person), [cookies.remove('flow')])
 
   const { invitation, next } = flow
-  const known = await signOn(services.postgres, person, visit)
-  // Whoever was invited under another address learns it on the page of the invitation.
-  if (known) return goTo(invitation ? `/invitation/${invitation}` : next, sessionCookies(visit, known))
+  const session = await signOn(services.postgres, person, visit)
+  // If the invitation is for another address, its page says so.
+  if (session) return goTo(invitation ? `/invitation/${invitation}` : next, sessionCookies(visit, session))
   const { joining } = services.singleSignOn ?? {}
   const newPerson = { email: await person.verifiedEmail(), invitation, joining }
   return goTo(next, sessionCookies(visit, await signOnNewPerson(services.postgres, person, visit, newPerson)))
 }
 
-/** Only the user who began it: the session may be another one by now. */
+/** Throws if another user is signed in by now. */
 async function connect(visit: Visit, userId: string, person: Person): Promise<string> {
   const { services, session, address } = visit
   if (session?.user.id !== userId) throw new Refusal('sign_on_failed')

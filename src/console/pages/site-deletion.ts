@@ -12,7 +12,7 @@ export const siteDeletionRoutes: readonly Route[] = [
   { method: 'GET', path: '/deletions', access: 'user', handle: deletions },
 ]
 
-/** A person waits for the page; the process that rolls up erases what is left. */
+/** Time limit, because a person waits for the page. The process that rolls up erases the rest. */
 const eraseMs = 5_000
 
 async function deleteSite(visit: SiteVisit): Promise<Reply> {

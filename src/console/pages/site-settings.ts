@@ -59,7 +59,7 @@ async function save(visit: SiteVisit, form: 'time-zone' | 'hostnames', change: (
   return goTo(sitePath(visit.site, `/settings?saved=${form}`))
 }
 
-/** After a mistake, the form with the mistake has what was typed; the others have what is stored. */
+/** A form with a mistake shows the typed values; the other forms show the stored ones. */
 export async function settingsPage(visit: SiteVisit, mistake?: Mistake): Promise<Html> {
   const { site, query } = visit
   const isOwner = visit.account.role === 'owner'

@@ -17,10 +17,10 @@ const orders = { name: 'Name', newest: 'Newest first', visitors: 'Most visitors'
 const ranges = { '7d': rangeTexts['7d'], '30d': rangeTexts['30d'], '90d': rangeTexts['90d'] }
 /** As many as the statements of stats/site-summaries.ts read well at once. */
 const cardsOnPage = 200
-/** Longer than the statements may take, with the wait for their turn. */
+/** Longer than the statements may take, including their wait in the queue. */
 const timeoutMs = 10_000 * deadlineFactor
 
-interface Asked {
+interface ListOptions {
   /** A part of the domain. */
   search: string
   order: keyof typeof orders
@@ -29,7 +29,7 @@ interface Asked {
 
 async function allSites(visit: UserVisit): Promise<Reply> {
   const { services, memberships, query } = visit
-  const asked: Asked = {
+  const options: ListOptions = {
     search: (query.get('q') ?? '').trim().slice(0, maxHostname).toLowerCase(),
     order: chosen(orders, query.get('sort'), 'name'),
     range: chosen(ranges, query.get('range'), '30d'),
@@ -37,43 +37,43 @@ async function allSites(visit: UserVisit): Promise<Reply> {
   const owned = memberships.filter(({ role }) => role === 'owner')
   const idsOf = (some: readonly Membership[]) => some.map(({ accountId }) => accountId)
   const [sites, deleted] = await Promise.all([
-    listSitesOf(services.postgres, idsOf(memberships), asked.order === 'newest' ? 'newest' : 'name'),
+    listSitesOf(services.postgres, idsOf(memberships), options.order === 'newest' ? 'newest' : 'name'),
     listDeletedSites(services.postgres, idsOf(owned)),
   ])
-  const found = sites.filter(({ domain }) => domain.includes(asked.search))
+  const matches = sites.filter(({ domain }) => domain.includes(options.search))
   const erasing = deleted.filter(({ purgedAt }) => purgedAt === null).length
   return show(
     layout({
       title: 'Sites',
       visit,
-      body: html`<div class="head"><div><h1>Sites</h1>${sites.length > 0 && html`<p>Visitors of the ${ranges[asked.range].toLowerCase()}</p>`}</div>${sites.length > 0 && addLink(owned)}</div>
-${sites.length > 1 && searchForm(asked)}
-${sites.length === 0 ? noSites(owned) : found.length === 0 ? nothingFound(asked.search) : await pageOf(visit, found, asked)}
+      body: html`<div class="head"><div><h1>Sites</h1>${sites.length > 0 && html`<p>Visitors of the ${ranges[options.range].toLowerCase()}</p>`}</div>${sites.length > 0 && addLink(owned)}</div>
+${sites.length > 1 && searchForm(options)}
+${sites.length === 0 ? noSites(owned) : matches.length === 0 ? nothingFound(options.search) : await pageOf(visit, matches, options)}
 ${erasing > 0 && html`<p class="note">${erasing === 1 ? 'One deleted site is' : `${erasing} deleted sites are`} being erased. <a href="/deletions">See the progress</a></p>`}`,
     }),
   )
 }
 
 /** Two hundred cards, and links to the others. */
-async function pageOf(visit: UserVisit, found: readonly Site[], asked: Asked): Promise<Html> {
-  // Their order depends on the numbers of all of them, also of those on other pages.
-  const ofAll = asked.order === 'visitors' ? await summariesOf(visit, found, asked) : undefined
+async function pageOf(visit: UserVisit, matches: readonly Site[], options: ListOptions): Promise<Html> {
+  // The order by visitors needs the numbers of all sites, also of those on other pages.
+  const ofAll = options.order === 'visitors' ? await summariesOf(visit, matches, options) : undefined
   const visitors = ({ id }: Site): number => ofAll?.get(id)?.visitors ?? 0
-  const sorted = ofAll ? found.toSorted((one, other) => visitors(other) - visitors(one)) : found
-  const pages = Math.ceil(found.length / cardsOnPage)
+  const sorted = ofAll ? matches.toSorted((one, other) => visitors(other) - visitors(one)) : matches
+  const pages = Math.ceil(matches.length / cardsOnPage)
   const page = Math.min(Math.max(1, Number.parseInt(visit.query.get('page') ?? '', 10) || 1), pages)
   const shown = sorted.slice((page - 1) * cardsOnPage, page * cardsOnPage)
-  const summaries = ofAll ?? (await summariesOf(visit, shown, asked))
+  const summaries = ofAll ?? (await summariesOf(visit, shown, options))
   return html`${summaries.size === 0 && html`<p class="warning" role="status">The numbers cannot be read now. Reload the page in a few seconds.</p>`}
 ${siteCards(shown, { summaries, memberships: visit.memberships })}
-${pages > 1 && pageLinks(asked, page, pages)}`
+${pages > 1 && pageLinks(options, page, pages)}`
 }
 
 /** Without numbers the cards still lead to the sites. */
 async function summariesOf(
   { services: { stats, log, now }, session }: UserVisit,
   sites: readonly Site[],
-  { range }: Asked,
+  { range }: ListOptions,
 ): Promise<ReadonlyMap<string, SiteSummary>> {
   const all = new Map<string, SiteSummary>()
   const parameters = { range: { name: range }, filters: {}, limit: cardsOnPage }
@@ -112,7 +112,7 @@ const noSites = (owned: readonly Membership[]): Html =>
 const nothingFound = (search: string): Html =>
   html`<div class="card empty"><h2>No site matches “${search}”</h2><p><a class="button" href="/">Show all sites</a></p></div>`
 
-const searchForm = ({ search, order, range }: Asked): Html => html`
+const searchForm = ({ search, order, range }: ListOptions): Html => html`
 <form class="row search" method="get" action="/" role="search">
   <label class="unseen" for="q">Search sites</label>
   <input id="q" name="q" type="search" placeholder="Search sites" maxlength="${maxHostname}" value="${search}">
@@ -127,7 +127,7 @@ const select = (name: string, label: string, options: Readonly<Record<string, st
     ([value, text]) => html`<option value="${value}"${value === chosen && html` selected`}>${text}</option>`,
   )}</select>`
 
-function pageLinks({ search, order, range }: Asked, page: number, pages: number): Html {
+function pageLinks({ search, order, range }: ListOptions, page: number, pages: number): Html {
   const link = (to: number, text: string) =>
     to >= 1 &&
     to <= pages &&
