@@ -20,6 +20,28 @@ function codeOf(query: string): string {
   }
 }
 
+test('a refusal says what to send instead, in the same words in every version', () => {
+  const messages: [query: string, message: string][] = [
+    [Array.from({ length: 33 }, (_, index) => `p${index}=1`).join('&'), 'At most 32 parameters may be sent.'],
+    ['range=8d', 'range must be one of 24h, 7d, 30d, 90d, 12m, custom.'],
+    ['limit=101', 'limit must be a whole number from 1 to 100.'],
+    ['limit=1&limit=2', 'limit may be sent only once.'],
+    ['limit=', 'limit needs a value.'],
+    ['country=UK', 'country must be a code of ISO 3166-1; for the UK it is GB.'],
+    ['country=QQ', 'country must be a two-letter code of ISO 3166-1, such as DE.'],
+    ['device=tv', 'device must be desktop, mobile or tablet.'],
+    [`utm_source=${'a'.repeat(256)}`, 'utm_source may have at most 255 characters.'],
+    ['utm_source=%01', 'utm_source may not hold control characters.'],
+    ['range=custom&start=2026-01-31', 'A custom range needs both start and end.'],
+    ['range=custom&start=2026-02-01&end=2026-01-31', 'start must not be after end.'],
+    [
+      'range=custom&start=2026-02-30&end=2026-03-01',
+      'start must be one existing date, such as 2026-01-31 or 20260131.',
+    ],
+  ]
+  for (const [query, message] of messages) assert.throws(() => read(query), { message }, query.slice(0, 40))
+})
+
 test('limit is a plain whole number from 1 to 100, never clamped (D-49)', () => {
   for (let limit = 1; limit <= 100; limit++) assert.equal(read(`limit=${limit}`).limit, limit)
   assert.equal(read('').limit, 10)
