@@ -12,7 +12,7 @@ const insertMs = 8_000
 /** How long inserts avoid a replica after one of them failed there. */
 const avoidedMs = 10_000
 const catchUpMs = 3_000
-/** How long every other replica may take to copy a part that was computed or uploaded. Half a gigabyte at most. */
+/** Time limit for all other replicas to copy a part of up to half a gigabyte. */
 const allMs = minuteMs
 
 export function replicate(replicas: readonly [ClickHouse, ...ClickHouse[]]): ClickHouse {

@@ -38,7 +38,8 @@ export async function generateDemo(options: DemoOptions): Promise<DemoSummary> {
     ['events', events, 1],
     ['seed', seed, 0],
   ] as const) {
-    if (!Number.isSafeInteger(value) || value < min) throw new RangeError(`${name} must be an integer of at least ${min}`)
+    if (!Number.isSafeInteger(value) || value < min)
+      throw new RangeError(`${name} must be an integer of at least ${min}`)
   }
   const tables = tablesOf({ ...shapeOf(events), ...options.shape })
   const sessions = Math.max(1, Math.round(events / eventsPerSession))

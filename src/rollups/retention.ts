@@ -38,7 +38,7 @@ export async function dropOldEvents(stores: AllStores, retention: Retention): Pr
   const isTooMuch = plan.months.length > 1
   if (!isTooMuch) await declareRetention(stores.postgres, plan.eventsFrom)
   await rollUpBeforeDropping(stores, retention)
-  const months = await dropRolledUp(stores, retention.patience)
+  const months = await dropRolledUpMonths(stores, retention.patience)
   return isTooMuch ? { months, held: tooMuch } : { months }
 }
 
@@ -156,7 +156,7 @@ async function rollUpShardBefore(
 }
 
 /** Also drops events that an import wrote for such a month in the meantime, which are not counted (decision D-80). */
-export async function dropRolledUp(stores: AllStores, patience = stalestReader): Promise<string[]> {
+export async function dropRolledUpMonths(stores: AllStores, patience = stalestReader): Promise<string[]> {
   const { postgres, cluster } = stores
   const [row] = await postgres<{ month: string }[]>`
     SELECT to_char(rolled_up_before, 'YYYYMM') AS month FROM retention

@@ -11,7 +11,7 @@ import { clusterOf } from '../../src/cluster/cluster.ts'
 import { migrate, pendingClickHouseMigrations } from '../../src/cluster/migrate.ts'
 import { eraseRows } from '../../src/erasure/job.ts'
 import { rollUpRound } from '../../src/rollups/loop.ts'
-import { declareRetention, dropRolledUp, rollUpBeforeDropping } from '../../src/rollups/retention.ts'
+import { declareRetention, dropRolledUpMonths, rollUpBeforeDropping } from '../../src/rollups/retention.ts'
 import { createStatsService } from '../../src/stats/service.ts'
 import { siteSummaries } from '../../src/stats/site-summaries.ts'
 import { sitesOverview } from '../../src/stats/sites-overview.ts'
@@ -189,9 +189,9 @@ test('old events are dropped on all shards, and only when every shard has rolled
   await declareRetention(postgres, '2024-10-01')
   const failing = { ...(cluster.shards[1] as ClickHouse), run: () => Promise.reject(new Error('no space')) }
   await rollUpBeforeDropping({ postgres, cluster: clusterOf([cluster.shards[0] as ClickHouse, failing]) }, {})
-  assert.deepEqual(await dropRolledUp({ postgres, cluster }, '0 seconds'), [])
+  assert.deepEqual(await dropRolledUpMonths({ postgres, cluster }, '0 seconds'), [])
   await rollUpBeforeDropping({ postgres, cluster }, {})
-  assert.deepEqual(await dropRolledUp({ postgres, cluster }, '0 seconds'), ['202305'])
+  assert.deepEqual(await dropRolledUpMonths({ postgres, cluster }, '0 seconds'), ['202305'])
   assert.deepEqual(await Promise.all(cluster.shards.map(eventsOn)), [0, 0])
 })
 

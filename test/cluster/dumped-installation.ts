@@ -7,7 +7,7 @@ import { createSite, deleteSite } from '../../src/accounts/sites.ts'
 import type { AllStores, Stores } from '../../src/cluster/stores.ts'
 import { invalidateDays } from '../../src/rollups/invalidation.ts'
 import { rollUpRound } from '../../src/rollups/loop.ts'
-import { declareRetention, dropRolledUp, rollUpBeforeDropping } from '../../src/rollups/retention.ts'
+import { declareRetention, dropRolledUpMonths, rollUpBeforeDropping } from '../../src/rollups/retention.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { custom, eventOf, type Hit, pageview } from '../support/events.ts'
 import { keySecrets } from '../support/stores.ts'
@@ -60,7 +60,7 @@ export async function fillInstallation(stores: Stores & AllStores): Promise<stri
   await record(stores, siteId, dropped)
   await declareRetention(postgres, '2024-06-01')
   await rollUpBeforeDropping(stores, {})
-  await dropRolledUp(stores, '0 seconds')
+  await dropRolledUpMonths(stores, '0 seconds')
 
   await record(stores, siteId, rolledUp)
   await rollUpRound(stores, { now: Date.parse(now), siteId })

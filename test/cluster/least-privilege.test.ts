@@ -14,7 +14,7 @@ import { openMemorySessions } from '../../src/collector/sessions/memory-sessions
 import { readRunningSessions } from '../../src/collector/sessions/restored-sessions.ts'
 import { eraseDeletedSites } from '../../src/erasure/job.ts'
 import { rollUpRound } from '../../src/rollups/loop.ts'
-import { declareRetention, dropRolledUp, rollUpBeforeDropping } from '../../src/rollups/retention.ts'
+import { declareRetention, dropRolledUpMonths, rollUpBeforeDropping } from '../../src/rollups/retention.ts'
 import { rollUpToday } from '../../src/rollups/today.ts'
 import { verifySite } from '../../src/rollups/verify.ts'
 import { type ReportName, reports } from '../../src/stats/reports.ts'
@@ -94,7 +94,7 @@ test('the process that rolls up rolls up, verifies, drops old events and erases 
   const all = { postgres, cluster: clusterOf([as.rollups]) }
   await declareRetention(postgres, '2024-10-01')
   await rollUpBeforeDropping(all, {})
-  assert.deepEqual(await dropRolledUp(all, '0 seconds'), ['202305'])
+  assert.deepEqual(await dropRolledUpMonths(all, '0 seconds'), ['202305'])
   const id = await createSite(postgres, { accountId: site.accountId, domain: 'going.example' })
   const event = eventOf({ at: '2026-11-14T10:00:00Z' }, id, 'UTC')
   await recordBatch(as.collector, { id: randomUUID(), events: [event] })

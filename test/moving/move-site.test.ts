@@ -15,7 +15,7 @@ import { cancelMove, holdSite, unfinishedMoves } from '../../src/moving/moves.ts
 import { whileOnItsShard } from '../../src/moving/writing.ts'
 import { invalidateDays } from '../../src/rollups/invalidation.ts'
 import { verifyLedger } from '../../src/rollups/ledger.ts'
-import { declareRetention, dropRolledUp, rollUpBeforeDropping } from '../../src/rollups/retention.ts'
+import { declareRetention, dropRolledUpMonths, rollUpBeforeDropping } from '../../src/rollups/retention.ts'
 import { beginRun, publishRun } from '../../src/rollups/runs.ts'
 import { sweep } from '../../src/rollups/sweep.ts'
 import { rollUpToday } from '../../src/rollups/today.ts'
@@ -311,9 +311,13 @@ test('a site that moves while retention rolls up keeps its history', async (t) =
     },
   }
   await rollUpBeforeDropping({ postgres, cluster: { ...cluster, shards: [target, left] } }, {})
-  assert.deepEqual(await dropRolledUp({ postgres, cluster }, '0 seconds'), [], 'the next round visits all shards again')
+  assert.deepEqual(
+    await dropRolledUpMonths({ postgres, cluster }, '0 seconds'),
+    [],
+    'the next round visits all shards again',
+  )
   await rollUpBeforeDropping({ postgres, cluster }, {})
-  assert.deepEqual(await dropRolledUp({ postgres, cluster }, '0 seconds'), ['202401'])
+  assert.deepEqual(await dropRolledUpMonths({ postgres, cluster }, '0 seconds'), ['202401'])
   assert.equal(await pageviews('2024-01'), 6)
 })
 

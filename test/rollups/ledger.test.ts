@@ -9,7 +9,7 @@ import { clusterOf } from '../../src/cluster/cluster.ts'
 import { readCoverage } from '../../src/rollups/coverage.ts'
 import { invalidateDays } from '../../src/rollups/invalidation.ts'
 import { compareLedger, noteInClickHouse, refuseOlder, verifyLedger } from '../../src/rollups/ledger.ts'
-import { declareRetention, dropRolledUp, rollUpBeforeDropping } from '../../src/rollups/retention.ts'
+import { declareRetention, dropRolledUpMonths, rollUpBeforeDropping } from '../../src/rollups/retention.ts'
 import { rebuildSite, rollUpSite } from '../../src/rollups/roll-up.ts'
 import { sweep } from '../../src/rollups/sweep.ts'
 import { verifySite } from '../../src/rollups/verify.ts'
@@ -186,7 +186,7 @@ test('days whose events are gone stay readable in a new epoch', async (t) => {
   await installation.record('2024-03-10')
   await declareRetention(installation.all().postgres, '2024-10-01')
   await rollUpBeforeDropping(installation.all(), {})
-  assert.deepEqual(await dropRolledUp(installation.all(), '0 seconds'), ['202403'])
+  assert.deepEqual(await dropRolledUpMonths(installation.all(), '0 seconds'), ['202403'])
   assert.equal(await installation.views('2024-01-01'), 12)
   await installation.restorePostgres()
   assert.equal(await installation.verify(), 'PostgreSQL')
@@ -202,7 +202,7 @@ test('a ClickHouse from before retention has the events of dropped days again: t
   const applyRetention = async (): Promise<string[]> => {
     await declareRetention(installation.all().postgres, '2024-10-01')
     await rollUpBeforeDropping(installation.all(), {})
-    return dropRolledUp(installation.all(), '0 seconds')
+    return dropRolledUpMonths(installation.all(), '0 seconds')
   }
   assert.deepEqual(await applyRetention(), ['202403'])
   await installation.restoreClickHouse()

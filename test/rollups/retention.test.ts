@@ -13,7 +13,7 @@ import { retentionRound, rollUpRound } from '../../src/rollups/loop.ts'
 import {
   declareRetention,
   dropOldEvents,
-  dropRolledUp,
+  dropRolledUpMonths,
   firstRetainedDay,
   rollUpBeforeDropping,
 } from '../../src/rollups/retention.ts'
@@ -215,7 +215,7 @@ test('after a failure at any step responses stay the same and the next round con
   const same = async (when: string) => assert.deepEqual(await answers(large, small, fresh), before, when)
 
   await declareRetention(stores.postgres, eventsFrom)
-  assert.deepEqual(await dropRolledUp(stores, '0 seconds'), [], 'nothing is dropped before it is rolled up')
+  assert.deepEqual(await dropRolledUpMonths(stores, '0 seconds'), [], 'nothing is dropped before it is rolled up')
   await same('after retention was declared')
 
   // The rollup of the small site fails. The large one is already rolled up.
@@ -227,11 +227,11 @@ test('after a failure at any step responses stay the same and the next round con
     { onError: (error, domain) => faults.push(domain, error.message) },
   )
   assert.deepEqual(faults, [small.domain, broken.message])
-  assert.deepEqual(await dropRolledUp(stores, '0 seconds'), [])
+  assert.deepEqual(await dropRolledUpMonths(stores, '0 seconds'), [])
   await same('after a rollup run failed')
 
   await rollUpBeforeDropping(stores, {})
-  assert.deepEqual(await dropRolledUp(stores), [], 'readers have twenty minutes')
+  assert.deepEqual(await dropRolledUpMonths(stores), [], 'readers have twenty minutes')
   await same('after everything was rolled up')
 
   let dropped = 0
@@ -239,10 +239,10 @@ test('after a failure at any step responses stay the same and the next round con
     ...stores.clickhouse,
     run: (...given) => (dropped++ === 0 ? stores.clickhouse.run(...given) : Promise.reject(broken)),
   }
-  await assert.rejects(dropRolledUp({ ...stores, cluster: clusterOf([dying]) }, '0 seconds'), broken)
+  await assert.rejects(dropRolledUpMonths({ ...stores, cluster: clusterOf([dying]) }, '0 seconds'), broken)
   assert.deepEqual(await monthsOf(large), all.slice(1))
   await same('after one of two months was dropped')
-  assert.deepEqual(await dropRolledUp(stores, '0 seconds'), ['202401'])
+  assert.deepEqual(await dropRolledUpMonths(stores, '0 seconds'), ['202401'])
   assert.deepEqual(await monthsOf(large), left)
   await same('after both months were dropped')
 })

@@ -5,7 +5,7 @@ import type { Language } from './highlight.ts'
 /** The server in the examples; a script of the page writes the real one in its place. */
 const server = 'https://stats.example.com'
 
-/** In parts, because a test searches src for reads of the environment, and only the examples contain one. */
+/** Split, because a house test searches src for reads of the environment. Only the examples contain one. */
 const key = ['process', 'env', 'KEY'].join('.')
 
 /** The parameters of the examples, on endpoints that have them. */

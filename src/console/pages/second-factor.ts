@@ -84,7 +84,7 @@ ${wrong && fault(wrong)}
 function qrCode(text: string): Html {
   const { data, size } = encode(text, { border: 4 })
   const path = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ''))).join('')
-  // A long email makes more modules, not smaller ones: a camera must tell them apart.
+  // Every module of the QR code has the same size, however long the email is, so that a camera can tell them apart.
   const width = 5 * size
   return html`<svg class="qr" viewBox="0 0 ${size} ${size}" width="${width}" height="${width}" role="img" aria-label="QR code for the authenticator app" shape-rendering="crispEdges"><path d="M0 0h${size}v${size}h-${size}z" fill="#fff"/><path d="${path}" fill="#000"/></svg>`
 }

@@ -6,7 +6,7 @@ import { byShard } from '../../../src/cluster/stores.ts'
 import { eraseRows } from '../../../src/erasure/job.ts'
 import { moveSite } from '../../../src/moving/move-site.ts'
 import { noteInClickHouse, verifyLedger } from '../../../src/rollups/ledger.ts'
-import { declareRetention, dropRolledUp, rollUpBeforeDropping } from '../../../src/rollups/retention.ts'
+import { declareRetention, dropRolledUpMonths, rollUpBeforeDropping } from '../../../src/rollups/retention.ts'
 import { rebuildSite, rollUpSite } from '../../../src/rollups/roll-up.ts'
 import { sweep } from '../../../src/rollups/sweep.ts'
 import { rollUpToday } from '../../../src/rollups/today.ts'
@@ -87,7 +87,7 @@ export const steps: Record<string, Step> = {
     const stores = walk.installation.stores()
     await declareRetention(stores.postgres, from)
     await rollUpBeforeDropping(stores, {})
-    await dropRolledUp(stores, '0 seconds')
+    await dropRolledUpMonths(stores, '0 seconds')
     for (const shard of byShard(stores)) await noteInClickHouse(shard) // as the next round does
     return from < walk.model.settings.eventsFrom ? unchanged(walk) : withRetention(walk.model, from)
   },
