@@ -23,6 +23,7 @@ import {
   shownLists,
 } from './answers.ts'
 import { chart } from './chart.ts'
+import { rowEnd } from './curl.ts'
 import { filterBar } from './filters.ts'
 import { glossary, numbers } from './numbers.ts'
 import { longList, panel } from './panels.ts'
@@ -130,7 +131,7 @@ ${remarks(overview)}
     const answer = (await answers.lists.get(report)) as Answer<ListRow[]>
     yield panel(report, answer, { state, totals: totalsOf(overview), publicUrl })
   }
-  yield html`</div>${note(viewing, moment)}${glossary}${shortcutHelp}${layoutEnd}`
+  yield html`${rowEnd}</div>${note(viewing, moment)}${glossary}${shortcutHelp}${layoutEnd}`
 }
 
 const totalsOf = (overview: Answer<Overview>) => ('value' in overview ? overview.value.current : undefined)
