@@ -45,8 +45,8 @@ export const connectIdentity = (
   email: string | undefined,
 ): Promise<void> =>
   inTransaction(postgres, async (transaction) => {
-    // A new password may have ended the session since it was read: then no identity may be added (decision D-211). A transaction that ends
-    // the session from now on waits for this one, and sees the identity.
+    // A new password may have ended the session since it was read. Then no identity may be added (decision D-211). The lock makes a
+    // transaction that ends the session wait for this one, so that it finds the identity and removes it.
     const { count } = await transaction`SELECT FROM user_sessions WHERE id = ${id} FOR KEY SHARE`
     if (count === 0) throw new ChangeRefused('sign_on_failed')
     if (!(await addIdentity(transaction, user.id, identity, email))) throw new ChangeRefused('identity_taken')
