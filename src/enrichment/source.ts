@@ -1,5 +1,6 @@
 import type { Site } from '../accounts/sites.ts'
 import { isReferrerHost } from '../hostnames.ts'
+import { cleanText } from './text.ts'
 
 /** Where a visit came from, according to the URL of its first page and the browser's referrer. */
 export interface Source {
@@ -13,6 +14,7 @@ export interface Source {
   clickId: 'gclid' | 'msclkid' | ''
 }
 
+/** A filter of the API matches up to 255 characters. */
 const maxTagLength = 255
 
 export type OwnHosts = Pick<Site, 'hostnames' | 'allowSubdomains'>
@@ -40,18 +42,11 @@ export function readTags(url: URL): Omit<Source, 'referrer'> {
 function tag(tags: URLSearchParams, ...names: readonly string[]): string {
   for (const name of names) {
     for (const value of tags.getAll(name)) {
-      const cleaned = cleanTag(value)
+      const cleaned = cleanText(value, maxTagLength)
       if (cleaned !== '') return cleaned
     }
   }
   return ''
-}
-
-/** Removes what a filter cannot match: control characters, and all beyond 255 characters. Blanks alone count as no value. */
-function cleanTag(value: string): string {
-  const printable = value.replace(/\p{Cc}/gu, '').slice(0, maxTagLength)
-  // The cut may have split a surrogate pair.
-  return printable.trim() === '' ? '' : printable.replace(/[\uD800-\uDBFF]$/, '').toWellFormed()
 }
 
 /** Google Ads sends gbraid or wbraid where an app or a browser does not allow gclid (decision D-111). */
