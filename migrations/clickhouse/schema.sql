@@ -17,6 +17,16 @@ CREATE TABLE events
     `utm_source` String CODEC(ZSTD(1)),
     `country` LowCardinality(String) CODEC(ZSTD(1)),
     `device` LowCardinality(String) CODEC(ZSTD(1)),
+    `utm_medium` LowCardinality(String) CODEC(ZSTD(1)),
+    `utm_campaign` LowCardinality(String) CODEC(ZSTD(1)),
+    `utm_content` LowCardinality(String) CODEC(ZSTD(1)),
+    `utm_term` LowCardinality(String) CODEC(ZSTD(1)),
+    `browser` LowCardinality(String) CODEC(ZSTD(1)),
+    `os` LowCardinality(String) CODEC(ZSTD(1)),
+    `props` Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    `revenue` UInt64 CODEC(ZSTD(1)),
+    `currency` LowCardinality(String) CODEC(ZSTD(1)),
+    `import_id` UInt64 CODEC(ZSTD(1)),
     CONSTRAINT after_the_epoch CHECK day > toDate('1970-01-01')
 )
 ENGINE = MergeTree

@@ -4,8 +4,8 @@ import type { Source } from './source.ts'
 
 /** The first matching rule decides. Their order is decision D-20, the fields that each one reads are decision D-110. */
 export function classifyChannel(source: Source): Channel {
-  const medium = source.utmMedium.trim().toLowerCase()
-  const campaign = source.utmCampaign.trim().toLowerCase()
+  const medium = (source.campaign?.medium ?? '').trim().toLowerCase()
+  const campaign = (source.campaign?.campaign ?? '').trim().toLowerCase()
   const utmSource = source.utmSource.trim().toLowerCase()
   const isPaid = source.clickId !== '' || paidMedium.test(medium)
   const kind = kindOfName(utmSource) ?? kindOfHost(source.referrer) ?? kindOfClick(source, medium)

@@ -3,7 +3,8 @@ import { cleanText } from './text.ts'
 
 /** Properties of an event, by the rules of decision D-215. */
 export interface Props {
-  props: Readonly<Record<string, string>>
+  /** Undefined if there are none. */
+  props: Readonly<Record<string, string>> | undefined
   /** What was left out, for the sender: `props.<key>`, or `props` if nothing could be read. */
   dropped: readonly string[]
 }
@@ -15,13 +16,13 @@ const maxDroppedLength = 100
 const keyPattern = /^[A-Za-z0-9_.-]{1,60}$/
 // It runs on at most 200 characters. %40 is the @ of an address that was copied from a link.
 const emailAddress = /^\s*(?:mailto:)?[^\s@]+(?:@|%40)[^\s@.]+(?:\.[^\s@.]+)+\.?\s*$/i
-const none: Props = { props: {}, dropped: [] }
+const none: Props = { props: undefined, dropped: [] }
 
 /** `value` is what a client sent: an object, or a text with its JSON. */
 export function readProps(value: unknown): Props {
   if (value === undefined || value === null || value === '') return none
   const object = readObject(value)
-  if (!object) return { props: {}, dropped: ['props'] }
+  if (!object) return { props: undefined, dropped: ['props'] }
   const props: Record<string, string> = {}
   const dropped: string[] = []
   let count = 0
@@ -36,7 +37,7 @@ export function readProps(value: unknown): Props {
       break
     }
   }
-  return { props, dropped }
+  return { props: count > 0 ? props : undefined, dropped }
 }
 
 /** `props.__proto__ = …` would set no property. */

@@ -1,13 +1,7 @@
+import type { Revenue } from '../traffic/event.ts'
 import { readObject } from './json-object.ts'
 
-/** Revenue of an event, by the rules of decision D-215. */
-export interface Revenue {
-  /** In minor units of the currency (cents): an integer from 0 to 10^12. */
-  amount: number
-  /** Three upper-case letters of ISO 4217. */
-  currency: string
-}
-
+/** Of minor units. */
 const maxAmount = 1e12
 
 // Currencies of ISO 4217 by the number of their decimals. ANG and BGN ended in 2025: imported traffic has them.
@@ -28,7 +22,7 @@ const decimalsOf = new Map(
   ),
 )
 
-/** `value` is what a client sent: an object, or a text with its JSON. Undefined if it sent none. */
+/** Revenue by the rules of decision D-215. `value` is what a client sent: an object, or a text with its JSON. Undefined if it sent none. */
 export function readRevenue(value: unknown): Revenue | 'invalid' | undefined {
   if (value === undefined || value === null || value === '') return undefined
   const object = readObject(value)

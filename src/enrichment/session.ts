@@ -1,6 +1,7 @@
 // The definition of a session (decisions D-4 and D-5). Midnight needs no rule here: a visitor has a new id on each day.
 import { minuteMs } from '../durations.ts'
 import type { Channel } from '../traffic/channel.ts'
+import type { Campaign } from '../traffic/event.ts'
 
 /** A gap of exactly this length does not end a session. */
 export const sessionGapMs = 30 * minuteMs
@@ -10,6 +11,7 @@ export interface Origin {
   referrer: string
   channel: Channel
   utmSource: string
+  campaign?: Campaign | undefined
 }
 
 export interface Session extends Origin {

@@ -1,5 +1,6 @@
 import type { Site } from '../accounts/sites.ts'
 import { isReferrerHost } from '../hostnames.ts'
+import type { Campaign } from '../traffic/event.ts'
 import { cleanText } from './text.ts'
 
 /** Where a visit came from, according to the URL of its first page and the browser's referrer. */
@@ -8,8 +9,8 @@ export interface Source {
   referrer: string
   /** As written (decision D-23). */
   utmSource: string
-  utmMedium: string
-  utmCampaign: string
+  /** Undefined if the URL has none of these tags. */
+  campaign: Campaign | undefined
   /** The parameter by which Google and Microsoft mark a paid click. */
   clickId: 'gclid' | 'msclkid' | ''
 }
@@ -32,11 +33,19 @@ export function readTags(url: URL): Omit<Source, 'referrer'> {
   const tags = url.searchParams
   return {
     utmSource: tag(tags, 'utm_source', 'ref', 'source'),
-    utmMedium: tag(tags, 'utm_medium'),
-    utmCampaign: tag(tags, 'utm_campaign'),
+    campaign: campaignOf({
+      medium: tag(tags, 'utm_medium'),
+      campaign: tag(tags, 'utm_campaign'),
+      content: tag(tags, 'utm_content'),
+      term: tag(tags, 'utm_term'),
+    }),
     clickId: clickIdOf(tags),
   }
 }
+
+/** Most visits have no such tag, and then no event carries four empty ones. */
+export const campaignOf = (campaign: Campaign): Campaign | undefined =>
+  campaign.medium || campaign.campaign || campaign.content || campaign.term ? campaign : undefined
 
 /** The first of these parameters that has a value. */
 function tag(tags: URLSearchParams, ...names: readonly string[]): string {

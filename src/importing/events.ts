@@ -37,7 +37,7 @@ export function eventsOf(
       running = new Map()
     }
     const sender = { ip: hit.visitor, userAgent: hit.userAgent }
-    const visitorId = visitorIdOf(dayKey, { siteId: site.id, country, device }, sender)
+    const visitorId = visitorIdOf(dayKey, { siteId: site.id, country, device }, sender, hit.namedFamilies)
     const current = running.get(visitorId)
     const session = current && continues(current, time) ? current : begin(hit, visitorId)
     session.lastAt = time
@@ -56,8 +56,14 @@ export function eventsOf(
       referrer: session.referrer,
       channel: session.channel,
       utmSource: session.utmSource,
+      campaign: session.campaign,
       country,
       device,
+      browser: hit.browser,
+      os: hit.os,
+      props: hit.props,
+      revenue: hit.revenue,
+      importId: id,
     }
   }
 
@@ -69,6 +75,7 @@ export function eventsOf(
       referrer: source.referrer,
       channel: classifyChannel(source),
       utmSource: source.utmSource,
+      campaign: source.campaign,
     }
   }
 }

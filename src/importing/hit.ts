@@ -1,11 +1,14 @@
 // Checks one record of a file and reads it as a hit. docs/import.md lists the fields.
 
+import { agentOf } from '../enrichment/agent.ts'
 import type { Countries } from '../enrichment/country.ts'
 import { deviceOf } from '../enrichment/device.ts'
 import { cleanTitle, maxNameLength, maxUrlLength, readPageUrl } from '../enrichment/page.ts'
+import { readProps } from '../enrichment/props.ts'
+import { readRevenue } from '../enrichment/revenue.ts'
 import { type CountryCode, isCountryCode } from '../traffic/country.ts'
 import { type Device, devices } from '../traffic/device.ts'
-import { pageview } from '../traffic/event.ts'
+import { pageview, type Revenue } from '../traffic/event.ts'
 import type { FileRecord } from './records.ts'
 
 export interface ImportedHit {
@@ -18,6 +21,13 @@ export interface ImportedHit {
   referrer: string
   country: CountryCode
   device: Device
+  /** Families, from the file or from the user agent. */
+  browser: string
+  os: string
+  /** The families that the file names itself, as one text. They tell visitors apart; without them it is empty. */
+  namedFamilies: string
+  props: Readonly<Record<string, string>> | undefined
+  revenue: Revenue | undefined
   /** Any text that tells visitors apart; never stored. */
   visitor: string
   userAgent: string
@@ -34,9 +44,16 @@ const fieldNames = [
   'user_agent',
   'country',
   'device',
+  'browser',
+  'os',
   'utm_source',
   'utm_medium',
   'utm_campaign',
+  'utm_content',
+  'utm_term',
+  'props',
+  'revenue',
+  'currency',
 ] as const
 
 type FieldName = (typeof fieldNames)[number]
@@ -56,6 +73,8 @@ export function readHit(
   const name = field('name') || pageview
   if (name.length > maxNameLength) throw new Error(`has a name of more than ${maxNameLength} characters`)
   if (field('visitor') === '' && field('ip') === '') throw new Error('has neither a visitor nor an ip')
+  const agent = agentOf(field('user_agent'))
+  const [browser, os] = [familyNamed('browser', field('browser')), familyNamed('os', field('os'))]
   return {
     line,
     time: timeOf(field('time'), now),
@@ -65,6 +84,11 @@ export function readHit(
     referrer: field('referrer').slice(0, maxUrlLength),
     country: countryOf(field('country'), field('ip'), countries),
     device: deviceNamed(field('device')) ?? deviceOf(field('user_agent')),
+    browser: browser || agent.browser,
+    os: os || agent.os,
+    namedFamilies: browser || os ? `${browser}\0${os}` : '',
+    props: propsOf(field('props')),
+    revenue: revenueOf(field('revenue'), field('currency')),
     visitor: field('visitor') || field('ip'),
     userAgent: field('user_agent'),
   }
@@ -85,7 +109,7 @@ function timeOf(text: string, now: number): number {
 function urlOf(field: (name: FieldName) => string): URL {
   const url = readPageUrl(field('url'))
   if (!url) throw new Error('has no url that begins with https:// or http://')
-  for (const tag of ['utm_source', 'utm_medium', 'utm_campaign'] as const) {
+  for (const tag of ['utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term'] as const) {
     if (field(tag) !== '') url.searchParams.set(tag, field(tag))
   }
   return url
@@ -103,4 +127,25 @@ function deviceNamed(name: string): Device | undefined {
   const device = devices.find((one) => one.toLowerCase() === name.toLowerCase())
   if (!device) throw new Error(`has a device that is none of ${devices.join(', ')}`)
   return device
+}
+
+const maxFamilyLength = 60
+
+function familyNamed(field: 'browser' | 'os', name: string): string {
+  if (name.length > maxFamilyLength) throw new Error(`has a ${field} of more than ${maxFamilyLength} characters`)
+  return name.trim().toWellFormed()
+}
+
+function propsOf(text: string): ImportedHit['props'] {
+  const { props, dropped } = readProps(text)
+  if (dropped.length > 0) throw new Error(`has properties that cannot be recorded: ${dropped.join(', ')}`)
+  return props
+}
+
+function revenueOf(amount: string, currency: string): Revenue | undefined {
+  if (amount === '' && currency === '') return undefined
+  const revenue = readRevenue({ amount, currency })
+  if (!revenue || revenue === 'invalid')
+    throw new Error('has a revenue that is not an amount such as 19.90 with a currency such as EUR')
+  return revenue
 }

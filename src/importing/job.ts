@@ -4,7 +4,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { Fragment } from 'postgres'
 import type { Site } from '../accounts/sites.ts'
-import { isBot } from '../enrichment/bots.ts'
+import { agentOf } from '../enrichment/agent.ts'
 import type { Countries } from '../enrichment/country.ts'
 import { deleteOldSalts } from '../enrichment/salts.ts'
 import { eraseAgain } from '../erasure/deleted-sites.ts'
@@ -129,7 +129,7 @@ async function checkFile(file: ImportFile, context: ImportContext, onBytes: (byt
 }
 
 /** A file without user agents has no bots. */
-const isProgram = ({ userAgent }: ImportedHit): boolean => userAgent !== '' && isBot(userAgent)
+const isProgram = ({ userAgent }: ImportedHit): boolean => userAgent !== '' && agentOf(userAgent).isBot
 
 async function* readHits(
   { path, format }: ImportFile,

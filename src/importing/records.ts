@@ -16,8 +16,9 @@ export async function* readJsonLines(lines: AsyncIterable<Line>): AsyncGenerator
       return Object.entries(value)
         .filter(([, field]) => field !== null)
         .map(([name, field]): [string, string] => {
-          if (typeof field !== 'string') throw new Error(`has a ${name} that is not a text`)
-          return [name, field]
+          if (typeof field === 'string') return [name, field]
+          if (name === 'props' && typeof field === 'object') return [name, JSON.stringify(field)]
+          throw new Error(`has a ${name} that is not a text`)
         })
     })
   }

@@ -24,8 +24,33 @@ export interface TrafficEvent {
   channel: Channel
   /** UTM source of the session's first event, as written, or empty. */
   utmSource: string
+  /** The other UTM tags of the session's first event; absent if it had none. */
+  campaign?: Campaign | undefined
   country: CountryCode
   device: Device
+  /** Families without versions, such as `Firefox` and `Android`; `Unknown` if not recognised. Absent in a spool of an earlier version. */
+  browser?: string
+  os?: string
+  /** Custom properties by key; absent if there are none. */
+  props?: Readonly<Record<string, string>> | undefined
+  revenue?: Revenue | undefined
+  /** The import that the event came with, a UUID; absent for live events. */
+  importId?: string
+}
+
+/** UTM tags beside the source, as written, or empty. */
+export interface Campaign {
+  medium: string
+  campaign: string
+  content: string
+  term: string
+}
+
+export interface Revenue {
+  /** An integer in the currency's minor unit: cents of EUR. Never converted. */
+  amount: number
+  /** ISO 4217. */
+  currency: string
 }
 
 export const pageview = 'pageview'

@@ -1,7 +1,7 @@
 // Compares the events that were acknowledged with those that ClickHouse has.
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
-import { eventKey } from '../../src/traffic/recording.ts'
+import { storedId } from '../../src/traffic/recording.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Load } from './collect/load.ts'
 import type { Check } from './runner.ts'
@@ -30,7 +30,7 @@ export async function compareEvents(
   servers: readonly ClickHouse[],
   counts: ReturnType<typeof noEvents>,
 ): Promise<void> {
-  const acknowledged = new Set([...load.ledger.acknowledged].map(eventKey))
+  const acknowledged = new Set([...load.ledger.acknowledged].map(storedId))
   await eventually(async () => {
     const found = await storedEvents(own, id)
     if (![...acknowledged].every((one) => found.has(one))) throw new Error('not all events have arrived')

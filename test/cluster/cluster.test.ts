@@ -140,7 +140,12 @@ test('a server without tables gets them, and the others are left alone', async (
     sql`SELECT name FROM system.tables WHERE database = currentDatabase()`,
   )
   for (const { name } of tables) await emptied.command(`DROP TABLE ${name} SYNC`)
-  const all = ['clickhouse/0001_baseline.sql', 'clickhouse/0002_deduplication.sql', 'clickhouse/0003_ledger.sql']
+  const all = [
+    'clickhouse/0001_baseline.sql',
+    'clickhouse/0002_deduplication.sql',
+    'clickhouse/0003_ledger.sql',
+    'clickhouse/0004_visits.sql',
+  ]
   assert.deepEqual(await pendingClickHouseMigrations(emptied), all)
   assert.deepEqual(await migrate({ postgres, cluster }), all)
   assert.deepEqual(await pendingClickHouseMigrations(emptied), [])

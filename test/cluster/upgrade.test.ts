@@ -86,6 +86,7 @@ for (const version of readdirSync(dumps).sort()) {
       'clickhouse/0001_baseline.sql',
       'clickhouse/0002_deduplication.sql',
       'clickhouse/0003_ledger.sql',
+      'clickhouse/0004_visits.sql',
     ]
     assert.deepEqual(await migrate(stores), [
       ...pending.filter((name) => name.startsWith('postgres/')),

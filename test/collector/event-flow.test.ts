@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { startCollectorProcess } from '../support/collector-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { openWorld } from '../support/world.ts'
@@ -20,14 +21,14 @@ test('acknowledged events are in the responses within seconds', async (t) => {
   // In the formats of Plausible's script and of its server libraries, and as a list.
   const script = {
     n: 'pageview',
-    u: page('/?utm_source=News&x=1'),
+    u: page('/?utm_source=News&utm_campaign=Spring&utm_content=blue&x=1'),
     d: domain,
     r: 'https://www.google.com/search',
     t: 'Home',
   }
   const library = { name: 'pageview', url: page('/about'), domain, referrer: page('/'), props: { plan: 'x' } }
   const list = [
-    { name: 'Signup', url: page('/about'), domain },
+    { name: 'Signup', url: page('/about'), domain, revenue: { amount: '19.90', currency: 'EUR' }, more: 1 },
     { name: 'pageview', url: 'https://elsewhere.example/', domain },
   ]
   const first = await collector.post(script, { 'X-Forwarded-For': '193.0.6.139' })
@@ -35,7 +36,11 @@ test('acknowledged events are in the responses within seconds', async (t) => {
   assert.deepEqual(await first.json(), { accepted: 1 })
   assert.equal((await collector.post(library, { 'X-Forwarded-For': '193.0.6.139' })).status, 202)
   const third = await collector.post(list, { 'X-Forwarded-For': '193.0.6.139' }, '?debug=1')
-  assert.deepEqual(await third.json(), { accepted: 1, dropped: [{ index: 1, reason: 'hostname_not_allowed' }] })
+  assert.deepEqual(await third.json(), {
+    accepted: 1,
+    dropped: [{ index: 1, reason: 'hostname_not_allowed' }],
+    ignored: [{ index: 0, fields: ['more'] }],
+  })
   const again = { n: 'pageview', u: page('/'), d: domain, id: randomUUID() }
   for (let time = 0; time < 2; time++) {
     await collector.post(again, { 'X-Forwarded-For': '8.8.8.8', 'User-Agent': phone })
@@ -67,4 +72,28 @@ test('acknowledged events are in the responses within seconds', async (t) => {
     { name: 'United States', visitors: 1 },
   ])
   assert.deepEqual(await world.data('/stats/events'), [{ name: 'Signup', count: 1, visitors: 1 }])
+
+  const visit = { utm_medium: '', utm_campaign: 'Spring', utm_content: 'blue', utm_term: '' }
+  const client = { browser: 'Chrome', os: 'Linux', import_id: '0' }
+  const plain = { props: {}, revenue: 0, currency: '' }
+  assert.deepEqual(
+    await world.stores.clickhouse.rows(sql`
+      SELECT utm_medium, utm_campaign, utm_content, utm_term, browser, os, props, revenue, currency, toString(import_id) AS import_id
+      FROM events WHERE site_id = ${text(world.siteId)} ORDER BY time, pathname`),
+    [
+      { ...visit, ...client, ...plain },
+      { ...visit, ...client, ...plain, props: { plan: 'x' } },
+      { ...visit, ...client, ...plain, revenue: 1990, currency: 'EUR' },
+      {
+        ...plain,
+        utm_medium: '',
+        utm_campaign: '',
+        utm_content: '',
+        utm_term: '',
+        browser: 'Safari',
+        os: 'iOS',
+        import_id: '0',
+      },
+    ],
+  )
 })

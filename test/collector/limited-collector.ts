@@ -10,8 +10,14 @@ const collector = await startCollector(config, pino({ level: config.LOG_LEVEL })
     path: { maxEarlier: 100, maxNew: 5 },
     referrer: { maxEarlier: 100, maxNew: 3 },
     source: { maxEarlier: 100, maxNew: 2 },
+    medium: { maxEarlier: 100, maxNew: 2 },
+    campaign: { maxEarlier: 100, maxNew: 2 },
+    content: { maxEarlier: 100, maxNew: 2 },
+    term: { maxEarlier: 100, maxNew: 2 },
     hostname: { maxEarlier: 100, maxNew: 1 },
     event: { maxEarlier: 100, maxNew: 2 },
+    property_key: { maxEarlier: 2, maxNew: 2, isForAllDays: true },
+    property: { maxEarlier: 100, maxNew: 3 },
   },
 })
 process.once('SIGTERM', async () => {

@@ -14,7 +14,7 @@ import { spoolFiles } from '../../src/collector/spool/files.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
-import { eventKey } from '../../src/traffic/recording.ts'
+import { storedId } from '../../src/traffic/recording.ts'
 import { startCollectorProcess } from '../support/collector-process.ts'
 import { eventually } from '../support/eventually.ts'
 import { missing } from '../support/needing.ts'
@@ -105,7 +105,7 @@ async function openHarmed(t: TestContext, environment: Record<string, string> = 
         assert.ok(rows.every(({ times }) => times === 1))
         const held = new Set(rows.map(({ event_id }) => event_id))
         assert.deepEqual(
-          acknowledged.filter((id) => !held.has(eventKey(id))),
+          acknowledged.filter((id) => !held.has(storedId(id))),
           [],
         )
       }, 20_000)
@@ -186,7 +186,7 @@ test('a session continues through a restart of the collector and through kill -9
   const site = await newSite(stores)
   const { postgres, clickhouse } = stores.addresses
   const first = await startCollectorProcess({ postgres, clickhouse })
-  await first.post({ ...site.page, u: `${site.page.u}?utm_source=News` })
+  await first.post({ ...site.page, u: `${site.page.u}?utm_source=News&utm_campaign=Spring` })
   await first.stop()
   // A graceful shutdown ships everything, so the second process reads ClickHouse. kill -9 leaves a hit in the spool, so the third reads that
   // too.
@@ -203,7 +203,7 @@ test('a session continues through a restart of the collector and through kill -9
   t.after(() => client.close())
   await eventually(async () => {
     const rows = await client.rows<{ sessions: number; sources: number; events: number }>(sql`
-      SELECT uniqExact(session_id) AS sessions, countIf(utm_source = 'News') AS sources, count() AS events
+      SELECT uniqExact(session_id) AS sessions, countIf((utm_source, utm_campaign) = ('News', 'Spring')) AS sources, count() AS events
       FROM events WHERE site_id = ${text(site.id)}`)
     assert.deepEqual(rows, [{ sessions: 1, sources: 3, events: 3 }])
     const others = await client.rows<{ sessions: number; events: number }>(sql`

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { isBot } from '../../src/enrichment/bots.ts'
+import { isBot } from '../../src/enrichment/agent.ts'
 import { deviceOf } from '../../src/enrichment/device.ts'
 import type { Device } from '../../src/traffic/device.ts'
 import { inTime } from '../support/in-time.ts'

@@ -51,8 +51,12 @@ test('utm_source is kept as written; ref and then source replace a missing one',
 })
 
 test('medium and campaign come only from their own parameters', () => {
-  const { utmSource, utmMedium, utmCampaign } = at('?utm_medium=cpc&utm_campaign=Spring&medium=x&campaign=y')
-  assert.deepEqual({ utmSource, utmMedium, utmCampaign }, { utmSource: '', utmMedium: 'cpc', utmCampaign: 'Spring' })
+  const { utmSource, campaign } = at(
+    '?utm_medium=cpc&utm_campaign=Spring&medium=x&campaign=y&utm_term=a+b&utm_content=%20',
+  )
+  assert.equal(utmSource, '')
+  assert.deepEqual(campaign, { medium: 'cpc', campaign: 'Spring', content: '', term: 'a b' })
+  assert.equal(at('?utm_source=x&utm_content=').campaign, undefined)
 })
 
 test('control characters are removed and 255 characters are kept, never half of one', () => {

@@ -133,6 +133,48 @@ test('JSON Lines: midnight in the zone ends sessions and visitor ids, bots are d
   assert.notEqual(rows[0]?.session, rows[1]?.session)
 })
 
+test('a file has every field of an event, and families that it names tell visitors apart', async () => {
+  const { id } = await newSite('visits.example')
+  const agent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+  const hit = { url: 'https://visits.example/?utm_content=url', visitor: 'v', user_agent: agent }
+  const path = fileOf(
+    'visits.jsonl',
+    [
+      { ...hit, time: '2025-03-01T10:00:00Z', utm_medium: 'cpc', utm_campaign: 'Spring', utm_term: 'shoes' },
+      { ...hit, time: '2025-03-01T10:00:01Z', name: 'Buy', props: { plan: 'pro' }, revenue: '5', currency: 'jpy' },
+      { ...hit, time: '2025-03-01T10:00:02Z', browser: 'Konqueror', props: '{"a":"jane@example.com"}' },
+    ]
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join(''),
+  )
+  const { id: importId } = (await installation.json('import', 'visits.example', path)) as { id: string }
+  const rows = await rowsOf<Record<string, unknown>>(
+    id,
+    sql`utm_medium, utm_campaign, utm_content, utm_term, browser, os, props, revenue, currency,
+      toString(import_id) AS import, toString(visitor_id) AS visitor`,
+  )
+  const hex = importId.replaceAll('-', '')
+  const both = BigInt(`0x${hex.slice(0, 16)}`) ^ BigInt(`0x${hex.slice(16)}`)
+  const session = { utm_medium: 'cpc', utm_campaign: 'Spring', utm_content: 'url', utm_term: 'shoes' }
+  const common = { os: 'Linux', import: `${both}` }
+  const visitors = rows.map(({ visitor }) => visitor)
+  assert.deepEqual(
+    rows.map(({ visitor: _, ...row }) => row),
+    [
+      { ...session, ...common, browser: 'Firefox', props: {}, revenue: 0, currency: '' },
+      { ...session, ...common, browser: 'Firefox', props: { plan: 'pro' }, revenue: 5, currency: 'JPY' },
+      // Another browser, so another visitor with a session of its own.
+      {
+        ...{ utm_medium: '', utm_campaign: '', utm_content: 'url', utm_term: '' },
+        ...common,
+        ...{ browser: 'Konqueror', props: { a: '(removed)' }, revenue: 0, currency: '' },
+      },
+    ],
+  )
+  assert.equal(visitors[0], visitors[1])
+  assert.notEqual(visitors[1], visitors[2])
+})
+
 test('a file with any fault is refused as a whole, and every fault is reported with its line', async () => {
   const { id } = await newSite('faults.example')
   const header = 'time,url,visitor,country,device\n'
@@ -178,6 +220,21 @@ test('a file with any fault is refused as a whole, and every fault is reported w
     ['bytes.csv', Buffer.concat([Buffer.from(header + good), Buffer.from([0xff, 0xfe])]), /Line 3: is not UTF-8/],
     ['json.jsonl', '{"time":\n', /Line 1: /],
     ['list.jsonl', '[1]\n', /Line 1: is not an object/],
+    [
+      'props.jsonl',
+      `${JSON.stringify({ time: '2025-03-01T10:00:00Z', url: 'https://a.example/', visitor: 'v', props: { 'a b': 'c' } })}\n`,
+      /Line 1: has properties that cannot be recorded: props.a b/,
+    ],
+    [
+      'revenue.csv',
+      'time,url,visitor,revenue\n2025-03-01T10:00:00Z,https://a.example/,v,19.90\n',
+      /Line 2: has a revenue that is not an amount such as 19.90 with a currency/,
+    ],
+    [
+      'browser.csv',
+      `time,url,visitor,browser\n2025-03-01T10:00:00Z,https://a.example/,v,${'x'.repeat(61)}\n`,
+      /Line 2: has a browser of more than 60 characters/,
+    ],
     ['number.jsonl', '{"time":1}\n', /Line 1: has a time that is not a text/],
   ]
   // Checked before any store is queried.

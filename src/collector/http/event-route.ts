@@ -45,16 +45,11 @@ export async function postEvent(
   sendJson(response, 202, answer)
 }
 
-/** The fields that Footfall ignores, such as `props` and `revenue` of other trackers. */
-function ignoredOf(payloads: readonly unknown[]): Pick<Outcome, 'ignored'> {
-  const ignored = payloads
-    .map((payload, index) => ({
-      index,
-      fields: Object.keys(Object(payload)).filter((field) => !eventFields.has(field)),
-    }))
-    .filter(({ fields }) => fields.length > 0)
-  return ignored.length > 0 ? { ignored } : {}
-}
+type Ignored = NonNullable<Outcome['ignored']>
+
+/** The fields that Footfall does not know. */
+const unknownFields = (payload: unknown): string[] =>
+  Object.keys(Object(payload)).filter((field) => !eventFields.has(field))
 
 /** Refuses a sender over the limit before parsing: a list of fifty events costs a hundred times as much as a refusal. */
 async function takeText(text: string, sender: Sender, services: EventServices, isDebug: boolean): Promise<Outcome> {
@@ -63,14 +58,22 @@ async function takeText(text: string, sender: Sender, services: EventServices, i
   const payloads = parse(text)
   services.limits.takeOfAddress(sender.ip, payloads.length)
   if (!isDebug) return takeAll(payloads, sender, services)
-  return { ...(await takeAll(payloads, sender, services)), ...ignoredOf(payloads) }
+  const ignored: Ignored = payloads.map((payload, index) => ({ index, fields: unknownFields(payload) }))
+  const outcome = await takeAll(payloads, sender, services, ignored)
+  const some = ignored.filter(({ fields }) => fields.length > 0)
+  return some.length > 0 ? { ...outcome, ignored: some } : outcome
 }
 
-async function takeAll(payloads: readonly unknown[], sender: Sender, services: EventServices): Promise<Outcome> {
+async function takeAll(
+  payloads: readonly unknown[],
+  sender: Sender,
+  services: EventServices,
+  ignored?: Ignored,
+): Promise<Outcome> {
   const events: SpooledEvent[] = []
   const dropped: Outcome['dropped'] = []
   for (const [index, payload] of payloads.entries()) {
-    const taking = takeIn(payload, sender, services)
+    const taking = takeIn(payload, sender, services, ignored && ((fields) => ignored[index]?.fields.push(...fields)))
     const result = taking instanceof Promise ? await taking : taking
     if (typeof result === 'string') dropped.push({ index, reason: result })
     else events.push(result)

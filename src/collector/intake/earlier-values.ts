@@ -12,8 +12,14 @@ const columns: Readonly<Record<LimitedColumn, Sql>> = {
   path: sql`pathname`,
   referrer: sql`referrer`,
   source: sql`utm_source`,
+  medium: sql`utm_medium`,
+  campaign: sql`utm_campaign`,
+  content: sql`utm_content`,
+  term: sql`utm_term`,
   hostname: sql`hostname`,
   event: sql`name`,
+  property_key: sql`arrayJoin(mapKeys(props))`,
+  property: sql`arrayJoin(arrayMap((key, value) -> key || '=' || value, mapKeys(props), mapValues(props)))`,
 }
 
 // A query that hits the time limit returns what it has read so far, which covers the most frequent values: no site may keep ClickHouse

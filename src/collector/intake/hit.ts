@@ -17,13 +17,17 @@ export interface Hit {
   event: TrafficEvent
   /** Which values the site may still record today; undefined when there is no limit. */
   limits: LimitedDay | undefined
+  /** Called with the names of fields that are not recorded; undefined if nobody asked. */
+  readonly onIgnored: OnIgnored | undefined
 }
+
+export type OnIgnored = (fields: readonly string[]) => void
 
 const nowhere = new URL('http://nowhere.invalid/')
 const noSite = {} as Site
 
 /** A hit with empty fields, which the steps of the intake fill in. */
-export const newHit = (sender: Sender, payload: Hit['payload'], time: number): Hit => ({
+export const newHit = (sender: Sender, payload: Hit['payload'], time: number, onIgnored?: OnIgnored): Hit => ({
   sender,
   payload,
   isRepeatable: false,
@@ -32,6 +36,7 @@ export const newHit = (sender: Sender, payload: Hit['payload'], time: number): H
   site: noSite,
   referrer: '',
   limits: undefined,
+  onIgnored,
   event: {
     siteId: '',
     day: '',
@@ -46,7 +51,12 @@ export const newHit = (sender: Sender, payload: Hit['payload'], time: number): H
     referrer: '',
     channel: 'Direct',
     utmSource: '',
+    campaign: undefined,
     country: 'ZZ',
     device: 'Unknown',
+    browser: '',
+    os: '',
+    props: undefined,
+    revenue: undefined,
   },
 })

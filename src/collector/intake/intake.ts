@@ -1,25 +1,25 @@
 // Turns the payload of a client into an event, in a list of steps. Each step finds out one thing about the hit or returns the reason to
 // drop it. Every dropped hit is counted by its reason.
 import { type KeyObject, randomUUID } from 'node:crypto'
-import { LRUCache } from 'lru-cache'
 import type { Site } from '../../accounts/sites.ts'
-import { minuteMs } from '../../durations.ts'
-import { isBot } from '../../enrichment/bots.ts'
+import { agentOf } from '../../enrichment/agent.ts'
 import { classifyChannel } from '../../enrichment/channel.ts'
 import type { Countries } from '../../enrichment/country.ts'
 import { dayIn } from '../../enrichment/day.ts'
 import { deviceOf } from '../../enrichment/device.ts'
 import { cleanTitle, hostnameOf, maxNameLength, maxUrlLength, readPageUrl } from '../../enrichment/page.ts'
+import { readProps } from '../../enrichment/props.ts'
+import { readRevenue } from '../../enrichment/revenue.ts'
 import type { Salts } from '../../enrichment/salts.ts'
 import type { Origin, Session, Sessions } from '../../enrichment/session.ts'
 import { readReferrer, readTags } from '../../enrichment/source.ts'
 import { isSpam } from '../../enrichment/spam.ts'
 import { type Sender, visitorIdOf } from '../../enrichment/visitor.ts'
 import { isSiteHost } from '../../hostnames.ts'
-import { pageview } from '../../traffic/event.ts'
+import { type Campaign, pageview } from '../../traffic/event.ts'
 import type { SpooledEvent } from '../spool/spooled-event.ts'
-import { type Hit, newHit } from './hit.ts'
-import type { ValueLimiter } from './value-limits.ts'
+import { type Hit, newHit, type OnIgnored } from './hit.ts'
+import { type LimitedDay, other, type ValueLimiter } from './value-limits.ts'
 
 /** Why an event is not counted. */
 export const dropReasons = [
@@ -53,7 +53,9 @@ export interface Sources {
 
 /** The fields of an event that Footfall reads, by long and short name; docs/tracker.md has the table. */
 export const eventFields: ReadonlySet<string> = new Set(
-  ['name', 'url', 'domain', 'referrer', 'title'].flatMap((name) => [name, name.charAt(0)]).concat('id'),
+  ['name', 'url', 'domain', 'referrer', 'title', 'props', 'meta']
+    .flatMap((name) => [name, name.charAt(0)])
+    .concat('revenue', '$', 'id'),
 )
 
 type Verdict = DropReason | undefined
@@ -64,12 +66,13 @@ const steps: readonly ((hit: Hit, sources: Sources) => Verdict | Promise<Verdict
   readAddress,
   readId,
   readTitle,
-  refuseBots,
+  readAgent,
   findSite,
   allowHostname,
   findReferrer,
   refuseSpam,
   chargeSite,
+  readProperties,
   locate,
   identify,
   limitValues,
@@ -82,9 +85,14 @@ type Outcome = SpooledEvent | DropReason
  * Synchronous for nearly every hit. Returns a promise only when a store must be queried; it rejects when that store is down, because a
  * hit can be sent again but not guessed.
  */
-export function takeIn(payload: unknown, sender: Sender, sources: Sources): Outcome | Promise<Outcome> {
+export function takeIn(
+  payload: unknown,
+  sender: Sender,
+  sources: Sources,
+  onIgnored?: OnIgnored,
+): Outcome | Promise<Outcome> {
   if (typeof payload !== 'object' || payload === null || Array.isArray(payload)) return 'not_an_object'
-  return goOn(newHit(sender, payload as Hit['payload'], sources.now()), sources, 0)
+  return goOn(newHit(sender, payload as Hit['payload'], sources.now(), onIgnored), sources, 0)
 }
 
 function goOn(hit: Hit, sources: Sources, from: number): Outcome | Promise<Outcome> {
@@ -138,14 +146,11 @@ function readTitle({ payload, event }: Hit): undefined {
   event.title = cleanTitle(textOf(payload.title ?? payload.t))
 }
 
-/**
- * A few hundred user agents make up nearly all traffic, and matching one costs 10 us under load, a tenth of everything an event costs.
- * No user agent stays longer than a minute (docs/privacy.md).
- */
-const bots = new LRUCache<string, boolean>({ max: 1_000, ttl: minuteMs, ttlAutopurge: true, memoMethod: isBot })
-
-function refuseBots({ sender }: Hit): Verdict {
-  if (bots.memo(sender.userAgent)) return 'bot'
+function readAgent({ sender, event }: Hit): Verdict {
+  const { isBot, browser, os } = agentOf(sender.userAgent)
+  if (isBot) return 'bot'
+  event.browser = browser
+  event.os = os
 }
 
 function findSite(hit: Hit, { siteOfDomain }: Sources): Verdict | Promise<Verdict> {
@@ -180,6 +185,16 @@ function chargeSite({ site }: Hit, { limits }: Sources): Verdict {
   if (limits.takeOfSite(site.id) > 0) return 'site_limit'
 }
 
+/** A field that cannot be recorded does not drop the hit. */
+function readProperties({ payload, event, onIgnored }: Hit): undefined {
+  const { props, dropped } = readProps(payload.props ?? payload.p ?? payload.meta ?? payload.m)
+  event.props = props
+  if (dropped.length > 0) onIgnored?.(dropped)
+  const revenue = readRevenue(payload.revenue ?? payload.$)
+  if (revenue === 'invalid') onIgnored?.(['revenue'])
+  else event.revenue = revenue
+}
+
 function locate({ sender, event }: Hit, { countries }: Sources): undefined {
   event.country = countries.countryOf(sender.ip)
   event.device = deviceOf(sender.userAgent, sender.secChUaMobile)
@@ -195,16 +210,34 @@ function identify({ sender, site, event }: Hit, { salts }: Sources): Verdict | P
 /** Late, so that only counted events use up the limits. A path recorded as `(other)` gets no title: it is many pages (decision D-155). */
 function limitValues(hit: Hit, { values }: Sources): undefined {
   const { event } = hit
-  hit.limits = values.ofEvent(event.siteId, event.day)
+  const properties = event.props ? Object.keys(event.props).length : 0
+  hit.limits = values.ofEvent(event.siteId, event.day, properties)
   if (!hit.limits) return
   if (event.name !== pageview) event.name = hit.limits.nameOf('event', event.name)
   event.hostname = hit.limits.nameOf('hostname', event.hostname)
   const pathname = hit.limits.nameOf('path', event.pathname)
   if (pathname !== event.pathname) event.title = ''
   event.pathname = pathname
+  if (event.props) event.props = limitedProps(event.props, hit.limits, hit.onIgnored)
 }
 
-/** Every hit carries the referrer, channel and UTM source of the session's first hit (decision D-5), so only that hit computes them. */
+/** A property whose key is over the limit is dropped: under a common name its values would mean nothing. */
+function limitedProps(
+  props: Readonly<Record<string, string>>,
+  limits: LimitedDay,
+  onIgnored?: OnIgnored,
+): Record<string, string> | undefined {
+  const limited: [key: string, value: string][] = []
+  const dropped: string[] = []
+  for (const [key, value] of Object.entries(props)) {
+    if (limits.nameOf('property_key', key) === other) dropped.push(`props.${key}`)
+    else limited.push([key, limits.nameOf('property', `${key}=${value}`) === other ? other : value])
+  }
+  if (dropped.length > 0) onIgnored?.(dropped)
+  return limited.length > 0 ? Object.fromEntries(limited) : undefined
+}
+
+/** Every hit carries the referrer, channel and UTM tags of the session's first hit (decision D-5), so only that hit computes them. */
 function joinSession(hit: Hit, { sessions }: Sources): Verdict | Promise<Verdict> {
   const { event } = hit
   const joined = sessions.join(event.siteId, event.visitorId, event.time, () => originOf(hit))
@@ -213,18 +246,27 @@ function joinSession(hit: Hit, { sessions }: Sources): Verdict | Promise<Verdict
     event.referrer = session.referrer
     event.channel = session.channel
     event.utmSource = session.utmSource
+    event.campaign = session.campaign
     return undefined
   })
 }
 
 /** The channel follows from the real referrer and source; the session then carries their limited values. */
 function originOf({ referrer, url, limits }: Hit): Origin {
-  const { utmSource, ...tags } = readTags(url)
+  const { utmSource, campaign, clickId } = readTags(url)
   return {
     referrer: limits ? limits.nameOf('referrer', referrer) : referrer,
-    channel: classifyChannel({ referrer, utmSource, ...tags }),
+    channel: classifyChannel({ referrer, utmSource, campaign, clickId }),
     utmSource: limits ? limits.nameOf('source', utmSource) : utmSource,
+    campaign: campaign && limits ? limitedCampaign(campaign, limits) : campaign,
   }
 }
+
+const limitedCampaign = ({ medium, campaign, content, term }: Campaign, limits: LimitedDay): Campaign => ({
+  medium: limits.nameOf('medium', medium),
+  campaign: limits.nameOf('campaign', campaign),
+  content: limits.nameOf('content', content),
+  term: limits.nameOf('term', term),
+})
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')

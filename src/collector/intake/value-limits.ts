@@ -8,7 +8,20 @@ import { createHashSet, type HashSet } from './hash-set.ts'
 /** Replaces a value over the limit. No path or host can have this name; an event sent with this name shares the row. */
 export const other = '(other)'
 
-export const limitedColumns = ['path', 'referrer', 'source', 'hostname', 'event'] as const
+export const limitedColumns = [
+  'path',
+  'referrer',
+  'source',
+  'medium',
+  'campaign',
+  'content',
+  'term',
+  'hostname',
+  'event',
+  'property_key',
+  /** A key and a value: `plan=pro`. */
+  'property',
+] as const
 export type LimitedColumn = (typeof limitedColumns)[number]
 
 interface Limit {
@@ -16,9 +29,11 @@ interface Limit {
   maxEarlier: number
   /** How many new values a day may add. A value of more than 100 characters counts as several, because its cost grows with its length. */
   maxNew: number
+  /** `maxNew` is for all days together: earlier values use it up too. */
+  isForAllDays?: true
 }
 
-export type ValueLimits = Readonly<Record<LimitedColumn, Limit>>
+type ValueLimits = Readonly<Record<LimitedColumn, Limit>>
 
 /** Normal traffic of a site with 160,000 events per day has 14,000 paths, 1,250 referrers, 40 sources and 30 event names. */
 const standardLimits: ValueLimits = {
@@ -27,13 +42,20 @@ const standardLimits: ValueLimits = {
   referrer: { maxEarlier: 20_000, maxNew: 5_000 },
   // Every other list is also stored per source, so a source costs the most. Links are tagged by hand or by campaign.
   source: { maxEarlier: 10_000, maxNew: 2_000 },
+  medium: { maxEarlier: 5_000, maxNew: 500 },
+  campaign: { maxEarlier: 10_000, maxNew: 2_000 },
+  content: { maxEarlier: 10_000, maxNew: 2_000 },
+  // Search words are the most varied of the tags.
+  term: { maxEarlier: 20_000, maxNew: 5_000 },
   // Many only where subdomains are allowed, for example one shop per customer.
   hostname: { maxEarlier: 10_000, maxNew: 1_000 },
   // Event names are written in the site's own code.
   event: { maxEarlier: 5_000, maxNew: 1_000 },
+  property_key: { maxEarlier: 300, maxNew: 300, isForAllDays: true },
+  property: { maxEarlier: 50_000, maxNew: 10_000 },
 }
 
-/** A site with fewer events per day cannot have too many values, so for most sites only a counter is kept. */
+/** A site with fewer events and properties per day cannot have too many values, so for most sites only a counter is kept. */
 const standardLimitedFrom = 5_000
 /** For all sites together, about 40 MB. Above this number the site that was silent longest is forgotten and starts again. */
 const maxValues = 2_000_000
@@ -56,8 +78,8 @@ export interface LimitedDay {
 }
 
 export interface ValueLimiter {
-  /** Counts an event. Returns undefined while the site's values are not limited. */
-  ofEvent(siteId: string, day: string): LimitedDay | undefined
+  /** Counts an event and its properties. Returns undefined while the site's values are not limited. */
+  ofEvent(siteId: string, day: string, properties?: number): LimitedDay | undefined
   size(): { sites: number; values: number }
   close(): void
 }
@@ -74,7 +96,8 @@ export interface ValueLimiterOptions {
 
 interface Counted {
   day: string
-  events: number
+  /** Events, and properties of events. */
+  count: number
 }
 
 interface Column {
@@ -101,14 +124,14 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
   let turn = Promise.resolve()
 
   /** True when the site has so many events today that its values are limited. */
-  function countEvent(siteId: string, day: string): boolean {
+  function countEvent(siteId: string, day: string, properties: number): boolean {
     const before = counted.get(siteId)
-    const count = before && before.day >= day ? before : { day, events: 0 }
+    const site = before && before.day >= day ? before : { day, count: 0 }
     if (counted.size > maxSites / 2) counted.delete(siteId)
-    counted.set(siteId, count)
+    counted.set(siteId, site)
     if (counted.size > maxSites) counted.delete(counted.keys().next().value as string)
-    count.events++
-    return count.events >= limitedFrom
+    site.count += 1 + properties
+    return site.count >= limitedFrom
   }
 
   /**
@@ -135,7 +158,10 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
       const columns = {} as Watched['columns']
       for (const column of limitedColumns) {
         const { maxEarlier, maxNew } = limits[column]
-        columns[column] = await columnOf(await readEarlier(siteId, site.day, column, maxEarlier + maxNew), maxNew)
+        columns[column] = await columnOf(
+          await readEarlier(siteId, site.day, column, maxEarlier + maxNew),
+          limits[column],
+        )
       }
       if (watched.get(siteId) !== site) return
       values += sizeOf(columns) - sizeOf(site.columns)
@@ -182,7 +208,7 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
 
   const timer = setInterval(sweep, sweepMs).unref()
   return {
-    ofEvent(siteId, day) {
+    ofEvent(siteId, day, properties = 0) {
       let site = watched.get(siteId)
       // An event that waited for its salt over midnight must not start yesterday again.
       if (site && day < site.day) return undefined
@@ -190,7 +216,7 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
         forget(siteId)
         site = undefined
       }
-      if (!site && !countEvent(siteId, day)) return undefined
+      if (!site && !countEvent(siteId, day, properties)) return undefined
       site ??= watch(siteId, day)
       if (2 * values > max) {
         watched.delete(siteId)
@@ -210,12 +236,12 @@ export function openValueLimiter(options: ValueLimiterOptions): ValueLimiter {
   }
 }
 
-async function columnOf(earlier: readonly EarlierValue[], maxNew: number): Promise<Column> {
+async function columnOf(earlier: readonly EarlierValue[], { maxNew, isForAllDays }: Limit): Promise<Column> {
   const values = createHashSet()
   let used = 0
   for (let from = 0; from < earlier.length; from += rowsAtOnce) {
     for (const { value, isNew } of earlier.slice(from, from + rowsAtOnce)) {
-      if (values.add(value) && isNew) used += costOf(value)
+      if (values.add(value) && (isNew || isForAllDays)) used += costOf(value)
     }
     await pause() // hits come first
   }

@@ -52,6 +52,6 @@ export function openMemorySessions(max = maxSessions): MemorySessions {
   }
 }
 
-function beginSession(time: number, { referrer, channel, utmSource }: Origin): Session {
-  return { id: randomBytes(8).readBigUInt64BE().toString(), lastAt: time, referrer, channel, utmSource }
+function beginSession(time: number, { referrer, channel, utmSource, campaign }: Origin): Session {
+  return { id: randomBytes(8).readBigUInt64BE().toString(), lastAt: time, referrer, channel, utmSource, campaign }
 }

@@ -1,7 +1,7 @@
 // At the end, with every store up: compares the ledger of acknowledged ids with ClickHouse and with the API's responses for each day,
 // compares rollups with events, and checks the deleted site.
 import { siteTables } from '../../../src/cluster/tables.ts'
-import { eventKey } from '../../../src/traffic/recording.ts'
+import { storedId } from '../../../src/traffic/recording.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { Check } from '../runner.ts'
 import type { Ledger } from './hits.ts'
@@ -30,7 +30,7 @@ export async function compareAtEnd(check: Check, installation: Installation, led
   for (const answer of ledger.odd.slice(0, 3)) check.fault('answer', answer)
   const sites = [...steady, ...restless]
   for (const site of sites) {
-    const acknowledged = new Set(Array.from(ledger.acknowledged.get(site.id) as Set<string>, eventKey))
+    const acknowledged = new Set(Array.from(ledger.acknowledged.get(site.id) as Set<string>, storedId))
     const held = await idsOf(installation, site, acknowledged.size)
     const found = {
       acknowledged: acknowledged.size,

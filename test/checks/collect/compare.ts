@@ -1,5 +1,5 @@
 // Compares the ledger of acknowledged events with ClickHouse and the API: nothing is lost, nothing is counted twice.
-import { eventKey } from '../../../src/traffic/recording.ts'
+import { storedId } from '../../../src/traffic/recording.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Check, pause } from '../runner.ts'
 import type { Installation, Site } from './installation.ts'
@@ -28,7 +28,7 @@ export async function compare(
   await pause(2_500) // duplicates arrive later
   const rows = await ask(`SELECT event_id, count() FROM events WHERE site_id = '${site.id}' GROUP BY event_id`)
   const held = new Map(rows.map(([id, times]) => [id as string, Number(times)]))
-  const acknowledged = new Set([...ledger.acknowledged].map(eventKey))
+  const acknowledged = new Set([...ledger.acknowledged].map(storedId))
   const lost = [...acknowledged].filter((id) => !held.has(id)).length
   const twice = [...held.values()].filter((times) => times > 1).length
   const unacknowledged = [...held.keys()].filter((id) => !acknowledged.has(id)).length

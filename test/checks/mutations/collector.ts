@@ -118,7 +118,7 @@ export const collector: readonly Mutation[] = [
   },
   {
     name: 'bots: a client without a user agent is a person',
-    file: 'src/enrichment/bots.ts',
+    file: 'src/enrichment/agent.ts',
     find: "userAgent.trim() === '' || isbot(userAgent)",
     replace: 'isbot(userAgent)',
     caughtBy: 'test/enrichment/device.test.ts',

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { startClickHouse } from '../../../dev/clickhouse/server.ts'
 import { openSpoolFile, spoolFiles } from '../../../src/collector/spool/files.ts'
 import type { SpooledEvent } from '../../../src/collector/spool/spooled-event.ts'
-import { eventKey } from '../../../src/traffic/recording.ts'
+import { storedId } from '../../../src/traffic/recording.ts'
 import { startCollectorProcess } from '../../support/collector-process.ts'
 import { eventually } from '../../support/eventually.ts'
 import { seeded } from '../../support/random.ts'
@@ -50,7 +50,7 @@ async function cutPower({ collector, clickhousePid }: Installation, disk: Disk, 
   for (const pid of writers) process.kill(pid, 'SIGSTOP')
   try {
     await pause(300) // read the acknowledgements that were already sent: they count
-    const acknowledged = new Set([...ledger].map(eventKey))
+    const acknowledged = new Set([...ledger].map(storedId))
     return { copy: disk.copy(), acknowledged }
   } finally {
     for (const pid of writers) process.kill(pid, 'SIGCONT')
@@ -63,7 +63,7 @@ function spooledIds(folder: string): Set<string> {
   for (const number of spoolFiles(folder)) {
     const file = openSpoolFile(folder, number)
     for (const { lines } of file.prepare('SELECT lines FROM groups').all() as { lines: string }[]) {
-      for (const line of lines.split('\n')) ids.add(eventKey((JSON.parse(line) as SpooledEvent).event.eventId))
+      for (const line of lines.split('\n')) ids.add(storedId((JSON.parse(line) as SpooledEvent).event.eventId))
     }
     file.close()
   }

@@ -31,10 +31,11 @@ for (const type of ['application/json', 'text/plain', 'text/plain;charset=UTF-8'
 }
 
 test('the debug response names fields that are not recorded, and no others', async () => {
-  const [status, body] = await outcome([page, { ...page, props: { plan: 'x' }, revenue: { amount: 1 } }])
+  const odd = { ...page, props: { plan: 'x', 'a b': 'y' }, revenue: { amount: 1 }, more: '' }
+  const [status, body] = await outcome([page, odd])
   assert.deepEqual(
     [status, body],
-    [202, { accepted: 2, dropped: [], ignored: [{ index: 1, fields: ['props', 'revenue'] }] }],
+    [202, { accepted: 2, dropped: [], ignored: [{ index: 1, fields: ['more', 'props.a b', 'revenue'] }] }],
   )
   const long = { name: 'pageview', url: page.u, domain, referrer: 'https://t.co/', title: 'Title' }
   const short = { ...page, r: 'https://t.co/', t: 'Title' }

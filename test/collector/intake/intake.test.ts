@@ -116,10 +116,12 @@ test('values exactly at the limits are accepted', async () => {
 test('fields have a short and a long name, and the long one wins', async () => {
   const event = await eventOf({
     name: 'Signup',
-    url: 'https://WWW.Example.com:8443/Some/Path/?utm_source=News#x',
+    url: 'https://WWW.Example.com:8443/Some/Path/?utm_source=News&utm_medium=e-mail&utm_term=a+b#x',
     domain: 'EXAMPLE.com',
     referrer: 'https://www.google.com/',
     title: ' A title ',
+    props: { plan: 'pro', seats: 3 },
+    revenue: { amount: '19.90', currency: 'eur' },
     id: '0193D8AA-0000-7000-8000-00000000000A',
   })
   assert.deepEqual(
@@ -136,10 +138,15 @@ test('fields have a short and a long name, and the long one wins', async () => {
       pathname: '/Some/Path/',
       title: 'A title',
       referrer: 'google.com',
-      channel: 'Organic Search',
+      channel: 'Organic Search', // the referrer counts more than the medium
       utmSource: 'News',
+      campaign: { medium: 'e-mail', campaign: '', content: '', term: 'a b' },
       country: 'NL',
       device: 'Desktop',
+      browser: 'Chrome',
+      os: 'Linux',
+      props: { plan: 'pro', seats: '3' },
+      revenue: { amount: 1990, currency: 'EUR' },
     },
   )
 })
@@ -184,4 +191,33 @@ test('a dependency that is down makes the intake throw, and no hit is dropped', 
   await assert.rejects(async () => takeIn(good, sender, { ...sources, siteOfDomain: away }), /away/)
   await assert.rejects(async () => takeIn(good, sender, { ...sources, salts: { of: away } }), /away/)
   close()
+})
+
+test('properties and revenue have the names of other trackers too, and what cannot be recorded is named', async () => {
+  for (const props of [{ p: { a: 'b' } }, { p: '{"a":"b"}' }, { m: { a: 'b' } }, { meta: { a: 'b' } }]) {
+    assert.deepEqual((await eventOf(props)).props, { a: 'b' })
+  }
+  assert.deepEqual((await eventOf({ $: { amount: 5, currency: 'JPY' } })).revenue, { amount: 5, currency: 'JPY' })
+  const { props, revenue } = await eventOf({ props: {}, revenue: { amount: '1.001', currency: 'EUR' } })
+  assert.deepEqual([props, revenue], [undefined, undefined])
+
+  const { sources, close } = openSources()
+  const ignored: string[] = []
+  const sent = { ...good, p: { 'bad key': 'x', good: 'y' }, $: { amount: -1, currency: 'EUR' } }
+  await takeIn(sent, sender, sources, (fields) => ignored.push(...fields))
+  close()
+  assert.deepEqual(ignored, ['props.bad key', 'revenue'])
+})
+
+test('a session keeps all tags of its first hit, and browser and system follow from the user agent alone', async () => {
+  const { sources, close } = openSources()
+  const at = async (url: string, secChUaMobile?: string) =>
+    ((await takeIn({ ...good, u: url }, { ...sender, secChUaMobile }, sources)) as SpooledEvent).event
+  const tags = 'utm_medium=cpc&utm_campaign=Spring&utm_content=blue&utm_term=shoes'
+  const first = await at(`https://example.com/?${tags}`)
+  const second = await at('https://example.com/next?utm_campaign=Autumn')
+  close()
+  assert.deepEqual(first.campaign, { medium: 'cpc', campaign: 'Spring', content: 'blue', term: 'shoes' })
+  assert.deepEqual(second.campaign, first.campaign)
+  assert.deepEqual([second.browser, second.os], ['Chrome', 'Linux'])
 })

@@ -6,13 +6,13 @@ import { createHashSet } from '../../../src/collector/intake/hash-set.ts'
 import {
   type EarlierValue,
   type LimitedColumn,
+  limitedColumns,
   openValueLimiter,
   type ValueLimiterOptions,
-  type ValueLimits,
 } from '../../../src/collector/intake/value-limits.ts'
 
 const one = { maxEarlier: 10, maxNew: 2 }
-const limits: ValueLimits = { path: one, referrer: one, source: one, hostname: one, event: one }
+const limits = Object.fromEntries(limitedColumns.map((column) => [column, one])) as Record<LimitedColumn, typeof one>
 const day = '2026-11-15'
 
 function open(t: TestContext, options: Partial<ValueLimiterOptions> = {}) {
@@ -30,9 +30,9 @@ function open(t: TestContext, options: Partial<ValueLimiterOptions> = {}) {
   return { limiter, replaced }
 }
 
-/** Waits until the earlier values are read: each of the five lists waits behind hits. */
+/** Waits until the earlier values are read: each of the eleven lists waits behind hits. */
 async function untilRead(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await pause()
+  for (let turn = 0; turn < 40; turn++) await pause()
 }
 
 /** Sends enough events that the site is limited and its earlier values are read. */
@@ -148,15 +148,30 @@ test('a day that is over in every zone is forgotten', (t) => {
 })
 
 test('memory for values is limited: the site without events for the longest time is dropped', async (t) => {
-  const { limiter } = open(t, { maxValues: 120, readEarlier: async () => earlier(...'abcdefgh') })
+  const { limiter } = open(t, { maxValues: 264, readEarlier: async () => earlier(...'abcdefgh') })
   const limited: Record<string, unknown> = {}
-  for (const siteId of ['a', 'b']) limited[siteId] = await limitSite(limiter, siteId) // 40 values each
+  for (const siteId of ['a', 'b']) limited[siteId] = await limitSite(limiter, siteId) // 88 values each
   assert.equal(limiter.ofEvent('a', day), limited.a)
   limited.c = await limitSite(limiter, 'c')
   assert.equal(limiter.ofEvent('a', day), limited.a)
-  assert.deepEqual(limiter.size(), { sites: 3, values: 120 })
+  assert.deepEqual(limiter.size(), { sites: 3, values: 264 })
   limited.d = await limitSite(limiter, 'd')
-  assert.equal(limiter.size().values, 120)
+  assert.equal(limiter.size().values, 264)
   assert.equal(limiter.ofEvent('a', day), limited.a)
   assert.equal(limiter.ofEvent('b', day), undefined)
+})
+
+test('properties count as much as events, and keys have one limit for all days', async (t) => {
+  const keys = { maxEarlier: 3, maxNew: 3, isForAllDays: true } as const
+  const { limiter } = open(t, {
+    limitedFrom: 5,
+    limits: { ...limits, property_key: keys },
+    readEarlier: async (_siteId, _day, column) => (column === 'property_key' ? earlier('plan', 'size') : []),
+  })
+  assert.equal(limiter.ofEvent('a', day, 3), undefined)
+  const limited = limiter.ofEvent('a', day)
+  assert.ok(limited, 'two events with three properties')
+  await untilRead()
+  const nameOf = (key: string) => limited.nameOf('property_key', key)
+  assert.deepEqual(['plan', 'size', 'color', 'shape', 'plan'].map(nameOf), ['plan', 'size', 'color', '(other)', 'plan'])
 })

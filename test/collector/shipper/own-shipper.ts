@@ -17,7 +17,7 @@ import { eraseRows } from '../../../src/erasure/job.ts'
 import type { SiteDay } from '../../../src/rollups/invalidation.ts'
 import type { ClickHouse } from '../../../src/stores/clickhouse.ts'
 import { sql, text } from '../../../src/stores/clickhouse-sql.ts'
-import { eventKey } from '../../../src/traffic/recording.ts'
+import { storedId } from '../../../src/traffic/recording.ts'
 import { eventOf, type Hit } from '../../support/events.ts'
 import { openStores } from '../../support/stores.ts'
 
@@ -144,7 +144,7 @@ export async function openShipper(t: TestContext) {
 }
 
 export const at = (time: string, day = today) => `${day}T${time}Z`
-export const ids = (taken: readonly SpooledEvent[]) => taken.map(({ event }) => eventKey(event.eventId)).sort()
+export const ids = (taken: readonly SpooledEvent[]) => taken.map(({ event }) => storedId(event.eventId)).sort()
 
 export const pick = (shipment: { events: number; repeated: number } | undefined) => ({
   events: shipment?.events,

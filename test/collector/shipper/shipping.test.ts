@@ -15,7 +15,7 @@ import { type ClickHouse, openClickHouse } from '../../../src/stores/clickhouse.
 import { sql, text, texts } from '../../../src/stores/clickhouse-sql.ts'
 import { openPostgres, type Postgres } from '../../../src/stores/postgres.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
-import { eventKey } from '../../../src/traffic/recording.ts'
+import { storedId } from '../../../src/traffic/recording.ts'
 import { startCollectorProcess } from '../../support/collector-process.ts'
 import { eventually } from '../../support/eventually.ts'
 import { startFaultProxy } from '../../support/fault-proxy.ts'
@@ -35,8 +35,8 @@ async function newSite(postgres: Postgres) {
 async function timesOf(clickhouse: ClickHouse, siteId: string, ids: readonly string[]): Promise<number[]> {
   const rows = await clickhouse.rowsPatiently<{ event_id: string; times: number }>(sql`
     SELECT toString(event_id) AS event_id, toUInt32(count()) AS times FROM events
-    WHERE site_id = ${text(siteId)} AND toString(event_id) IN ${texts(ids.map(eventKey))} GROUP BY event_id`)
-  return ids.map((id) => rows.find(({ event_id }) => event_id === eventKey(id))?.times ?? 0)
+    WHERE site_id = ${text(siteId)} AND toString(event_id) IN ${texts(ids.map(storedId))} GROUP BY event_id`)
+  return ids.map((id) => rows.find(({ event_id }) => event_id === storedId(id))?.times ?? 0)
 }
 
 /** How many notes for PostgreSQL the shipper has not delivered yet. */
