@@ -53,10 +53,10 @@ const unknownFields = (payload: unknown): string[] =>
 
 /** Refuses a sender over the limit before parsing: a list of fifty events costs a hundred times as much as a refusal. */
 async function takeText(text: string, sender: Sender, services: EventServices, isDebug: boolean): Promise<Outcome> {
-  const waitSeconds = services.limits.takeOfAddress(sender.ip, 0)
-  if (waitSeconds > 0) throw new Refusal('address_limit', waitSeconds)
+  const limit = services.limits.ofAddress(sender.ip)
+  if (limit.waitSeconds > 0) throw new Refusal('address_limit', limit.waitSeconds)
   const payloads = parse(text)
-  services.limits.takeOfAddress(sender.ip, payloads.length)
+  limit.charge(payloads.length)
   if (!isDebug) return takeAll(payloads, sender, services)
   const ignored: Ignored = payloads.map((payload, index) => ({ index, fields: unknownFields(payload) }))
   const outcome = await takeAll(payloads, sender, services, ignored)

@@ -27,8 +27,8 @@ export const collector: readonly Mutation[] = [
   {
     name: 'limits: an address is charged per request, not per event',
     file: 'src/collector/http/event-route.ts',
-    find: 'services.limits.takeOfAddress(sender.ip, payloads.length)',
-    replace: 'services.limits.takeOfAddress(sender.ip, 1)',
+    find: 'limit.charge(payloads.length)',
+    replace: 'limit.charge(1)',
     caughtBy: 'check:flood -- --events 10000 --sockets 100',
   },
   {

@@ -149,7 +149,7 @@ test('buckets in use are kept among any number of others, and unused ones are fo
   assert.equal(buckets.take('quiet', 0), 0)
 })
 
-const keyOf = createNetworkKey(64, Buffer.from('12345678'))
+const keyOf = createNetworkKey(64, '12345678')
 const same: [string, string][] = [
   ['2001:db8::1', '2001:db8:0:0:5:6:7:8'],
   ['2001:0db8:0000:0000::1', '2001:db8::ffff:ffff:ffff:ffff'],
