@@ -51,12 +51,13 @@ export function createBodies(budget: number, queue: WorkQueue): Bodies {
         pieces = []
         settle(own)
       }
-      const fail = (error: Error) =>
+      /** `errorOf` makes the error only if it is needed: every request closes, and an error with its stack costs as much as parsing. */
+      const fail = (errorOf: () => Error) =>
         end(() => {
           release()
-          reject(error)
+          reject(errorOf())
         })
-      const reading: Reading = { giveUp: () => fail(new Unavailable('Too much is being read')) }
+      const reading: Reading = { giveUp: () => fail(() => new Unavailable('Too much is being read')) }
       arriving.add(reading)
       request.on('data', (piece: Buffer) => {
         if (!arriving.has(reading)) return
@@ -64,12 +65,19 @@ export function createBodies(budget: number, queue: WorkQueue): Bodies {
         bytes += piece.length
         ownBytes += piece.length + pieceBytes
         usedBytes += piece.length + pieceBytes
-        if (bytes > maxBytes || pieces.length > maxPieces) fail(new Refusal('too_large'))
+        if (bytes > maxBytes || pieces.length > maxPieces) fail(() => new Refusal('too_large'))
         else if (usedBytes > budget) makeRoom(reading)
       })
-      request.on('end', () => end((own) => resolve(queue.run(ownBytes, () => use(textOf(own))).finally(release))))
+      const process = async (own: Buffer[]): Promise<Result> => {
+        try {
+          return await queue.run(ownBytes, () => use(textOf(own)))
+        } finally {
+          release()
+        }
+      }
+      request.on('end', () => end((own) => resolve(process(own))))
       // The request broke off, so nobody reads this refusal.
-      for (const event of ['error', 'close']) request.on(event, () => fail(new Refusal('invalid_body')))
+      for (const event of ['error', 'close']) request.on(event, () => fail(() => new Refusal('invalid_body')))
       return promise
     },
   }

@@ -39,12 +39,14 @@ export function createWorkQueue(now: () => number = monotonic): WorkQueue {
     }
   }
 
-  function begin<Result>(bytes: number, work: () => Promise<Result>): Promise<Result> {
+  async function begin<Result>(bytes: number, work: () => Promise<Result>): Promise<Result> {
     bytesUnderWay += bytes
-    return Promise.try(work).finally(() => {
+    try {
+      return await work()
+    } finally {
       bytesUnderWay -= bytes
       goOn()
-    })
+    }
   }
 
   return {
