@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { HintedError } from '../../process/error-hints.ts'
 import { Unavailable } from '../../stores/breaker.ts'
-import type { SpooledEvent } from './spooled-event.ts'
+import type { SpooledEvent, SpooledLine } from './spooled-event.ts'
 import type { SpoolAnswer, SpoolGroup, SpoolMeasures, SpoolPart, SpoolWorkerData } from './worker.ts'
 
 export interface Spool {
@@ -32,6 +32,7 @@ const groupBytes = 4 * 1024 * 1024
 const maxGroups = 4
 
 const betweenGroupsMs = 5
+const endOfLine = 10
 
 interface Group {
   memory: Buffer<SharedArrayBuffer>
@@ -160,28 +161,14 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
       if (!isOpen) return Promise.reject(new Unavailable('The spool cannot be written'))
       if (isFull) return Promise.reject(new Unavailable('The spool is full'))
       const isSlow = underWay !== undefined && performance.now() - underWay.since > maxCommitMs
-      const texts = Array.from(
-        Map.groupBy(events, ({ shard }) => shard),
-        ([shard, some]) => {
-          const text = some.map(({ shard: _, ...line }) => `${JSON.stringify(line)}\n`).join('')
-          return { shard, events: some.length, text, bytes: Buffer.byteLength(text) }
-        },
+      const lines = events.map(({ event, isRepeatable }) =>
+        JSON.stringify({ event, isRepeatable } satisfies SpooledLine),
       )
-      const bytes = texts.reduce((sum, part) => sum + part.bytes, 0)
+      const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
       if (bytes > groupBytes) return Promise.reject(new GroupTooLarge())
       const group = isSlow ? undefined : groupFor(bytes)
       if (!group) return Promise.reject(new Unavailable('The spool disk does not keep up'))
-      for (const { text, ...part } of texts) {
-        group.bytes += group.memory.write(text, group.bytes)
-        const last = group.parts.at(-1)
-        if (last?.shard !== part.shard) group.parts.push(part)
-        else
-          group.parts[group.parts.length - 1] = {
-            ...part,
-            events: last.events + part.events,
-            bytes: last.bytes + part.bytes,
-          }
-      }
+      for (const [index, line] of lines.entries()) put(group, (events[index] as SpooledEvent).shard, line)
       sendSoon()
       return group.done.promise
     },
@@ -192,6 +179,17 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
       await ended.promise
     },
   }
+}
+
+function put(group: Group, shard: number, line: string): void {
+  const bytes = group.memory.write(line, group.bytes) + 1
+  group.bytes += bytes
+  group.memory[group.bytes - 1] = endOfLine
+  const last = group.parts.at(-1)
+  if (last?.shard === shard) {
+    last.events++
+    last.bytes += bytes
+  } else group.parts.push({ shard, events: 1, bytes })
 }
 
 const eventsOf = ({ parts }: Group): number => parts.reduce((sum, part) => sum + part.events, 0)
