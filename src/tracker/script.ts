@@ -12,10 +12,19 @@ export interface TrackerScript {
   integrity: string
 }
 
-export function readTracker(): TrackerScript {
-  const body = Buffer.from(shrink(readFileSync(new URL('footfall.js', import.meta.url), 'utf8')))
+/** The scripts of version 1, 2 and so on. Pages name the old ones with their hash, so they are served for ever. */
+const files = ['footfall-1.js', 'footfall.js']
+
+/** All versions, the latest one last. */
+export const readTrackers = (): TrackerScript[] => files.map((file, index) => readVersion(index + 1, file))
+
+/** The latest version. */
+export const readTracker = (): TrackerScript => readVersion(files.length, 'footfall.js')
+
+function readVersion(version: number, file: string): TrackerScript {
+  const body = Buffer.from(shrink(readFileSync(new URL(file, import.meta.url), 'utf8')))
   return {
-    version: 1,
+    version,
     body,
     gzipped: gzipSync(body, { level: 9 }),
     integrity: `sha384-${hash('sha384', body, 'base64')}`,

@@ -85,7 +85,7 @@ test('the script tag of a site has its domain, a public URL, and by default the 
   const [, integrity] = / integrity="(sha384-[A-Za-z0-9+/]{64})" /.exec(tag) ?? []
   assert.equal(
     tag,
-    `<script defer src="https://stats.example.com/js/footfall-1.js" data-site="tagged.example" integrity="${integrity}" crossorigin="anonymous"></script>`,
+    `<script defer src="https://stats.example.com/js/footfall-2.js" data-site="tagged.example" integrity="${integrity}" crossorigin="anonymous"></script>`,
   )
   assert.equal((await footfall(...asked)).stdout, `${tag}\n`)
   assert.equal(

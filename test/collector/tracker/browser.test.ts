@@ -1,30 +1,8 @@
 import assert from 'node:assert/strict'
-import { type TestContext, test } from 'node:test'
-import type { Browser, BrowserContext } from 'playwright-core'
+import { test } from 'node:test'
 import { readTracker } from '../../../src/tracker/script.ts'
-import { openBrowser } from '../../support/browser.ts'
-import { openRecordingSite, type Pages } from './recording-site.ts'
-
-let browser: Promise<Browser> | undefined
-
-/** A separate browser profile for a test, in the one browser of this file. */
-async function openProfile(t: TestContext): Promise<BrowserContext> {
-  browser ??= openBrowser()
-  const context = await (await browser).newContext()
-  t.after(() => context.close())
-  return context
-}
-
-test.after(async () => (await browser)?.close())
-
-const queue =
-  '<script>window.footfall = window.footfall || ((...given) => (footfall.q = footfall.q || []).push(given))</script>'
-
-const tag = (src: string, attributes = '') =>
-  `<script defer src="${src}" data-site="site.example" ${attributes}></script>`
-
-const page = (title: string, head: string, body = '') =>
-  `<!doctype html><html><head><title>${title}</title>${head}</head><body>${body}</body></html>`
+import { openProfile } from './browser-profile.ts'
+import { openRecordingSite, type Pages, page, queue, tag } from './recording-site.ts'
 
 const twoPages = (src: string, attributes = ''): Pages => ({
   '/': page('Home', tag(src, attributes), '<a href="/about">About</a>'),
@@ -36,13 +14,15 @@ test('a page view has page, site, referrer, title and id, and needs no preflight
   const context = await openProfile(t)
   await context.addCookies([{ name: 'secret', value: '1', url: site.scriptUrl }])
   const tab = await context.newPage()
-  await tab.goto(`${site.origin}/?utm_source=news&token=secret&gclid=1#part`, { referer: 'https://search.example/' })
+  await tab.goto(`${site.origin}/?utm_source=news&token=secret&utm_content=a&utm_term=b&gclid=1#part`, {
+    referer: 'https://search.example/',
+  })
   const [view] = await site.arrived(1)
   assert.deepEqual(
     { ...view, id: '' },
     {
       n: 'pageview',
-      u: `${site.origin}/?utm_source=news&gclid=1`,
+      u: `${site.origin}/?utm_source=news&utm_content=a&utm_term=b&gclid=1`,
       d: 'site.example',
       r: 'https://search.example/',
       t: 'Home',

@@ -6,11 +6,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
-import { chromium } from 'playwright-core'
+import { chromium, type Page } from 'playwright-core'
 import { chromiumFlags, chromiumPath } from '../../support/browser.ts'
-import { openRecordingSite } from './recording-site.ts'
-
-const tag = (src: string) => `<script defer src="${src}" data-site="site.example"></script>`
+import { openRecordingSite, tag } from './recording-site.ts'
 
 test('a page restored from the back/forward cache is a new view', async (t) => {
   const site = await openRecordingSite(t, (src) => ({
@@ -19,11 +17,7 @@ test('a page restored from the back/forward cache is a new view', async (t) => {
       ${tag(src)}<a href="/about">About</a>`,
     '/about': `<!doctype html><title>About</title>${tag(src)}`,
   }))
-  // Playwright disables the back/forward cache.
-  const ignoreDefaultArgs = ['--disable-back-forward-cache']
-  const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags, ignoreDefaultArgs })
-  t.after(() => browser.close())
-  const tab = await browser.newPage()
+  const tab = await openTabWithCache(t)
   await tab.goto(`${site.origin}/`, { referer: 'https://search.example/' })
   await site.arrived(1)
   await tab.click('a')
@@ -38,13 +32,39 @@ test('a page restored from the back/forward cache is a new view', async (t) => {
   )
 })
 
+test('clicks of a page that was left by a link and came back are recorded, each once', async (t) => {
+  const attributes = 'data-track="outbound 404"'
+  const site = await openRecordingSite(t, (src) => ({
+    '/': `<!doctype html><title>Gone</title><meta name="footfall" content="404">
+      <script>addEventListener('pageshow', ({ persisted }) => { window.wasKept = persisted })</script>
+      ${tag(src, attributes)}<a href="http://localhost:1/">Out</a><i id="about"><a href="/about">About</a></i>`,
+    '/about': `<!doctype html><title>About</title>${tag(src, attributes)}`,
+  }))
+  const tab = await openTabWithCache(t)
+  await tab.route('http://localhost:1/', (route) => route.fulfill({ status: 204 })) // the browser stays where it is
+  await tab.goto(`${site.origin}/`)
+  await site.arrived(2)
+  await tab.click('a')
+  await site.arrived(3)
+  await tab.click('#about a')
+  await site.arrived(4)
+  await tab.evaluate('history.back()')
+  await site.arrived(5)
+  assert.equal(await tab.evaluate('window.wasKept'), true)
+  await tab.click('a')
+  await site.arrived(6)
+  // The error page that came back is a view, but no other broken link was followed.
+  const seen = ['pageview /', '404 /', 'Outbound Link /', 'pageview /about', 'pageview /', 'Outbound Link /']
+  assert.deepEqual(site.seen().toSorted(), seen.toSorted())
+})
+
 test('a prerendered page is a view when it is shown, and never otherwise', async (t) => {
   const site = await openRecordingSite(t, (src) => ({
     '/': `<!doctype html><title>Home</title>
       <script type="speculationrules">{"prerender":[{"urls":["/next","/never"],"eagerness":"immediate"}]}</script>
       ${tag(src)}<script>setTimeout(() => { location.href = '/next' }, 3000)</script>`,
     '/next': `<!doctype html><title>Next</title>
-      <script>window.footfall = { q: [['prerendering: ' + document.prerendering]] }</script>${tag(src)}`,
+      <script>window.footfall = { q: [['prerendering: ' + document.prerendering, { props: { a: 1 } }]] }</script>${tag(src)}`,
     '/never': `<!doctype html><title>Never</title>${tag(src)}`,
   }))
   runChromium(t, `${site.origin}/`)
@@ -52,7 +72,16 @@ test('a prerendered page is a view when it is shown, and never otherwise', async
   assert.deepEqual(site.seen(), ['pageview /'])
   await site.arrived(3)
   assert.deepEqual(site.seen().toSorted(), ['pageview /', 'pageview /next', 'prerendering: true /next'])
+  assert.deepEqual(site.events.find(({ n }) => n.startsWith('prerendering'))?.p, { a: 1 })
 })
+
+/** In a browser with a back/forward cache, which Playwright disables. */
+async function openTabWithCache(t: TestContext): Promise<Page> {
+  const ignoreDefaultArgs = ['--disable-back-forward-cache']
+  const browser = await chromium.launch({ executablePath: chromiumPath(), args: chromiumFlags, ignoreDefaultArgs })
+  t.after(() => browser.close())
+  return browser.newPage()
+}
 
 /** Without a debugger, because one disables prerendering. */
 function runChromium(t: TestContext, address: string): void {

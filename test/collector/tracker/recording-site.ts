@@ -16,6 +16,10 @@ interface Sent {
   r: string
   t: string
   id: string
+  /** Properties. */
+  p?: Record<string, unknown>
+  /** Revenue. */
+  $?: Record<string, unknown>
 }
 
 export interface RecordingSite {
@@ -34,6 +38,16 @@ export interface RecordingSite {
 }
 
 export type Pages = Record<string, string>
+
+/** For calls before the script has loaded, as docs/tracker.md has it. */
+export const queue =
+  '<script>window.footfall = window.footfall || ((...given) => (footfall.q = footfall.q || []).push(given))</script>'
+
+export const tag = (src: string, attributes = ''): string =>
+  `<script defer src="${src}" data-site="site.example" ${attributes}></script>`
+
+export const page = (title: string, head: string, body = ''): string =>
+  `<!doctype html><html><head><title>${title}</title>${head}</head><body>${body}</body></html>`
 
 export async function openRecordingSite(t: TestContext, pagesOf: (scriptUrl: string) => Pages): Promise<RecordingSite> {
   const events: Sent[] = []
