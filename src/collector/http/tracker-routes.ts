@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { readTracker } from '../../tracker/script.ts'
+import { readTracker, readTrackers, type TrackerScript } from '../../tracker/script.ts'
 import { latestTrackerPath, trackerPath } from '../../tracker/tag.ts'
 
 export interface TrackerRoute {
@@ -7,11 +7,19 @@ export interface TrackerRoute {
   handle(request: IncomingMessage, response: ServerResponse): void
 }
 
-/** Serves the script under a name that follows upgrades and under the name of its version (decision D-119). */
+/** Serves the latest script under a name that follows upgrades, and every version under its own name (decision D-119). */
 export function trackerRoutes(): Record<string, TrackerRoute> {
-  const { version, body, gzipped, integrity } = readTracker()
+  const latest = serve(readTracker(), 'public, max-age=3600, stale-while-revalidate=86400')
+  const versions = readTrackers().map((script) => [
+    trackerPath(script.version),
+    serve(script, 'public, max-age=31536000, immutable'),
+  ])
+  return { [latestTrackerPath]: latest, ...Object.fromEntries(versions) }
+}
+
+function serve({ body, gzipped, integrity }: TrackerScript, caching: string): TrackerRoute {
   const etag = `"${integrity}"`
-  const serve = (caching: string): TrackerRoute => ({
+  return {
     method: 'GET',
     handle({ headers, method }, response) {
       const headersOfAll = {
@@ -33,9 +41,5 @@ export function trackerRoutes(): Record<string, TrackerRoute> {
       })
       response.end(method === 'HEAD' ? undefined : content)
     },
-  })
-  return {
-    [latestTrackerPath]: serve('public, max-age=3600, stale-while-revalidate=86400'),
-    [trackerPath(version)]: serve('public, max-age=31536000, immutable'),
   }
 }

@@ -187,6 +187,13 @@ export const collector: readonly Mutation[] = [
     caughtBy: 'test/enrichment/revenue.test.ts',
   },
   {
+    name: 'tracker: only the latest version is served',
+    file: 'src/collector/http/tracker-routes.ts',
+    find: 'readTrackers().map(',
+    replace: '[readTracker()].map(',
+    caughtBy: 'test/collector/tracker/script.test.ts',
+  },
+  {
     name: 'tracker: a page restored from the back/forward cache is not a view',
     file: 'src/tracker/footfall.js',
     find: 'if (!persisted) return',
