@@ -9,6 +9,7 @@ import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { prepareReplicas, replicated } from './replicated-tables.ts'
+import { repairRestoredTables } from './restored-tables.ts'
 import type { AllStores } from './stores.ts'
 
 const migrationsFolder = new URL('../../migrations/', import.meta.url)
@@ -96,6 +97,7 @@ async function migrateClickHouse(
     ENGINE = MergeTree ORDER BY name`)
   const rows = await clickhouse.rowsPatiently<Applied>(sql`SELECT name, checksum FROM migrations`)
   const pending = notIn(rows, all)
+  if (replicas.length === 1) await repairRestoredTables(clickhouse)
   for (const { name, text, checksum } of pending) {
     // ClickHouse has no transactions, so every statement of a file must be safe to repeat (IF NOT EXISTS).
     for (const statement of statementsOf(text)) {

@@ -1,5 +1,6 @@
 // Erases the data of sites that were deleted or moved (decision D-145). Each step is recorded before the next begins, and each may run twice.
 
+import { tablesIgnoringMutations } from '../cluster/restored-tables.ts'
 import type { Stores } from '../cluster/stores.ts'
 import { within } from '../stores/deadline.ts'
 import { dropLeftClones } from '../traffic/snapshot.ts'
@@ -40,6 +41,12 @@ export async function eraseRows({ postgres, clickhouse }: Stores, withinMs?: num
   const open = await sitesToErase(postgres, clickhouse.shard)
   if (open.length === 0) return
   await eraseSites(clickhouse, async () => idsOf(await sitesToErase(postgres, clickhouse.shard)), withinMs)
+  const unrepaired = clickhouse.replicas ? [] : await tablesIgnoringMutations(clickhouse)
+  if (unrepaired.length > 0) {
+    throw new Error(
+      `ClickHouse deletes no rows of ${unrepaired.join(', ')}, because it was restored from a backup. Run \`footfall migrate\`.`,
+    )
+  }
   await markErasure(postgres, clickhouse.shard, 'erased_at', open)
 }
 

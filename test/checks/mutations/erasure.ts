@@ -25,6 +25,20 @@ export const erasure: readonly Mutation[] = [
     caughtBy: 'test/erasure/deleted-sites.test.ts',
   },
   {
+    name: 'erasure: migrate does not repair restored tables',
+    file: 'src/cluster/migrate.ts',
+    find: 'await repairRestoredTables(clickhouse)',
+    replace: 'void repairRestoredTables',
+    caughtBy: 'test/erasure/deleted-sites.test.ts',
+  },
+  {
+    name: 'erasure: a deletion that ClickHouse ignores counts as done',
+    file: 'src/erasure/job.ts',
+    find: 'if (unrepaired.length > 0) {',
+    replace: 'if (unrepaired.length > 9) {',
+    caughtBy: 'test/erasure/deleted-sites.test.ts',
+  },
+  {
     name: 'erasure: old files count as removed',
     file: 'src/erasure/job.ts',
     find: ' || (await hasFilesOf(clickhouse, latest))) return',
