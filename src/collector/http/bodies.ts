@@ -39,24 +39,22 @@ export function createBodies(budget: number, queue: WorkQueue): Bodies {
       const { promise, resolve, reject } = Promise.withResolvers<Result>()
       let pieces: Buffer[] = []
       let [bytes, ownBytes] = [0, 0] // without and with the memory per piece
-      const release = () => {
-        usedBytes -= ownBytes
-        ownBytes = 0
-      }
-      /** Runs once, whichever event comes first: Node reports no end for a refused request that breaks off after its response. */
-      const end = (settle: (own: Buffer[]) => void): void => {
-        if (!arriving.delete(reading)) return
-        // The listeners below live as long as the connection; the pieces must not.
-        const own = pieces
+      /** The listeners below live as long as the connection, and a request waits for the disk; the pieces must not. */
+      const takeText = (): string => {
+        const text = pieces.length === 1 ? (pieces[0] as Buffer).toString() : Buffer.concat(pieces).toString()
         pieces = []
-        settle(own)
+        return text
       }
-      /** `errorOf` makes the error only if it is needed: every request closes, and an error with its stack costs as much as parsing. */
-      const fail = (errorOf: () => Error) =>
-        end(() => {
-          release()
-          reject(errorOf())
-        })
+      const release = (): void => {
+        pieces = []
+        usedBytes -= ownBytes
+      }
+      /** Does nothing after the end, so it gets a function: every request closes, and an error with its stack costs as much as parsing. */
+      const fail = (errorOf: () => Error): void => {
+        if (!arriving.delete(reading)) return
+        release()
+        reject(errorOf())
+      }
       const reading: Reading = { giveUp: () => fail(() => new Unavailable('Too much is being read')) }
       arriving.add(reading)
       request.on('data', (piece: Buffer) => {
@@ -68,20 +66,18 @@ export function createBodies(budget: number, queue: WorkQueue): Bodies {
         if (bytes > maxBytes || pieces.length > maxPieces) fail(() => new Refusal('too_large'))
         else if (usedBytes > budget) makeRoom(reading)
       })
-      const process = async (own: Buffer[]): Promise<Result> => {
+      request.on('end', async () => {
+        if (!arriving.delete(reading)) return
         try {
-          return await queue.run(ownBytes, () => use(textOf(own)))
-        } finally {
-          release()
+          resolve(await queue.run(ownBytes, () => use(takeText())))
+        } catch (error) {
+          reject(error)
         }
-      }
-      request.on('end', () => end((own) => resolve(process(own))))
-      // The request broke off, so nobody reads this refusal.
-      for (const event of ['error', 'close']) request.on(event, () => fail(() => new Refusal('invalid_body')))
+        release()
+      })
+      // The request broke off, so nobody reads this refusal. Node reports no end for a refused request that breaks off after its response.
+      request.on('close', () => fail(() => new Refusal('invalid_body')))
       return promise
     },
   }
 }
-
-const textOf = (pieces: Buffer[]): string =>
-  pieces.length === 1 ? (pieces[0] as Buffer).toString() : Buffer.concat(pieces).toString()

@@ -38,7 +38,7 @@ export async function postEvent(
 ): Promise<void> {
   // Read now, because the address is gone when the client hangs up before its turn.
   const sender = senderOf(request, services)
-  request.once('end', () => services.connections.complete(request.socket))
+  request.on('end', () => services.connections.complete(request.socket))
   const isDebug = /[?&]debug=1(&|$)/.test(request.url ?? '')
   const outcome = await services.bodies.read(request, (text) => takeText(text, sender, services, isDebug))
   const answer = isDebug ? JSON.stringify(outcome) : `{"accepted":${outcome.accepted}}`
@@ -52,12 +52,19 @@ const unknownFields = (payload: unknown): string[] =>
   Object.keys(Object(payload)).filter((field) => !eventFields.has(field))
 
 /** Refuses a sender over the limit before parsing: a list of fifty events costs a hundred times as much as a refusal. */
-async function takeText(text: string, sender: Sender, services: EventServices, isDebug: boolean): Promise<Outcome> {
+function takeText(text: string, sender: Sender, services: EventServices, isDebug: boolean): Promise<Outcome> {
   const limit = services.limits.ofAddress(sender.ip)
   if (limit.waitSeconds > 0) throw new Refusal('address_limit', limit.waitSeconds)
   const payloads = parse(text)
   limit.charge(payloads.length)
-  if (!isDebug) return takeAll(payloads, sender, services)
+  return isDebug ? takeAllNamingIgnored(payloads, sender, services) : takeAll(payloads, sender, services)
+}
+
+async function takeAllNamingIgnored(
+  payloads: readonly unknown[],
+  sender: Sender,
+  services: EventServices,
+): Promise<Outcome> {
   const ignored: Ignored = payloads.map((payload, index) => ({ index, fields: unknownFields(payload) }))
   const outcome = await takeAll(payloads, sender, services, ignored)
   const some = ignored.filter(({ fields }) => fields.length > 0)
@@ -124,7 +131,8 @@ function parse(text: string): unknown[] {
     throw new Refusal('invalid_body')
   }
   const payloads = list.flatMap(forEachDomain)
-  if (new Set(payloads.map(domainIn)).size > maxDomains) throw new Refusal('invalid_body')
+  if (payloads.length > maxDomains && new Set(payloads.map(domainIn)).size > maxDomains)
+    throw new Refusal('invalid_body')
   return payloads
 }
 
