@@ -82,6 +82,13 @@ export const collector: readonly Mutation[] = [
     caughtBy: 'test/enrichment/salts.test.ts',
   },
   {
+    name: 'visitor: the outer hash of the HMAC has the pad of the inner one',
+    file: 'src/enrichment/visitor.ts',
+    find: 'outer: withPad(salt, 0x5c)',
+    replace: 'outer: withPad(salt, 0x36)',
+    caughtBy: 'test/enrichment/salts.test.ts',
+  },
+  {
     name: 'salts: one salt for all zones',
     file: 'src/enrichment/salts.ts',
     find: 'VALUES (${zone}, ${day}, ${randomBytes(32)})',

@@ -165,6 +165,13 @@ export const shipper: readonly Mutation[] = [
     caughtBy: 'test/collector/shipper/ship-batch.test.ts',
   },
   {
+    name: 'cluster: an event joins the part of the shard before it',
+    file: 'src/collector/spool/spool.ts',
+    find: 'if (last?.shard === shard) {',
+    replace: 'if (last) {',
+    caughtBy: 'test/collector/spool/spool.test.ts',
+  },
+  {
     name: 'cluster: events for several shards are stored as if for one',
     file: 'src/collector/spool/worker.ts',
     find: 'Map.groupBy(placed, (part) => part.shard)',
