@@ -1,12 +1,13 @@
 // One row per session: time, visitor, source and length. Every choice is made by a hash of the seed, the session or visitor, and the
 // name of the choice.
 import { dayMs } from '../durations.ts'
-import { type Sql, sql, text, texts, uint, uints } from '../stores/clickhouse-sql.ts'
+import { join, type Sql, sql, text, texts, uint, uints } from '../stores/clickhouse-sql.ts'
 import { indexOf, longTailed, pick, stepwise, uniform } from './draws.ts'
 import { tailHostTable } from './pages.ts'
 import { apartMs, maxSessionMs, type PlannedDay } from './plan.ts'
 import { type DayKind, momentSteps, moments } from './rhythm.ts'
 import { pageOf, type Tables } from './shape.ts'
+import { browsers, campaignNames, contents, media, terms } from './visit-words.ts'
 import { longTail } from './words.ts'
 
 export interface SessionOptions {
@@ -127,7 +128,38 @@ export function sessionRows({ seed, salt, tables, firstSession, sessions, days }
         'Desktop'
       ) AS device`,
     ],
+    [
+      sql`utm_source != '' AS tagged`,
+      sql`if(tagged, ${texts(sources.map(([, channel]) => media[channel]?.[0] ?? ''))}[source], '') AS utm_medium`,
+      sql`if(tagged, concat(
+        ${texts(sources.map(([, channel]) => media[channel]?.[1] ?? ''))}[source],
+        ${oneOf(campaignNames, ofSession('campaign'))}
+      ), '') AS utm_campaign`,
+      sql`if(tagged AND ${ofSession('has content')} % 10 < 4, ${oneOf(contents, ofSession('content'))}, '') AS utm_content`,
+      // Search engines report the words for which an ad was shown.
+      sql`if(
+        tagged AND channel IN ('Paid Search', 'Paid Shopping') AND ${ofSession('has term')} % 10 < 7,
+        ${oneOf(terms, ofSession('term'))}, ''
+      ) AS utm_term`,
+      sql`${browserOf(sql`device`, ofVisitor('browser'))} AS browser_and_os`,
+    ],
+    [sql`browser_and_os.1 AS browser`, sql`browser_and_os.2 AS os`],
   )
+}
+
+const oneOf = (values: readonly string[], hash: Sql): Sql => sql`${texts(values)}[${longTailed(hash, values.length)}]`
+
+/** A tuple of browser and system. */
+function browserOf(device: Sql, hash: Sql): Sql {
+  const branches = Object.entries(browsers).map(([name, table]) => {
+    const index = pick(
+      hash,
+      table.map(([weight]) => weight),
+    )
+    const names = sql`${texts(table.map(([, browser]) => browser))}[${index}]`
+    return sql`${device} = ${text(name)}, (${names}, ${texts(table.map(([, , os]) => os))}[${index}])`
+  })
+  return sql`multiIf(${join(branches, sql`, `)}, ('', ''))`
 }
 
 const onePage = sql`(${uint(onePagePercent)} / 100)`

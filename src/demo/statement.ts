@@ -5,6 +5,7 @@ import { type PageOptions, pageTable } from './pages.ts'
 import { maxSessionMs, type PlannedDay } from './plan.ts'
 import { sessionRows } from './sessions.ts'
 import type { Tables } from './shape.ts'
+import { currencies, eventProps, paidEvents } from './visit-words.ts'
 
 export interface DemoSite {
   siteId: string
@@ -35,7 +36,8 @@ export function insertEvents({ siteId, hostnames, seed, salt, tables, pages }: D
     INSERT INTO events
     (
       site_id, day, time, visitor_id, session_id, event_id, name, hostname, pathname,
-      referrer, channel, utm_source, country, device
+      referrer, channel, utm_source, utm_medium, utm_campaign, utm_content, utm_term, country, device, browser, os,
+      props, revenue, currency
     )
     WITH ${pageTable(pages)} AS pages
     SELECT
@@ -45,18 +47,23 @@ export function insertEvents({ siteId, hostnames, seed, salt, tables, pages }: D
       visitor_id,
       session_id,
       sipHash64(${uint(salt)}, session, position),
-      multiIf(
-        position < pageviews, 'pageview',
-        position = pageviews, ${texts(names)}[goal],
-        ${texts(anywhere.map(([, name]) => name))}[${furtherName}]
-      ),
+      event,
       multiIf(startsWith(path, '/blog'), ${text(blog)}, startsWith(path, '/shop'), ${text(shop)}, ${text(main)}),
       (pages.1)[page] AS path,
       referrer,
       channel,
       utm_source,
+      utm_medium,
+      utm_campaign,
+      utm_content,
+      utm_term,
       country,
-      device
+      device,
+      browser,
+      os,
+      if(property = '', map(), map(property, values[1 + toUInt64(length(values) * pow(${uniform(ofEvent('property'))}, 2))])),
+      if(is_paid, 1000 * (1 + ${ofEvent('price')} % 24) - 10, 0),
+      if(is_paid, transform(country, ${texts(Object.keys(currencies))}, ${texts(Object.values(currencies))}, 'USD'), '')
     FROM ${stepwise(
       events(sessionRows({ seed, salt, tables, ...chunk })),
       // A custom event happens on the last page.
@@ -67,9 +74,25 @@ export function insertEvents({ siteId, hostnames, seed, salt, tables, pages }: D
           page_position = 0, landing_page,
           ${longTailed(sql`cityHash64(key, page_position, 'page')`, tables.pages)}
         ) AS page`,
+        sql`multiIf(
+          position < pageviews, 'pageview',
+          position = pageviews, ${texts(names)}[goal],
+          ${texts(anywhere.map(([, name]) => name))}[${furtherName}]
+        ) AS event`,
+      ],
+      [
+        sql`${ofEventName(([key]) => key)} AS property`,
+        sql`splitByChar('|', ${ofEventName(([, values]) => values.join('|'))}) AS values`,
+        sql`event IN ${texts(paidEvents)} AS is_paid`,
       ],
     )}`
 }
+
+const ofEvent = (purpose: string): Sql => sql`cityHash64(key, position, ${text(purpose)})`
+
+/** Something about the property of an event; empty if it has none. */
+const ofEventName = (about: (property: (typeof eventProps)[string]) => string): Sql =>
+  sql`transform(event, ${texts(Object.keys(eventProps))}, ${texts(Object.values(eventProps).map(about))}, '')`
 
 /** One row per event of these sessions. Midnight and the present end a session, as they end a real one. */
 const events = (sessions: Sql): Sql => sql`(

@@ -3,7 +3,7 @@ import type { Channel } from '../traffic/channel.ts'
 import type { CountryCode } from '../traffic/country.ts'
 
 /** One value per line or comma keeps the long tables readable. */
-const list = (values: string): string[] =>
+export const list = (values: string): string[] =>
   values
     .split(/[,\n]/)
     .map((value) => value.trim())

@@ -37,7 +37,7 @@ const assertFaultless = async (site: { siteId: string; zone: string; until: numb
     [],
     site.zone,
   )
-  assert.equal(Object.keys(faults).length, 12)
+  assert.equal(Object.keys(faults).length, 13)
 }
 
 test('the same seed gives the same site including all ids, and another seed another site', async () => {
@@ -119,6 +119,42 @@ test('a larger site is faultless, has every kind of value, and looks realistic',
     progress,
     [...progress].sort((one, other) => one - other),
   )
+})
+
+test('tags, browsers, properties and revenue are where they belong', async () => {
+  const shape = { paths: 80, countries: 30, referrers: 40, utmSources: 40, customEvents: 30, hostnames: 1 }
+  const { siteId } = await demo({ events: 40_000, shape })
+  const [row] = await clickhouse.rows(sql`
+    SELECT
+      countIf((utm_source = '') != (utm_medium = '')) AS medium_without_source,
+      countIf((utm_source = '') != (utm_campaign = '')) AS campaign_without_source,
+      countIf(utm_source = '' AND (utm_content != '' OR utm_term != '')) AS tags_without_source,
+      countIf(os = '' OR browser = '') AS without_family,
+      countIf((device = 'Unknown') != (browser = 'Unknown') OR (browser = 'Unknown') != (os = 'Unknown')) AS unknown_families,
+      countIf(device = 'Desktop' AND os IN ('iOS', 'Android')) AS pockets_on_desks,
+      countIf(device IN ('Mobile', 'Tablet') AND os NOT IN ('iOS', 'Android')) AS desks_in_pockets,
+      countIf((name IN ('purchase', 'upgrade')) != (revenue > 0)) AS wrong_revenue,
+      countIf((revenue > 0) != (currency != '')) AS revenue_or_currency,
+      countIf(name = 'pageview' AND notEmpty(props)) AS props_of_pageviews,
+      countIf(import_id != 0) AS imported
+    FROM events WHERE site_id = ${text(siteId)}`)
+  assert.deepEqual(
+    Object.entries(row as object).filter(([, count]) => count !== 0),
+    [],
+  )
+  const [values] = await clickhouse.rows<Record<string, string[]>>(sql`
+    SELECT
+      arraySort(groupUniqArray(os)) AS systems,
+      arraySort(groupUniqArrayIf(props['plan'], name = 'signup')) AS plans,
+      arraySort(groupUniqArrayIf(currency, currency != '')) AS currencies,
+      if(uniqExact(utm_campaign) > 10 AND uniqExact(utm_content) > 5 AND uniqExact(utm_term) > 5, ['varied'], ['dull']) AS tags
+    FROM events WHERE site_id = ${text(siteId)}`)
+  assert.deepEqual(values, {
+    systems: ['Android', 'Chrome OS', 'Linux', 'Unknown', 'Windows', 'iOS', 'macOS'],
+    plans: ['enterprise', 'free', 'pro', 'team'],
+    currencies: ['CHF', 'EUR', 'GBP', 'INR', 'JPY', 'USD'],
+    tags: ['varied'],
+  })
 })
 
 test('a custom shape is used', async () => {

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import Bowser from 'bowser'
 import { pageOf, shapeOf, tablesOf } from '../../src/demo/shape.ts'
+import { browsers, campaignNames, currencies, eventProps, media, paidEvents } from '../../src/demo/visit-words.ts'
 import { campaigns, countries, customEvents, sources } from '../../src/demo/words.ts'
+import { classifyChannel } from '../../src/enrichment/channel.ts'
+import { readProps } from '../../src/enrichment/props.ts'
+import { readRevenue } from '../../src/enrichment/revenue.ts'
 import { channels } from '../../src/traffic/channel.ts'
 import { isCountryCode } from '../../src/traffic/country.ts'
 
@@ -22,6 +27,28 @@ test('the tables name only countries, pages and sources that exist', () => {
     campaigns.filter(([utmSource]) => !sources.some(([, , , name]) => name === utmSource)),
     [],
   )
+})
+
+test('tags, browsers, properties and currencies are such as are recorded', () => {
+  // Two sources of referrals are a social network and a mail service by the rules of channels.
+  const tagged = sources.filter(([, channel, , utmSource]) => utmSource !== '' && channel !== 'Referral')
+  for (const [, channel, referrer, utmSource] of tagged) {
+    const [medium = '', prefix = ''] = media[channel] ?? []
+    for (const name of campaignNames) {
+      const campaign = { medium, campaign: prefix + name, content: '', term: '' }
+      const found = classifyChannel({ referrer, utmSource, campaign, clickId: '' })
+      assert.equal(found, channel, JSON.stringify([referrer, utmSource, campaign]))
+    }
+  }
+  const families = new Set([...Object.values(Bowser.BROWSER_MAP), ...Object.values(Bowser.OS_MAP), 'Unknown'])
+  for (const [, browser, os] of Object.values(browsers).flat()) assert.ok(families.has(browser) && families.has(os))
+  const names = customEvents.map(([, name]) => name)
+  for (const name of [...Object.keys(eventProps), ...paidEvents]) assert.ok(names.includes(name), name)
+  for (const [key, values] of Object.values(eventProps))
+    for (const value of values) assert.deepEqual(readProps({ [key]: value }), { props: { [key]: value }, dropped: [] })
+  for (const currency of Object.values(currencies))
+    assert.notEqual(readRevenue({ amount: 1, currency }), 'invalid', currency)
+  assert.ok(Object.keys(currencies).every(isCountryCode))
 })
 
 test('a site of any size has every channel, an unknown country, and a source for push traffic', () => {

@@ -45,7 +45,15 @@ test('each fault is found', async () => {
   assert.deepEqual(await faultsIn({ at, eventId }, { at, eventId }), ['repeated_ids'])
   assert.deepEqual(await faultsIn({ at }, { at, country: 'FR' }), ['visitors_of_two_places'])
   assert.deepEqual(await faultsIn({ at }, { at, device: 'Mobile' }), ['visitors_of_two_places'])
+  assert.deepEqual(await faultsIn({ at, os: 'iOS' }, { at, os: 'Android' }), ['visitors_of_two_places'])
+  assert.deepEqual(await faultsIn({ at, browser: 'Chrome' }, { at }), ['visitors_of_two_places'])
+  assert.deepEqual(await faultsIn({ at, revenue: { amount: 1, currency: '' } }), ['revenue_without_currency'])
   assert.deepEqual(await faultsIn({ at }, { at, referrer: 'other.example' }), ['sessions_of_two_origins'])
+  const campaign = { medium: 'email', campaign: 'may', content: '', term: '' }
+  for (const tag of ['medium', 'campaign', 'content', 'term'])
+    assert.deepEqual(await faultsIn({ at, campaign }, { at, campaign: { ...campaign, [tag]: 'other' } }), [
+      'sessions_of_two_origins',
+    ])
   assert.deepEqual(await faultsIn({ at }, { at: '2026-03-29T10:30:00.001Z' }), ['sessions_with_a_gap'])
   assert.deepEqual(await faultsIn({ at, name: 'signup' }), ['sessions_without_a_page'])
   assert.deepEqual(await faultsIn({ at }, { at: '2026-03-29T10:30:00Z', session: 'second' }), [

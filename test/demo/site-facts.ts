@@ -14,11 +14,12 @@ export async function faultsOf(
         countIf(day != toDate(toTimeZone(time, ${text(zone)}))) AS on_another_day,
         countIf(time >= ${instant(until)}) AS in_the_future,
         countIf(pathname = '' OR hostname = '' OR name = '') AS without_a_place,
-        count() - uniqExact(event_id) AS repeated_ids
+        count() - uniqExact(event_id) AS repeated_ids,
+        countIf(revenue > 0 AND currency = '') AS revenue_without_currency
       FROM events WHERE site_id = ${text(siteId)}`,
     sql`SELECT countIf(places != 1) AS visitors_of_two_places
       FROM (
-        SELECT uniqExact(country, device) AS places
+        SELECT uniqExact(country, device, browser, os) AS places
         FROM events WHERE site_id = ${text(siteId)} GROUP BY day, visitor_id
       )`,
     sql`SELECT
@@ -29,7 +30,7 @@ export async function faultsOf(
         countIf(views = 0) AS sessions_without_a_page
       FROM (
         SELECT
-          uniqExact(referrer, channel, utm_source) AS origins,
+          uniqExact(referrer, channel, utm_source, utm_medium, utm_campaign, utm_content, utm_term) AS origins,
           uniqExact(visitor_id) AS owners,
           uniqExact(day) AS days,
           countIf(name = 'pageview') AS views,
@@ -67,14 +68,9 @@ export async function faultsOf(
 
 /** A checksum of a site's events, with or without their ids. */
 export async function checksumOf(clickhouse: ClickHouse, siteId: string, withIds: boolean): Promise<string> {
-  const ids = withIds ? sql`, visitor_id, session_id, event_id` : sql``
+  const ids = withIds ? sql`` : sql`, visitor_id, session_id, event_id`
   const [row] = await clickhouse.rows<{ checksum: string }>(sql`
-    SELECT toString((
-      count(),
-      sum(cityHash64(
-        day, time, name, hostname, pathname, referrer, channel, utm_source, country, device${ids}
-      ))
-    )) AS checksum
+    SELECT toString((count(), sum(cityHash64(* EXCEPT (site_id${ids}))))) AS checksum
     FROM events WHERE site_id = ${text(siteId)}`)
   return row!.checksum
 }
