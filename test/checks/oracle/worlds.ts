@@ -2,7 +2,7 @@
 import { type Channel, channels } from '../../../src/traffic/channel.ts'
 import type { CountryCode } from '../../../src/traffic/country.ts'
 import { type Device, devices } from '../../../src/traffic/device.ts'
-import { pageview, type TrafficEvent } from '../../../src/traffic/event.ts'
+import { type Campaign, pageview, type TrafficEvent } from '../../../src/traffic/event.ts'
 import { type Random, seeded } from '../../support/random.ts'
 import { day as dayMs, hour as hourMs, pickEventTime, pickNow, zones } from './moments.ts'
 import { startOfDay, zoned } from './windows.ts'
@@ -50,6 +50,16 @@ const referrers = [
   '～.example',
 ]
 const utmSources = ['', '', '', 'newsletter', 'Newsletter', '🦊', '～', "o'hara", 'a b&c=1', 'back\\slash', '100%', '+']
+const tags = ['', '', 'email', 'Spring sale', '🦊', "o'hara", 'a b&c=1', 'back\\slash', '100%', '"quoted"']
+const families = [
+  ['Chrome', 'Windows'],
+  ['Samsung Internet for Android', 'Android'],
+  ['Safari', 'iOS'],
+  ['Unknown', 'Unknown'],
+] as const
+const propertyKeys = ['plan', 'a.b', 'x-y', '404', 'constructor']
+const propertyValues = ['pro', '🦊', "o'hara", 'back\\slash', '"quoted"', '{"a":1}', ' ', '100%']
+const currencies = ['EUR', 'JPY', 'KWD']
 // Åland sorts after every plain letter, Côte d’Ivoire after all of Congo, Costa Rica and Cyprus.
 const countries: CountryCode[] = ['DE', 'US', 'GB', 'AX', 'AT', 'CI', 'CR', 'TR', 'TW', 'XK', 'ZZ', 'FR', 'IN']
 
@@ -108,10 +118,46 @@ export function makeWorld(seed: string, number: number, at?: number, given?: str
     before,
     now,
     excludedCountries: random.sample(random.oneIn(4) ? countries : here, random.pick([0, 0, 1, 2, 3])),
-    events: events.toSorted((a, b) => a.time - b.time),
+    events: withDetails(
+      seeded(`${seed}/${number}/details`),
+      events.toSorted((a, b) => a.time - b.time),
+    ),
     recordedAt,
   }
 }
+
+/** Adds what no report shows. Its random numbers are its own, so that a seed gives the traffic that it gave without them. */
+function withDetails(random: Random, events: readonly TrafficEvent[]): TrafficEvent[] {
+  const perVisitor = new Map<string, Pick<TrafficEvent, 'browser' | 'os'>>()
+  const perSession = new Map<string, Pick<TrafficEvent, 'campaign' | 'importId'>>()
+  return events.map((event) => {
+    const [visitor, session] = [`${event.day} ${event.visitorId}`, `${event.day} ${event.sessionId}`]
+    const [browser, os] = random.pick(families)
+    if (!perVisitor.has(visitor)) perVisitor.set(visitor, { browser, os })
+    if (!perSession.has(session))
+      perSession.set(session, {
+        ...(random.oneIn(2) && { campaign: makeCampaign(random) }),
+        ...(random.oneIn(5) && { importId: random.uuid() }),
+      })
+    const keys = random.sample(propertyKeys, 1 + random.below(3))
+    return {
+      ...event,
+      ...perVisitor.get(visitor),
+      ...perSession.get(session),
+      ...(random.oneIn(3) && { props: Object.fromEntries(keys.map((key) => [key, random.pick(propertyValues)])) }),
+      ...(random.oneIn(4) && {
+        revenue: { amount: random.pick([0, 1, 1_990, 1e12]), currency: random.pick(currencies) },
+      }),
+    }
+  })
+}
+
+const makeCampaign = (random: Random): Campaign => ({
+  medium: random.pick(tags),
+  campaign: random.pick(tags),
+  content: random.pick(tags),
+  term: random.pick(tags),
+})
 
 /**
  * The site may have moved: events recorded before keep the day of the earlier zone. Best is a move from far in the east, yesterday

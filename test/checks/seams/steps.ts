@@ -327,10 +327,14 @@ async function anySite({ installation, model }: Walk, random: Random): Promise<{
 function fileOf({ installation, now }: Walk, number: number) {
   const path = join(installation.folder, `import-${number}.csv`)
   const times = Array.from({ length: 30 }, (_, index) => now - (60 - index) * 9 * 3_600_000 * (1 + number) - number)
+  const details = `Firefox,Linux,email,c${number},hero,"a, b","{""plan"":""pro""}",19.90,EUR`
   const lines = times.map(
-    (time, index) => `${new Date(time).toISOString()},https://example.com/imported-${number},v${index},DE,Desktop`,
+    (time, index) =>
+      `${new Date(time).toISOString()},https://example.com/imported-${number},v${index},DE,Desktop,${details}`,
   )
-  writeFileSync(path, `time,url,visitor,country,device\n${lines.join('\n')}\n`)
+  const header =
+    'time,url,visitor,country,device,browser,os,utm_medium,utm_campaign,utm_content,utm_term,props,revenue,currency'
+  writeFileSync(path, `${header}\n${lines.join('\n')}\n`)
   return {
     path,
     number,
@@ -347,10 +351,16 @@ function fileOf({ installation, now }: Walk, number: number) {
         pathname: `/imported-${number}`,
         title: '',
         referrer: '',
-        channel: 'Direct',
+        channel: 'Email',
         utmSource: '',
+        campaign: { medium: 'email', campaign: `c${number}`, content: 'hero', term: 'a, b' },
         country: 'DE',
         device: 'Desktop',
+        browser: 'Firefox',
+        os: 'Linux',
+        props: { plan: 'pro' },
+        revenue: { amount: 1_990, currency: 'EUR' },
+        importId: 'import',
       })),
   }
 }

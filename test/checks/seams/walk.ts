@@ -11,6 +11,7 @@ import { type Random, seeded } from '../../support/random.ts'
 import { answer, answerOfSites, reports } from '../oracle/model.ts'
 import { zones } from '../oracle/moments.ts'
 import type { Params } from '../oracle/params.ts'
+import { differentEvents } from './columns.ts'
 import { openInstallation, type WalkServers } from './installation.ts'
 import { nothing, sitesOf, unknownIn } from './model.ts'
 import { replicaSteps, steps, type Walk } from './steps.ts'
@@ -170,8 +171,9 @@ async function differencesNow(
     if (left.length > 0) found.push(`shard ${clickhouse.shard} has rows of deleted sites: ${left}`)
   }
   const shards = await installation.shardsOf()
-  for (const { siteId } of sites) {
+  for (const { siteId, events } of sites) {
     const stores = installation.of(shards.get(siteId) ?? 1)
+    found.push(...(await differentEvents(stores.clickhouse, siteId, events, model.settings.eventsFrom)).slice(0, 4))
     const rows = await rowsOf(stores, siteId)
     if (verified.get(siteId) === rows) continue
     const { wrong } = await verifySite(stores, siteId)
