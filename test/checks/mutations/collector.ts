@@ -131,6 +131,13 @@ export const collector: readonly Mutation[] = [
     caughtBy: 'test/enrichment/device.test.ts',
   },
   {
+    name: 'browser: a part of an unknown user agent is recorded',
+    file: 'src/enrichment/agent.ts',
+    find: 'families.has(family) ? family : unknownFamily',
+    replace: 'families && (family || unknownFamily)',
+    caughtBy: 'test/enrichment/agent.test.ts',
+  },
+  {
     name: 'channel: the mark of a paid click is ignored',
     file: 'src/enrichment/channel.ts',
     find: "const isPaid = source.clickId !== '' || paidMedium",

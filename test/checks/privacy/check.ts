@@ -1,7 +1,9 @@
-// Addresses and user agents stay in the collector's memory. Made-up people are sent through everything that can happen to a hit, and then
-// searched for in the log at its most verbose level, the metrics, every response, the spool, PostgreSQL, Redis, ClickHouse and their files.
-// And once its salt is deleted, nobody can compute a visitor's id again.
+// Addresses and user agents stay in the collector's memory. Of a user agent only the families of browser and system are recorded, of an
+// email address in a property nothing. Made-up people are sent through everything that can happen to a hit, and then searched for in the
+// log at its most verbose level, the metrics, every response, the spool, PostgreSQL, Redis, ClickHouse and their files. And once its salt is
+// deleted, nobody can compute a visitor's id again.
 //   npm run check:privacy
+import assert from 'node:assert/strict'
 import { createSecretKey, randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,8 +33,9 @@ await runCheck({ name: 'privacy', options: {}, seconds: () => 300 }, async (chec
   check.onEnd(() => collector.kill())
   const site = await installation.newSite()
   const people = makePeople()
-  const page = { n: 'pageview', u: `https://${site.domain}/`, d: site.domain }
-  const plant = `plant${randomUUID().replaceAll('-', '')}`
+  const newPlant = () => `plant${randomUUID().replaceAll('-', '')}`
+  const plants = { path: newPlant(), campaign: newPlant(), property: newPlant() }
+  const page = { n: 'pageview', u: `https://${site.domain}/?utm_campaign=${plants.campaign}`, d: site.domain }
   const responses: string[] = []
 
   async function send(person: Person, body: unknown, headers: Record<string, string> = {}, query = '?debug=1') {
@@ -46,7 +49,19 @@ await runCheck({ name: 'privacy', options: {}, seconds: () => 300 }, async (chec
   async function sendAll(person: Person): Promise<void> {
     await send(person, page)
     await send(person, [page, { ...page, n: 'Signup', id: randomUUID() }], {}, '')
-    await send(person, { ...page, u: `https://${site.domain}/${plant}` })
+    await send(person, { ...page, u: `https://${site.domain}/${plants.path}` })
+    const order = { ...page, n: 'Order', revenue: { amount: '19.90', currency: 'EUR' } }
+    await send(person, {
+      ...order,
+      props: { plan: plants.property, email: person.email, link: `mailto:${person.email}` },
+    })
+    // Without ?debug=1, which would repeat the key to its sender.
+    await send(
+      person,
+      { ...order, revenue: person.email, p: `{"${person.email}":1,"email":"${person.email}"}` },
+      {},
+      '',
+    )
     await send(person, { ...page, u: 'https://elsewhere.example/' })
     await send(person, { ...page, d: `${randomUUID()}.example` })
     await send(person, { ...page, n: '' })
@@ -63,6 +78,7 @@ await runCheck({ name: 'privacy', options: {}, seconds: () => 300 }, async (chec
     })
   }
 
+  const times = 4
   for (const person of people) await sendAll(person)
   check.say('Redis, then ClickHouse, are down')
   await redis.kill()
@@ -82,6 +98,15 @@ await runCheck({ name: 'privacy', options: {}, seconds: () => 300 }, async (chec
     if (rows.length < people.length) throw new Error(`Only ${rows.length} visitors are in ClickHouse`)
     return rows
   }, 60_000)
+  // Each time one order with a revenue and two email addresses, and one with an email address.
+  const expected = people.map(({ browser, os }) => [browser, os, times * 1990, times * 2, times * 1].join(' ')).sort()
+  await eventually(async () => {
+    const rows = await installation.ask(
+      `SELECT browser, os, sum(revenue), countIf(props['email'] = '(removed)'), countIf(props['link'] = '(removed)')
+       FROM events WHERE site_id = '${site.id}' GROUP BY browser, os`,
+    )
+    assert.deepEqual(rows.map((row) => row.join(' ')).sort(), expected)
+  }, 30_000).catch((error: Error) => check.fault('browser, system, revenue and removed addresses', error.message))
   const metrics = await (await fetch(collector.metricsUrl)).text()
   await collector.stop()
 
@@ -108,11 +133,20 @@ await runCheck({ name: 'privacy', options: {}, seconds: () => 300 }, async (chec
   }
   // Proves the search itself: it must find text that is stored on purpose.
   for (const place of ['the spool while ClickHouse was down', 'ClickHouse']) {
-    if (!places[place]?.includes(plant)) check.fault('the search', `the plant was not found in ${place}`)
+    for (const [what, plant] of Object.entries(plants)) {
+      if (!places[place]?.includes(plant))
+        check.fault('the search', `the plant in the ${what} was not found in ${place}`)
+    }
   }
+  if (!places.Redis?.includes(plants.campaign))
+    check.fault('the search', 'the plant in the campaign was not found in Redis')
   for (const person of people) {
-    if (tracesOf(person, `{"ip":"${person.ip}","agent":"${person.userAgent}"}`).length < 2) {
-      check.fault('the search', `${person.name} would not be found`)
+    const { ip, userAgent, email, marks } = person
+    const found = new Set(
+      tracesOf(person, JSON.stringify({ ip, userAgent, email })).map((trace) => trace.split(',')[0]),
+    )
+    for (const what of [...Object.keys(marks), 'email', 'address']) {
+      if (!found.has(what)) check.fault('the search', `${person.name}: ${what} would not be found`)
     }
   }
   const bytes = Object.fromEntries(Object.entries(places).map(([place, text]) => [place, text.length]))
