@@ -6,6 +6,8 @@ import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { listDeletedSites } from '../../src/erasure/deleted-sites.ts'
 import { reports } from '../../src/stats/reports.ts'
+import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { sql } from '../../src/stores/clickhouse-sql.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
 import { startApiProcess } from '../support/api-process.ts'
 import { type Installation, install } from '../support/installation.ts'
@@ -24,9 +26,11 @@ test(`backup, new databases, restore: every response about ${events.toLocaleStri
   t.after(() => old.remove())
   await old.json('site', 'create', 'kept.example', '--timezone', 'Europe/Berlin', '--exclude-countries', 'FR')
   await old.json('demo', 'kept.example', '--events', String(events))
-  const file = join(mkdtempSync(join(tmpdir(), 'footfall-backup-')), 'visits.csv')
+  const file = join(mkdtempSync(join(tmpdir(), 'footfall-backup-')), 'visits.jsonl')
   t.after(() => rmSync(file, { force: true }))
-  writeFileSync(file, 'time,url,visitor\n2026-03-01T10:00:00Z,https://kept.example/imported,v1\n')
+  const imported = { url: 'https://kept.example/imported', visitor: 'v1', utm_content: 'hero', utm_term: 'shoes' }
+  const details = { props: { plan: 'pro' }, revenue: '19.90', currency: 'EUR', browser: 'Firefox', os: 'Android' }
+  writeFileSync(file, JSON.stringify({ time: '2026-03-01T10:00:00Z', ...imported, ...details }))
   assert.equal((await old.json('import', 'kept.example', file)).imported, 'whole')
   const { id: deleted } = await old.json('site', 'create', 'deleted.example')
   await old.json('site', 'delete', 'deleted.example', '--yes')
@@ -34,6 +38,8 @@ test(`backup, new databases, restore: every response about ${events.toLocaleStri
   const { id: expired, key: refused } = await old.json('key', 'create', 'kept.example')
   await old.json('key', 'expire', expired, '2020-01-01')
   const before = await answers(old, key, refused)
+  const stored = await eventsOf(old)
+  for (const [column, count] of Object.entries(stored.values)) assert.ok(count > 1, column)
   const overview = before[`overview?range=custom&${lastYear}`] as { current: { pageviews: number } }
   assert.ok(overview.current.pageviews > events / 3)
 
@@ -51,6 +57,7 @@ test(`backup, new databases, restore: every response about ${events.toLocaleStri
   t.after(() => fresh.remove())
   await fresh.json('restore', folder)
   assert.deepEqual(await answers(fresh, key, refused), before)
+  assert.deepEqual(await eventsOf(fresh), stored)
   assert.equal((await fresh.json('site', 'show', 'kept.example')).allowSubdomains, false)
   // Deleted sites stay deleted: their events may still come out of a spool.
   const postgres = openPostgres(fresh.addresses.postgres, 1)
@@ -133,6 +140,18 @@ test('an unfinished or damaged backup is refused', async (t) => {
   writeFileSync(join(folder, 'events.native.gz'), 'damaged')
   assert.equal((await fresh.footfall('restore', folder)).code, 1)
 })
+
+/** A sum over all columns of events, and how many values each has. */
+async function eventsOf({ addresses }: Installation): Promise<{ sum: string; values: Record<string, number> }> {
+  const clickhouse = openClickHouse(addresses.clickhouse)
+  const [row] = await clickhouse
+    .rows<{ sum: string }>(
+      sql`SELECT toString(sum(cityHash64(*))) AS sum, * EXCEPT (site_id) APPLY (uniqExact) FROM events`,
+    )
+    .finally(() => clickhouse.close())
+  const { sum, ...values } = row as { sum: string } & Record<string, number>
+  return { sum, values }
+}
 
 /** The data of every report for whole days, through the API, and the error for an expired key. */
 async function answers(installation: Installation, key: string, refused: string): Promise<Record<string, unknown>> {

@@ -42,12 +42,16 @@ test('every answer is the same after a move, and the old copy is erased when no 
   await site.rollUp(yesterday)
   const [before, rows, others] = [await site.answers(), await site.rowsOn(source), await site.rowsOn(source, otherId)]
   assert.ok(rows.events === 18 && (rows.long_rollups as number) > 0)
+  const events = await site.eventsOn(source)
+  for (const [column, value] of Object.entries(events[0] as object))
+    assert.ok(!['', '0', '{}', '[]'].includes(`${typeof value === 'object' ? JSON.stringify(value) : value}`), column)
 
   const steps: Step[] = []
   assert.equal(await site.move({ onStep: (step) => void steps.push(step) }), 'moved')
   assert.deepEqual(steps, allSteps)
   assert.equal((await site.site()).shard, 2)
   assert.deepEqual(await site.rowsOn(target), rows)
+  assert.deepEqual(await site.eventsOn(target), events)
   assert.deepEqual(await site.answers(), before)
 
   await eraseRows({ postgres, clickhouse: source })

@@ -11,7 +11,7 @@ import { createStatsService } from '../../src/stats/service.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { type Sql, sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
-import { eventOf } from '../support/events.ts'
+import { eventOf, everyDetail } from '../support/events.ts'
 import { freshShards } from '../support/fresh-shards.ts'
 
 export const now = Date.parse('2026-11-15T12:00:00Z')
@@ -38,7 +38,13 @@ export async function openMovingSite(t: TestContext) {
       events: days.flatMap((day) =>
         ['/', '/one', '/two'].map((pathname) =>
           eventOf(
-            { at: `${day}T${hour}:00:00Z`, visitor: randomUUID(), pathname, title: `Page ${pathname}` },
+            {
+              ...everyDetail,
+              at: `${day}T${hour}:00:00Z`,
+              visitor: randomUUID(),
+              pathname,
+              title: `Page ${pathname}`,
+            },
             of,
             'UTC',
           ),
@@ -76,6 +82,12 @@ export async function openMovingSite(t: TestContext) {
       }
       return counts
     },
+    /** Every column of its events. */
+    eventsOn: (clickhouse: ClickHouse) =>
+      clickhouse.rowsPatiently<Record<string, unknown>>(
+        sql`SELECT * REPLACE (toString(visitor_id) AS visitor_id, toString(session_id) AS session_id, toString(event_id) AS event_id)
+          FROM events WHERE site_id = ${text(siteId)} ORDER BY visitor_id`,
+      ),
     /** The answers of all reports about a year. */
     async answers(): Promise<string[]> {
       const read = { site: await site(), parameters, queueKey: 'test' }

@@ -13,6 +13,19 @@ export const pageview = (hit: Hit): Hit => ({ name: 'pageview', ...hit })
 
 export const custom = (name: string, hit: Hit): Hit => ({ name, ...hit })
 
+/** A value for every column that may be empty. */
+export const everyDetail = {
+  referrer: 'news.example',
+  channel: 'Email',
+  utmSource: 'letter',
+  campaign: { medium: 'email', campaign: 'may', content: 'hero', term: 'shoes' },
+  browser: 'Firefox',
+  os: 'Android',
+  props: { plan: 'pro', size: 'XL' },
+  revenue: { amount: 1_990, currency: 'EUR' },
+  importId: '5f0c2a4e-0000-4000-8000-000000000000',
+} satisfies Partial<TrafficEvent>
+
 /** Sets the day in the site's current zone, as recording does. */
 export function eventOf(
   { at, visitor = 'someone', session = visitor, ...hit }: Hit,
