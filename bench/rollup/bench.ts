@@ -106,6 +106,10 @@ async function createEvents(ids: readonly string[]): Promise<void> {
   for (let first = 0; first < ids.length; first += 2_000) {
     await clickhouse.run(sql`
       INSERT INTO events
+      (
+        site_id, day, time, visitor_id, session_id, event_id, name, hostname, pathname, referrer, channel, utm_source, country, device,
+        utm_medium, utm_campaign, utm_content, utm_term, browser, os, props
+      )
       SELECT
         site_id, toDate(${text(day)}) AS day, toDateTime64(day, 3, 'UTC') + INTERVAL number * 60 + 36000 SECOND AS time,
         cityHash64(site_id, intDiv(number, 3)) AS visitor_id, cityHash64('session', visitor_id) AS session_id,
@@ -113,7 +117,11 @@ async function createEvents(ids: readonly string[]): Promise<void> {
         concat('/', toString(draw % 12)) AS pathname,
         if(visitor_id % 3 = 0, concat('site', toString(visitor_id % 7), '.example'), '') AS referrer,
         if(referrer = '', 'Direct', 'Referral') AS channel, if(visitor_id % 10 = 0, 'news', '') AS utm_source,
-        ['DE', 'US', 'FR', 'JP', 'GB'][1 + visitor_id % 5] AS country, ['Desktop', 'Mobile', 'Tablet'][1 + visitor_id % 3] AS device
+        ['DE', 'US', 'FR', 'JP', 'GB'][1 + visitor_id % 5] AS country, ['Desktop', 'Mobile', 'Tablet'][1 + visitor_id % 3] AS device,
+        if((visitor_id % 10 < 3 AS tagged), 'email', ''), if(tagged, concat('campaign-', toString(visitor_id % 30)), ''),
+        if(tagged, 'hero', ''), if(tagged, concat('words ', toString(visitor_id % 100)), ''),
+        ['Chrome', 'Safari', 'Firefox'][1 + visitor_id % 3], ['Windows', 'iOS', 'Android'][1 + visitor_id % 3],
+        if(draw % 10 = 0, map('plan', 'pro', 'author', toString(draw % 50), 'item', toString(draw % 500)), map())
       FROM (
         SELECT arrayJoin(${texts(ids.slice(first, first + 2_000))}) AS site_id, number, cityHash64('draw', site_id, number) AS draw
         FROM numbers(${uint(eventsEach)})

@@ -2,22 +2,25 @@
 // sites, in turn.
 //   npm run bench:scale [-- --events 100000000 --sites 1000 --fresh --write]
 //   npm run bench:scale -- --events 300000 --sites 20       the short form
+//   npm run bench:scale -- --columns                        only the bytes of an event by column
 // The traffic is generated once and kept in the cache folder; --fresh generates it again. --write puts the result into docs/.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { scaleFiles } from '../../dev/docs/scale-page.ts'
 import { readOptions } from '../../test/support/options.ts'
 import { machineTime, round, since } from '../api/measure.ts'
+import { measureColumns } from './columns.ts'
 import { judge } from './judge.ts'
 import { measure } from './measuring.ts'
 import type { ScaleResult } from './result.ts'
-import { openWorld, type World } from './world.ts'
+import { makeSite, openWorld, type World } from './world.ts'
 
-const { events, sites, fresh, write, ...given } = readOptions('scale', {
+const { events, sites, fresh, write, columns, ...given } = readOptions('scale', {
   events: 100_000_000,
   sites: 1_000,
   fresh: false,
   write: false,
+  columns: false,
   /** The time limit, if not 0. Two free cores need 80 for the full form and 1.5 for the short one. */
   minutes: 0,
 })
@@ -40,6 +43,13 @@ async function giveUp(why: string): Promise<never> {
 try {
   const machine = machineTime()
   world = await openWorld({ events, sites, fresh, say })
+  if (columns) {
+    await makeSite(world, world.sizes[0], say)
+    const bytes = await measureColumns(world, world.sizes[0])
+    await world.close()
+    console.log(JSON.stringify({ bench: 'scale', events, bytes }))
+    process.exit()
+  }
   const found = await measure(world, { isShort: events <= 10_000_000, say })
   const measured = {
     measuredAt: new Date().toISOString(),

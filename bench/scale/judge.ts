@@ -13,7 +13,7 @@ const constantReports = ['overview', 'timeseries', 'channels', 'devices']
 export const isWhale = ({ sizes }: Pick<Measured, 'sizes'>): boolean => sizes.whale >= whaleEvents
 
 export function judge(measured: Measured): Judgement[] {
-  const { cells, floor, compared, limits, throughput, rollups, bytes, sizes, tiny } = measured
+  const { cells, floor, compared, limits, throughput, rollups, bytes, columns, sizes, tiny } = measured
   const onWhale = isWhale(measured)
   const judgements: Judgement[] = []
   const most = (name: string, value: number, bound: number, judged = true) =>
@@ -67,6 +67,7 @@ export function judge(measured: Measured): Judgement[] {
   }
   // With little traffic almost every event needs its own rollup rows; with much traffic, events share them.
   most('rolling up, microseconds of CPU per event', (rollups.whale.cpuSeconds * 1e6) / sizes.whale, 12, onWhale)
+  most('bytes of an event with many tags and properties', columns.total, 32, onWhale)
   most('bytes of rollups against bytes of events', bytes.rolledUp / bytes.raw, 1, onWhale)
   state('tiny site against SELECT 1, geometric mean of p10', tiny.ratio)
   state('tiny site, rollup rows per event', tiny.rollupRows / tiny.events)

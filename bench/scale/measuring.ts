@@ -4,6 +4,7 @@ import type { RollupVersion } from '../../src/rollups/coverage.ts'
 import { sql, text, texts } from '../../src/stores/clickhouse-sql.ts'
 import { openByHttp } from '../api/clickhouse-connection.ts'
 import { round } from '../api/measure.ts'
+import { measureColumns } from './columns.ts'
 import { measureInserting } from './inserting.ts'
 import { geometricMean } from './judge.ts'
 import { type Asked, compareWithRaw, measureLatency } from './latency.ts'
@@ -31,6 +32,8 @@ export async function measure(
   const counts = { whale: await makeSite(world, whale, say) }
   await settle(world, patience)
   const rawBytes = await state.once('made bytes', () => sizeOf(world, 'events'))
+  const columns = await measureColumns(world, whale)
+  say(`bytes of an event by column: ${JSON.stringify(columns)}`)
   const whaleRollup = await state.once('roll up whale', () => rollUp(world, whale))
   say(`rolled up the whale: ${JSON.stringify(whaleRollup)}`)
   await settle(world, patience)
@@ -106,6 +109,7 @@ export async function measure(
       rollupRows: rolledUp.rows,
       titles: (await sizeOf(world, 'titles')).bytes,
     },
+    columns,
     parts: await partsOf(world),
     rollups: { whale: whaleRollup, small: smallRollup, today: counted },
     inserting,

@@ -1,5 +1,6 @@
 // The result of a run. docs/scale.json is one, and docs/scale.md is generated from it.
 import type { Spread } from '../api/measure.ts'
+import type { ColumnBytes } from './columns.ts'
 import type { InsertResult } from './inserting.ts'
 import type { Cell, Compared } from './latency.ts'
 import type { LimitsResult } from './limits.ts'
@@ -12,6 +13,7 @@ export interface Measured {
   /** Events actually generated: for the whale, a tenth and a hundredth of it, and all small sites together. */
   sizes: { whale: number; tenth: number; hundredth: number; small: number; smallSites: number }
   bytes: { raw: number; rolledUp: number; titles: number; rollupRows: number }
+  columns: ColumnBytes
   /** The parts that a range of each table is read from, and the rows in the smallest unit of reading. */
   parts: { events: number; short: number; long: number; granule: { events: number; rolledUp: number } }
   /** `today` is the past half of the whale's day, counted once. */

@@ -40,7 +40,7 @@ export interface WorldOptions {
 
 export async function openWorld({ events, sites, fresh, say }: WorldOptions): Promise<World> {
   // The name depends on everything that generates the traffic, so that old traffic is never used for new code.
-  const made = fingerprint('src/demo/*.ts', 'migrations/clickhouse/0001_baseline.sql', 'bench/scale/sites.ts')
+  const made = fingerprint('src/demo/*.ts', 'migrations/clickhouse/0*.sql', 'bench/scale/sites.ts')
   const state = openState(`scale-${events}-${sites}-${made}`, fresh)
   const clickhouseServer = await startClickHouse({ folder: state.folder })
   const clickhouseUrl = `${clickhouseServer.url}/footfall`

@@ -37,6 +37,7 @@ const sound: Measured = {
   machine: { cpu: 'any', cores: 2, memoryGiB: 8, steal: 0, busy: 0.5 },
   sizes: { whale: 100_000_000, tenth: 10_000_000, hundredth: 1_000_000, small: 12_000_000, smallSites: 1_000 },
   bytes: { raw: 5e9, rolledUp: 4.9e9, titles: 1e6, rollupRows: 1e8 },
+  columns: { total: 31.9, byColumn: { pathname: 31.9 } },
   parts: { events: 2, short: 1, long: 1, granule: { events: 8_192, rolledUp: 2_048 } },
   rollups: {
     whale: { seconds: 600, cpuSeconds: 1_199 },
@@ -93,6 +94,7 @@ test('figures within every limit miss none, and each missed limit is named', () 
     [{ throughput: { ...sound.throughput, today: { bare: 1_000, api: 801, cached: 900, failed: 1 } } }, /under load/],
     [{ rollups: { ...sound.rollups, whale: { seconds: 600, cpuSeconds: 1_201 } } }, /rolling up/],
     [{ bytes: { ...sound.bytes, rolledUp: 5.1e9 } }, /bytes of rollups/],
+    [{ columns: { ...sound.columns, total: 32.1 } }, /bytes of an event/],
   ]
   for (const [changes, name] of missed) {
     const short = shortOf(changes)
