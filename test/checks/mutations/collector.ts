@@ -124,6 +124,27 @@ export const collector: readonly Mutation[] = [
     caughtBy: 'test/collector/intake/value-limits.test.ts',
   },
   {
+    name: 'values: properties do not count for the start of the limits',
+    file: 'src/collector/intake/value-limits.ts',
+    find: 'site.count += 1 + properties',
+    replace: 'site.count += properties > 0 ? 1 : 1',
+    caughtBy: 'test/collector/value-limits-flow.test.ts',
+  },
+  {
+    name: 'values: a property whose key is over the limit is recorded',
+    file: 'src/collector/intake/intake.ts',
+    find: "if (limits.nameOf('property_key', key) === other) dropped.push",
+    replace: "if (limits.nameOf('property_key', key) === '') dropped.push",
+    caughtBy: 'test/collector/value-limits-flow.test.ts',
+  },
+  {
+    name: 'sessions: a session keeps the whole URL of its first page',
+    file: 'src/collector/sessions/memory-sessions.ts',
+    find: 'origin.referrer || origin.utmSource || origin.campaign ?',
+    replace: "origin.referrer === '?' ?",
+    caughtBy: 'test/collector/sessions/memory.test.ts',
+  },
+  {
     name: 'bots: a client without a user agent is a person',
     file: 'src/enrichment/agent.ts',
     find: "userAgent.trim() === '' || isbot(userAgent)",
@@ -168,7 +189,7 @@ export const collector: readonly Mutation[] = [
   {
     name: 'properties: an email address is recorded',
     file: 'src/enrichment/props.ts',
-    find: "emailAddress.test(text) ? '(removed)' : text",
+    find: "isEmailAddress(text) ? '(removed)' : text",
     replace: 'text',
     caughtBy: 'test/enrichment/props.test.ts',
   },
