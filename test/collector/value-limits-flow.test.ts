@@ -35,9 +35,10 @@ const startLimited = ({ stores }: World, redis?: string) =>
     { main: new URL('limited-collector.ts', import.meta.url) },
   )
 
-const send = async (collector: CollectorProcess, visitor: number, event: object) => {
+const send = async (collector: CollectorProcess, visitor: number, event: object, ...ignored: string[]) => {
   const answer = await collector.post(event, { 'X-Forwarded-For': `10.0.${visitor >> 8}.${visitor & 255}` }, '?debug=1')
-  assert.deepEqual(await answer.json(), { accepted: 1, dropped: [] })
+  const more = ignored.length > 0 ? { ignored: [{ index: 0, fields: ignored }] } : {}
+  assert.deepEqual(await answer.json(), { accepted: 1, dropped: [], ...more })
 }
 
 /** Ten views of the first old page make the site busy enough to be limited. */
@@ -166,6 +167,80 @@ test('values of an attack become (other), earlier values keep their names, and e
   const raw = await answers()
   await world.rollUp(today)
   assert.deepEqual(await answers(), raw)
+})
+
+test('keys, values and tags of an attack are limited, and those of the last days keep their names, also after a restart', async (t) => {
+  const world = await openWorld(t)
+  const { domain } = world
+  const tags = ['medium', 'campaign', 'content', 'term'] as const
+  const tagged = (value: string) =>
+    Object.fromEntries(tags.map((tag) => [tag, value])) as Record<(typeof tags)[number], string>
+  const at = new Date(Date.now() - 3 * dayMs).toISOString()
+  const old = { at, hostname: domain, campaign: tagged('spring') }
+  await world.record(
+    ...oldPages.map((pathname) => pageview({ ...old, pathname })),
+    pageview({ ...old, props: { plan: 'old' } }),
+  )
+  /** A visit of its own to the first page. */
+  const view = (tag: string, props: Record<string, string>) => ({
+    ...{ n: 'pageview', d: domain, props },
+    u: `https://${domain}/?${tags.map((name) => `utm_${name}=${tag}`).join('&')}`,
+  })
+  const rows = () =>
+    world.stores.clickhouse.rows<{ props: Record<string, string>; tags: string[] }>(sql`
+      SELECT props, [utm_medium, utm_campaign, utm_content, utm_term] AS tags FROM events
+      WHERE site_id = ${text(world.siteId)} AND time > ${instant(Date.now() - dayMs)} AND notEmpty(props) ORDER BY time`)
+  const row = (tag: string, props: Record<string, string>) => ({ props, tags: tags.map(() => tag) })
+
+  const first = await startLimited(world)
+  t.after(() => first.stop())
+  await makeBusy(first, domain)
+  // One key is left beside `plan`. Three new values are allowed, and two new tags of each kind.
+  await send(first, 1, view('tag-1', { plan: 'plan-1', 'key-1': 'x' }))
+  await send(first, 2, view('tag-2', { plan: 'plan-2', 'key-2': 'x' }), 'props.key-2')
+  await send(first, 3, view('tag-3', { plan: 'plan-3', 'key-3': 'x', 'key-1': 'y' }), 'props.key-3')
+  await send(first, 4, view('spring', { plan: 'old', 'key-1': 'x' }))
+  const recorded = [
+    row('tag-1', { plan: 'plan-1', 'key-1': 'x' }),
+    row('tag-2', { plan: 'plan-2' }),
+    row('(other)', { plan: '(other)', 'key-1': '(other)' }),
+    row('spring', { plan: 'old', 'key-1': 'x' }),
+  ]
+  await eventually(async () => assert.deepEqual(await rows(), recorded))
+  const replaced = { property_key: 2, property: 2, medium: 1, campaign: 1, content: 1, term: 1 }
+  for (const [value, count] of Object.entries(replaced)) {
+    assert.equal(await first.metric(`footfall_values_replaced_total{value="${value}"}`), count, value)
+  }
+  await first.stop()
+
+  const second = await startLimited(world)
+  t.after(() => second.stop())
+  await makeBusy(second, domain)
+  await send(second, 5, view('tag-2', { plan: 'plan-2', 'key-1': 'x', 'key-5': 'x' }), 'props.key-5')
+  await send(second, 6, view('spring', { plan: 'old' }))
+  await send(second, 7, view('tag-7', { plan: 'plan-7' }))
+  recorded.push(
+    row('tag-2', { plan: 'plan-2', 'key-1': 'x' }),
+    row('spring', { plan: 'old' }),
+    row('(other)', { plan: '(other)' }),
+  )
+  await eventually(async () => assert.deepEqual(await rows(), recorded))
+})
+
+test('properties count as events for the start of the limits', async (t) => {
+  const world = await openWorld(t)
+  const { domain } = world
+  const collector = await startLimited(world)
+  t.after(() => collector.stop())
+  const page = { n: 'pageview', u: `https://${domain}/`, d: domain }
+  const keys = (count: number) => Array.from({ length: count }, (_, key) => [`key-${key}`, 'x'])
+  // With its eight properties it counts as nine events; the limits begin at ten.
+  await send(collector, 1, { ...page, props: Object.fromEntries(keys(8)) })
+  assert.equal(await collector.metric('footfall_values_remembered'), 0)
+  // Twice the limit of two keys until the earlier values are read.
+  const answer = await collector.post({ ...page, props: Object.fromEntries(keys(8)) }, {}, '?debug=1')
+  const { ignored } = (await answer.json()) as { ignored: { fields: string[] }[] }
+  assert.deepEqual(ignored[0]?.fields, ['props.key-4', 'props.key-5', 'props.key-6', 'props.key-7'])
 })
 
 test('two collectors: a session keeps its origin, and each collector counts new values for itself', async (t) => {
