@@ -1,5 +1,5 @@
 // Attacks on the public collector, with a real collector, shipper, ClickHouse and rollup: unique events from one address, the same from
-// very many addresses, and slow senders. Each attack has a limit to its effect.
+// very many addresses, events full of unique properties, and slow senders. Each attack has a limit to its effect.
 //   npm run check:flood -- --events 160000 --sockets 4300
 //   npm run check:flood -- --processes apart    the collector as a process of its own instead of `footfall serve`
 import { install } from '../collect/installation.ts'
@@ -7,12 +7,13 @@ import { runCheck } from '../runner.ts'
 import { honestVisitor, underSlowSenders } from '../slowloris/collector.ts'
 import { floodFromManyAddresses } from './many-addresses.ts'
 import { floodFromOneAddress } from './one-address.ts'
+import { floodOfProperties } from './properties.ts'
 
 await runCheck(
   {
     name: 'flood',
     options: { events: 160_000, sockets: 4_300, processes: 'one' },
-    seconds: ({ events }) => 180 + events / 200,
+    seconds: ({ events }) => 180 + events / 150,
   },
   async (check, { events, sockets, processes }) => {
     const installation = await install(check)
@@ -29,6 +30,13 @@ await runCheck(
     const slow = { name: 'one address', from: ['127.0.0.2'], sockets }
     const slowSenders = await underSlowSenders(check, visitor, slow)
     visitor.judge(check)
-    return { oneAddress, slowSenders, manyAddresses: await floodFromManyAddresses(check, installation, events) }
+    // Each has 30 properties.
+    const properties = await floodOfProperties(check, installation, Math.ceil(events / 15))
+    return {
+      oneAddress,
+      slowSenders,
+      properties,
+      manyAddresses: await floodFromManyAddresses(check, installation, events),
+    }
   },
 )

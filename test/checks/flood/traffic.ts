@@ -1,12 +1,15 @@
-// Two kinds of traffic with the same number of events: that of an honest site, and the most expensive one.
-import { randomUUID } from 'node:crypto'
+// Kinds of traffic: that of an honest site, and the most expensive ones.
+import { randomBytes, randomUUID } from 'node:crypto'
 import { browserAgent } from '../../support/collector-process.ts'
 
-export type Kind = 'ordinary' | 'unique'
+/** `keys` and `values` are events with as many properties as one may have: unique keys and values, or unique values alone. */
+export type Kind = 'ordinary' | 'unique' | 'keys' | 'values'
+
+export const properties = 30
 
 /** A request of one visitor with this number of events. */
 export function requestOf(kind: Kind, domain: string, number: number, events: number): string {
-  const address = kind === 'unique' ? number : Math.floor(number / 4) // an ordinary visitor looks at four pages
+  const address = kind === 'ordinary' ? Math.floor(number / 4) : number // an ordinary visitor looks at four pages
   const list = Array.from({ length: events }, (_, at) => eventOf(kind, domain, number * events + at))
   const body = JSON.stringify(events === 1 ? list[0] : list)
   return [
@@ -26,6 +29,12 @@ function eventOf(kind: Kind, domain: string, number: number): object {
     const id = randomUUID()
     const [page, referrer] = [`https://${domain}/${id}?utm_source=${id}`, `https://${id}.example/`]
     return { n: number % 2 === 0 ? 'pageview' : id, u: page, d: domain, r: referrer, t: `Title of ${id}` }
+  }
+  if (kind !== 'ordinary') {
+    const key = (at: number) => (kind === 'keys' ? randomUUID() : `key-${at}`)
+    const value = () => randomBytes(100).toString('hex')
+    const props = Object.fromEntries(Array.from({ length: properties }, (_, at) => [key(at), value()]))
+    return { n: 'pageview', u: `https://${domain}/`, d: domain, props }
   }
   // 160,000 events have about 14,000 paths, 1,250 referrers, 40 sources and 30 names: a few are frequent, most are rare.
   const page = seldom(20_000)
