@@ -104,16 +104,12 @@ async function floodIt(collector: CollectorProcess, page: object): Promise<Recor
   return counts
 }
 
-function requestOf(random: Random, page: object): string {
+function requestOf(random: Random, page: { u: string }): string {
   const kind = random.below(10)
   if (kind < 6) {
-    const body = bodyOf(random, page)
-    return write(
-      'POST',
-      '/api/event?debug=1',
-      { 'Content-Length': `${Buffer.byteLength(body)}`, ...headersOf(random) },
-      body,
-    )
+    // The bytes of UTF-8 as characters, as `send` writes them.
+    const body = Buffer.from(bodyOf(random, page)).toString('latin1')
+    return write('POST', '/api/event?debug=1', { 'Content-Length': `${body.length}`, ...headersOf(random) }, body)
   }
   const good = JSON.stringify(page)
   const whole = write('POST', '/api/event', { 'Content-Length': `${good.length}` }, good)
@@ -176,21 +172,81 @@ const fields = [
   'referrer',
   'title',
   'props',
+  'p',
+  'meta',
+  'm',
+  'revenue',
+  '$',
   '__proto__',
   'constructor',
 ]
 
+const tagNames = ['utm_source', 'utm_medium', 'utm_campaign', 'utm_content', 'utm_term', 'ref', 'gclid']
+
 /** An event with some fields replaced, deeply nested, long or of the wrong type, or text that is no JSON. */
-function bodyOf(random: Random, page: object): string {
+function bodyOf(random: Random, page: { u: string }): string {
   if (random.oneIn(8)) return random.pick(hostile)
   if (random.oneIn(12)) return `${'['.repeat(1 + random.below(30_000))}`
   const event = () => {
     const changed = Object.entries(page).filter(() => !random.oneIn(6))
     const more = Array.from({ length: random.below(4) }, () => [random.pick(fields), oddValue(random)])
+    if (random.oneIn(3)) more.push([random.pick(['props', 'p', 'meta', 'm']), oddProps(random)])
+    if (random.oneIn(3)) more.push([random.pick(['revenue', '$']), oddRevenue(random)])
+    if (random.oneIn(3)) more.push(['u', oddTags(random, page)])
     return `{${[...changed, ...more].map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`
   }
   if (random.oneIn(4)) return `[${Array.from({ length: random.below(60) }, event).join(',')}]`
   return event()
+}
+
+/** As an object or as the text of one, which trackers send too. */
+function oddProps(random: Random): unknown {
+  const count = random.pick([1, 3, 30, 31, 200])
+  const key = (at: number) => random.pick([`key-${at}`, `${at}`, '__proto__', 'x'.repeat(61), random.pick(hostile)])
+  const pairs = Array.from({ length: random.below(count + 1) }, (_, at) => [key(at), oddPropValue(random)])
+  const text = `{${pairs.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',')}}`
+  return random.oneIn(2) ? text : JSON.parse(text)
+}
+
+const oddPropValue = (random: Random): unknown =>
+  random.pick<unknown>([
+    random.pick(hostile),
+    ...[null, true, -0, 1e308, {}, [], 'jane@mail.example', 'a%40'.repeat(50), '\ud800', `${'x'.repeat(199)}😀`],
+  ])
+
+function oddRevenue(random: Random): unknown {
+  const amounts = [
+    0,
+    -1,
+    19.9,
+    1e21,
+    '19.90',
+    '19.999',
+    '1e3',
+    ' 1',
+    '0x10',
+    '9'.repeat(30),
+    null,
+    {},
+    random.pick(hostile),
+  ]
+  const currencies = ['EUR', 'eur', 'JPY', 'KWD', 'XXX', 'toString', '__proto__', '', null, 978, random.pick(hostile)]
+  const revenue = { amount: random.pick<unknown>(amounts), currency: random.pick<unknown>(currencies) }
+  return random.pick<unknown>([revenue, JSON.stringify(revenue), [revenue], revenue.amount])
+}
+
+/** The page with UTM tags: hostile, long, repeated, empty, with broken escapes. */
+function oddTags(random: Random, page: { u: string }): string {
+  const value = () =>
+    random.pick([
+      encodeURIComponent(printable(random.pick(hostile))),
+      '%',
+      '%ff',
+      '+',
+      'x'.repeat(random.below(400)),
+      '',
+    ])
+  return `${page.u}?${Array.from({ length: random.below(8) }, () => `${random.pick(tagNames)}=${value()}`).join('&')}`
 }
 
 function oddValue(random: Random): unknown {
