@@ -3,7 +3,10 @@ import { randomBytes } from 'node:crypto'
 import { minuteMs } from '../../durations.ts'
 import { continues, type Origin, type Session, type Sessions } from '../../enrichment/session.ts'
 
-/** About 290 bytes each, if every third has UTM tags. Above this number the sessions that were silent longest are dropped; if they go on, they split (decision D-92). */
+/**
+ * About 290 bytes each if 30 % have all UTM tags. Above this number the sessions that were silent longest are dropped; if they go on, they
+ * split (decision D-92).
+ */
 const maxSessions = 500_000
 const sweepMs = minuteMs
 
