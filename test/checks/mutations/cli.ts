@@ -108,4 +108,11 @@ export const cli: readonly Mutation[] = [
     replace: "redirect: 'follow'",
     caughtBy: 'test/cli/stats-remote.test.ts',
   },
+  {
+    name: 'backup: a column of events is lost',
+    file: 'src/cli/backup.ts',
+    find: 'sql`SELECT * FROM ${copied}`',
+    replace: "sql`SELECT COLUMNS('^([^p]|pathname)') FROM ${copied}`",
+    caughtBy: 'test/cli/backup.test.ts',
+  },
 ]

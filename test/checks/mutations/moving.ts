@@ -122,4 +122,11 @@ export const moving: readonly Mutation[] = [
     replace: "lightweight_deletes_sync: '1'",
     caughtBy: 'check:cluster -- --servers replicated --seconds 1 --rate 20 --events 40',
   },
+  {
+    name: 'moving: a column of events is lost',
+    file: 'src/moving/copy.ts',
+    find: 'sql`SELECT * FROM ${rows} WHERE',
+    replace: "sql`SELECT COLUMNS('^([^p]|pathname)') FROM ${rows} WHERE",
+    caughtBy: 'test/moving/move-site.test.ts',
+  },
 ]
