@@ -158,7 +158,11 @@ async function plant({ postgres, clickhouse }: Stores, things: OwnThings): Promi
       VALUES (${accountId}, ${markOf('audit_log.actor')}, ${action}, ${markOf('audit_log.subject')},
               ${markOf('audit_log.details')}, ${markOf('audit_log.address')})`
   }
-  const hit = { name: script, hostname: script, pathname: script, title: script, referrer: script, utmSource: script }
+  const hit = {
+    ...{ name: script, hostname: script, pathname: script, title: script, referrer: script, utmSource: script },
+    ...{ campaign: { medium: script, campaign: script, content: script, term: script }, props: { [script]: script } },
+    ...{ browser: script, os: script },
+  }
   const at = Temporal.Now.instant().subtract({ minutes: 1 }).toString()
   const events = [hit, { ...hit, name: 'pageview' }].map((one) => eventOf({ at, ...one }, siteId, 'UTC'))
   await recordBatch(clickhouse, { id: randomUUID(), events })
