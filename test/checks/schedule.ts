@@ -26,7 +26,7 @@ export const parts: readonly Part[] = [
   {
     name: 'collect',
     touched: {
-      short: '--rounds 1 --seconds 4 --down 3 --cpu 5',
+      short: '--rounds 1 --seconds 4 --down 3 --cpu 4',
       seconds: 75,
       paths: ['src/collector/', 'src/enrichment/', 'src/traffic/', 'test/support/collector-process.ts'],
     },
