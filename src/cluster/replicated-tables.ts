@@ -5,32 +5,54 @@ import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, text } from '../stores/clickhouse-sql.ts'
 import { clonePrefix } from './tables.ts'
 
-/** Runs a statement of a migration with the replicated engine. */
+/**
+ * Runs a statement of a migration with the replicated engine. ClickHouse refuses a table with other columns than its replicas have, so a
+ * table that another replica has is created as it is there, with the changes of later migrations.
+ */
 export async function replicated(
   statement: string,
   clickhouse: ClickHouse,
   replicas: readonly ClickHouse[],
 ): Promise<void> {
-  const changed = statement.replace(/^ENGINE = (\w*MergeTree)$/m, 'ENGINE = Replicated$1')
+  const table = /^CREATE TABLE IF NOT EXISTS (\w+)/m.exec(statement)?.[1]
+  const others = replicas.filter((one) => one !== clickhouse)
+  const changed =
+    (table && (await definitionOn(others, table))) ??
+    statement.replace(/^ENGINE = (\w*MergeTree)$/m, 'ENGINE = Replicated$1')
   try {
     await clickhouse.command(changed)
   } catch (error) {
-    const table = /^CREATE TABLE IF NOT EXISTS (\w+)/m.exec(statement)?.[1]
     if (!table || !isKnownReplica(error)) throw error
-    await forget(table, clickhouse, replicas)
+    await forget(table, clickhouse, others)
     await clickhouse.command(changed)
   }
+}
+
+async function definitionOn(replicas: readonly ClickHouse[], table: string): Promise<string | undefined> {
+  for (const replica of replicas) {
+    const [row] = await replica
+      .rows<{ definition: string }>(
+        sql`
+          SELECT create_table_query AS definition FROM system.tables
+          WHERE database = currentDatabase() AND name = ${text(table)} AND startsWith(engine, 'Replicated')`,
+      )
+      .catch(() => [])
+    if (row)
+      return row.definition
+        .replace(/^CREATE TABLE \S+/, `CREATE TABLE IF NOT EXISTS ${table}`)
+        .replace(/ENGINE = (Replicated\w+)\([^)]*\)/, 'ENGINE = $1')
+  }
+  return undefined
 }
 
 /** Keeper knows a replica with this name, but its server has no tables: the disk was replaced. */
 const isKnownReplica = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '253'
 
 /** Removes this replica from Keeper, which only another replica can do. ClickHouse refuses to remove one that is in use. */
-async function forget(table: string, clickhouse: ClickHouse, replicas: readonly ClickHouse[]): Promise<void> {
+async function forget(table: string, clickhouse: ClickHouse, others: readonly ClickHouse[]): Promise<void> {
   const [row] = await clickhouse.rows<{ name: string }>(sql`SELECT getMacro('replica') AS name`)
   let cause: unknown
-  for (const other of replicas) {
-    if (other === clickhouse) continue
+  for (const other of others) {
     try {
       return await dropReplica(other, table, row?.name ?? '')
     } catch (error) {
