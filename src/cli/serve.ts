@@ -4,6 +4,7 @@ import { migrate } from '../cluster/migrate.ts'
 import { Unavailable } from '../stores/breaker.ts'
 import { isOutage } from '../stores/postgres.ts'
 import { type Command, type Context, positionals } from './command.ts'
+import { leftOf, whyNot } from './rewriting.ts'
 
 const maxPauseMs = 2_000
 
@@ -38,7 +39,13 @@ async function migratePatiently(context: Context, log: Logger, signal: AbortSign
   let missing: string | undefined
   for (let pauseMs = 100; !signal.aborted; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
     try {
-      await migrate(context, { leftOut: (err) => log.warn({ err }, 'a ClickHouse is left out of migrations') })
+      await migrate(context, {
+        leftOut: (err) => log.warn({ err }, 'a ClickHouse is left out of migrations'),
+        postponed(rewriting, obstacle) {
+          const { message, hint } = whyNot(rewriting, obstacle)
+          log.warn(`${leftOf(rewriting)}. ${message} ${hint}`)
+        },
+      })
       if (missing) log.info(`${missing} answers; both databases are up to date`)
       return
     } catch (error) {

@@ -8,6 +8,15 @@ import { Unavailable } from '../stores/breaker.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
+import {
+  type Column,
+  changeType,
+  columnOf,
+  type Obstacle,
+  Postponed,
+  type Rewriting,
+  untilRewritten,
+} from './column-rewrites.ts'
 import { prepareReplicas, replicated } from './replicated-tables.ts'
 import { repairRestoredTables } from './restored-tables.ts'
 import type { AllStores } from './stores.ts'
@@ -25,6 +34,15 @@ interface MigrateOptions {
   folder?: URL
   /** Called for each ClickHouse that was left out. If it throws, the run ends. */
   leftOut?(cause: Unavailable): void
+  /** Called for each column that cannot be rewritten now. The rest of its file waits, too. Everything works meanwhile. */
+  postponed?(rewriting: Rewriting, obstacle: Obstacle): void
+  /** To wait until columns are rewritten, one after the other. Otherwise ClickHouse rewrites all of them in the background. */
+  watch?: Watch
+}
+
+interface Watch {
+  begins(rewriting: Rewriting): void
+  rewriting(left: Rewriting): void
 }
 
 /**
@@ -33,7 +51,7 @@ interface MigrateOptions {
  */
 export async function migrate(
   { postgres, cluster }: AllStores,
-  { folder = migrationsFolder, leftOut = () => {} }: MigrateOptions = {},
+  { folder = migrationsFolder, leftOut = () => {}, postponed = () => {}, watch }: MigrateOptions = {},
 ): Promise<string[]> {
   const connection = await postgres.reserve()
   try {
@@ -50,21 +68,46 @@ export async function migrate(
       await connection`COMMIT`
       applied.add(name)
     }
-    const toRecord = pending.filter(isOf('clickhouse'))
+    const toRecord = new Map(pending.filter(isOf('clickhouse')).map((file) => [file.name, file]))
+    const wait = async (server: ClickHouse, isReplica: boolean): Promise<void> => {
+      if (!watch) return
+      // Rewriting may take an hour. Processes that start meanwhile must not wait for the lock.
+      await connection`SELECT pg_advisory_unlock(${lock})`
+      const rewritten = untilRewritten(server, isReplica, watch.rewriting)
+      await rewritten.finally(() => connection`SELECT pg_advisory_lock(${lock})`)
+    }
     for (const shard of cluster.shards) {
       const servers = shard.replicas ? await prepareReplicas(shard.replicas.all) : [shard]
       for (const server of servers) {
         try {
           const all = read(folder).filter(isOf('clickhouse'))
-          for (const name of await migrateClickHouse(server, all, servers)) applied.add(name)
+          await migrateClickHouse(server, all, servers, {
+            applied: (name) => applied.add(name),
+            begins: (rewriting) => watch?.begins(rewriting),
+            begun: async () => {
+              for (const one of servers) await wait(one, servers.length > 1)
+            },
+            postponed(name, { rewriting, obstacle }) {
+              toRecord.delete(name)
+              postponed(rewriting, obstacle)
+            },
+          })
+          await wait(server, servers.length > 1)
         } catch (error) {
-          if (toRecord.length > 0 || !(error instanceof Unavailable)) throw error
+          if (error instanceof Postponed) {
+            postponed(error.rewriting, error.obstacle)
+            continue
+          }
+          if (!(error instanceof Unavailable)) throw error
+          // Every process of this version works without the rewriting.
+          for (const name of toRecord.keys()) if (columnsOf([name], folder).length > 0) toRecord.delete(name)
+          if (toRecord.size > 0) throw error
           leftOut(error)
         }
       }
     }
-    for (const { name, checksum } of toRecord) {
-      await connection`INSERT INTO migrations ${connection({ name, checksum })}`
+    for (const { name, checksum } of toRecord.values()) {
+      await connection`INSERT INTO migrations ${connection({ name, checksum })} ON CONFLICT DO NOTHING`
       applied.add(name)
     }
     // Only in a new installation: once there are sites, every process must know a shard before it is used (`footfall shard add`).
@@ -86,11 +129,22 @@ const isOf =
   (migration: Migration): boolean =>
     migration.name.startsWith(`${database}/`)
 
+interface Steps {
+  applied(name: string): void
+  begins(rewriting: Rewriting): void
+  /** ClickHouse has begun to rewrite a column. */
+  begun(): Promise<void>
+  postponed(name: string, cause: Postponed): void
+}
+
 async function migrateClickHouse(
   clickhouse: ClickHouse,
   all: readonly Migration[],
   replicas: readonly ClickHouse[],
-): Promise<string[]> {
+  steps: Steps,
+): Promise<void> {
+  const run = (statement: string) =>
+    replicas.length === 1 ? clickhouse.command(statement) : replicated(statement, clickhouse, replicas)
   await clickhouse.rows(sql`SELECT 1`) // a statement below may take an hour; this finds out early whether ClickHouse is down
   await clickhouse.command(`
     CREATE TABLE IF NOT EXISTS migrations (name String, checksum String, applied_at DateTime DEFAULT now())
@@ -99,14 +153,25 @@ async function migrateClickHouse(
   const pending = notIn(rows, all)
   if (replicas.length === 1) await repairRestoredTables(clickhouse)
   for (const { name, text, checksum } of pending) {
-    // ClickHouse has no transactions, so every statement of a file must be safe to repeat (IF NOT EXISTS).
-    for (const statement of statementsOf(text)) {
-      if (replicas.length === 1) await clickhouse.command(statement)
-      else await replicated(statement, clickhouse, replicas)
+    try {
+      // ClickHouse has no transactions, so every statement of a file must be safe to repeat (IF NOT EXISTS).
+      for (const statement of statementsOf(text)) {
+        const column = columnOf(statement)
+        if (!column) {
+          await run(statement)
+          continue
+        }
+        const alter = () => run(`${statement} SETTINGS alter_sync = 0`)
+        await changeType(column, replicas, { begins: steps.begins, alter })
+        await steps.begun()
+      }
+      await clickhouse.insert('migrations', [{ name, checksum }], name)
+      steps.applied(name)
+    } catch (error) {
+      if (!(error instanceof Postponed)) throw error
+      steps.postponed(name, error)
     }
-    await clickhouse.insert('migrations', [{ name, checksum }], name)
   }
-  return pending.map(({ name }) => name)
 }
 
 /** A statement ends with a semicolon at the end of a line. */
@@ -128,6 +193,13 @@ export async function pendingClickHouseMigrations(clickhouse: ClickHouse): Promi
   const rows = table ? await clickhouse.rows<Applied>(sql`SELECT name, checksum FROM migrations`) : []
   return notIn(rows, all).map(({ name }) => name)
 }
+
+/** The columns that these migrations rewrite. A file that rewrites columns does nothing else. */
+export const columnsOf = (names: readonly string[], folder = migrationsFolder): Column[] =>
+  read(folder)
+    .filter(({ name }) => names.includes(name))
+    .flatMap(({ text }) => statementsOf(text))
+    .flatMap((statement) => columnOf(statement) ?? [])
 
 async function missing(postgres: Postgres | ReservedSql, folder: URL): Promise<Migration[]> {
   return notIn(await postgres<Applied[]>`SELECT name, checksum FROM migrations`, read(folder))

@@ -145,6 +145,7 @@ test('a server without tables gets them, and the others are left alone', async (
     'clickhouse/0002_deduplication.sql',
     'clickhouse/0003_ledger.sql',
     'clickhouse/0004_visits.sql',
+    'clickhouse/0005_low_cardinality.sql',
   ]
   assert.deepEqual(await pendingClickHouseMigrations(emptied), all)
   assert.deepEqual(await migrate({ postgres, cluster }), all)
