@@ -7,7 +7,7 @@ ALTER TABLE events
     ADD COLUMN IF NOT EXISTS utm_term LowCardinality(String) CODEC(ZSTD),
     ADD COLUMN IF NOT EXISTS browser LowCardinality(String) CODEC(ZSTD),
     ADD COLUMN IF NOT EXISTS os LowCardinality(String) CODEC(ZSTD),
-    ADD COLUMN IF NOT EXISTS props Map(LowCardinality(String), String) CODEC(ZSTD),
+    ADD COLUMN IF NOT EXISTS props Map(LowCardinality(String), LowCardinality(String)) CODEC(ZSTD),
     -- In the minor unit of its currency, never converted. Without a currency there is no revenue.
     ADD COLUMN IF NOT EXISTS revenue UInt64 CODEC(ZSTD),
     ADD COLUMN IF NOT EXISTS currency LowCardinality(String) CODEC(ZSTD),

@@ -23,7 +23,7 @@ CREATE TABLE events
     `utm_term` LowCardinality(String) CODEC(ZSTD(1)),
     `browser` LowCardinality(String) CODEC(ZSTD(1)),
     `os` LowCardinality(String) CODEC(ZSTD(1)),
-    `props` Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+    `props` Map(LowCardinality(String), LowCardinality(String)) CODEC(ZSTD(1)),
     `revenue` UInt64 CODEC(ZSTD(1)),
     `currency` LowCardinality(String) CODEC(ZSTD(1)),
     `import_id` UInt64 CODEC(ZSTD(1)),

@@ -27,7 +27,7 @@ const pads = new WeakMap<KeyObject, { inner: Buffer; outer: Buffer }>()
 
 /**
  * HMAC-SHA-256 in hexadecimal, by its definition (RFC 2104): two hashes, each after the salt with a pad. `createHmac` makes an object
- * outside V8's heap for every message, which takes 12 us of an event under load; this takes 7.
+ * outside V8's heap for every message, which was 6 % of the main thread in a profile under load.
  */
 function hmacOf(salt: KeyObject, text: string): string {
   const padded = pads.get(salt) ?? { inner: withPad(salt, 0x36), outer: withPad(salt, 0x5c) }
