@@ -21,21 +21,21 @@ export function replicate(replicas: readonly [ClickHouse, ...ClickHouse[]]): Cli
   const writable = replicas.toReversed()
   const avoidedUntil = new Map<ClickHouse, number>()
 
-  async function insert(table: string, rows: readonly object[], token: string): Promise<ClickHouse | undefined> {
+  async function insert(into: string, rows: readonly object[], token: string): Promise<ClickHouse | undefined> {
     let cause: unknown
     const sorted = writable.toSorted((one, other) => avoidance(one) - avoidance(other))
     for (const replica of sorted) {
       const signal = AbortSignal.timeout(insertMs)
       const settings = { insert_quorum: quorum, insert_quorum_timeout: quorumMs }
       try {
-        await replica.insert(table, rows, token, { settings, signal })
+        await replica.insert(into, rows, token, { settings, signal })
         avoidedUntil.delete(replica)
         return undefined
       } catch (error) {
         if (isBadData(error)) throw error
         cause = error
         if (isWithoutQuorum(error)) {
-          await replica.insert(table, rows, token, { signal: AbortSignal.timeout(insertMs) })
+          await replica.insert(into, rows, token, { signal: AbortSignal.timeout(insertMs) })
           return replica
         }
         avoidedUntil.set(replica, performance.now() + avoidedMs)

@@ -25,14 +25,9 @@ export interface ClickHouse extends ClickHouseReader {
   readonly replicas?: Replicas
   /**
    * Inserts rows and resolves when ClickHouse has stored them. A token repeated within the deduplication window inserts nothing.
-   * Returns undefined, or the replica that may be the only one with the rows.
+   * Returns undefined, or the replica that may be the only one with the rows. `into`: what comes after INSERT INTO, for example a table.
    */
-  insert(
-    table: string,
-    rows: readonly object[],
-    token: string,
-    options?: InsertOptions,
-  ): Promise<ClickHouse | undefined>
+  insert(into: string, rows: readonly object[], token: string, options?: InsertOptions): Promise<ClickHouse | undefined>
   /** Runs a statement that returns no rows, for as long as it takes: INSERT … SELECT, DELETE. Waits until all replicas have inserted rows. */
   run(statement: Sql, settings?: ClickHouseSettings): Promise<void>
   /** The rows of a statement that no request waits for. The limit of two seconds does not apply. */
@@ -174,9 +169,9 @@ export function openClickHouse(
           return await ask(request, readMs, signal)
         }
       }),
-    async insert(table, rows, token, { settings = {}, signal } = {}) {
+    async insert(into, rows, token, { settings = {}, signal } = {}) {
       await writer.insert({
-        table,
+        table: into,
         values: rows,
         format: 'JSONEachRow',
         clickhouse_settings: { insert_deduplication_token: token, date_time_input_format: 'best_effort', ...settings },

