@@ -52,7 +52,7 @@ export async function rollUpTodayOfBusySites(stores: Stores, options: TodayOptio
   return rolledUp
 }
 
-/** The memory limit of a count in ClickHouse: 160,000 ordinary events take 154 MB, a million 547 MB. */
+/** The memory limit of a count in ClickHouse: 207,000 ordinary events take 243 MB, 1.2 million 682 MB. */
 const maxBytesOfCount = 1_000_000_000
 
 /** Counts one site's days from the first open day through today, and the parts of days that they are compared with. */
