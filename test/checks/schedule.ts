@@ -185,6 +185,7 @@ export const parts: readonly Part[] = [
   { name: 'bench:api' },
   { name: 'bench:dashboard' },
   { name: 'bench:rollup' },
+  { name: 'bench:ratchet' },
   { name: 'bench:shards' },
   { name: 'bench:sites' },
   { name: 'bench:scale' },

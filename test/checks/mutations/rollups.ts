@@ -262,4 +262,11 @@ export const rollups: readonly Mutation[] = [
     replace: 'if (!clickhouse) return []',
     caughtBy: 'test/rollups/retention.test.ts',
   },
+  {
+    name: 'ratchet: any cost is tolerated',
+    file: 'bench/ratchet/judge.ts',
+    find: '* tolerated',
+    replace: '* 100',
+    caughtBy: 'test/bench/ratchet/judge.test.ts',
+  },
 ]
