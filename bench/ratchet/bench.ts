@@ -1,7 +1,7 @@
 // What an event and an answer cost, as ratios within one run, against the best known ones in bench/ratchet.json. A ratio that is 15 %
 // worse is measured again at once. If it is worse twice in a row, the run fails and names the commits since the best one.
 //   npm run bench:ratchet [-- --only 'rolling up'] [-- --write]     in about four minutes; --write notes better ratios in the file
-import { execFileSync, spawnSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { readOptions } from '../../test/support/options.ts'
 import { machineTime, round, since } from '../api/measure.ts'
@@ -54,7 +54,7 @@ async function measure(names: readonly string[]): Promise<Record<string, number>
   return ratios
 }
 
-const git = (...words: string[]): string => execFileSync('git', words, { encoding: 'utf8' }).trim()
+const git = (...words: string[]): string => spawnSync('git', words, { encoding: 'utf8' }).stdout.trim()
 
 const best = JSON.parse(readFileSync(file, 'utf8')) as Record<string, Best>
 const machine = machineTime()
@@ -63,8 +63,8 @@ const again = await measure(worseThan(best, first))
 const worse = worseThan(best, again)
 const short = worse.map((name) => {
   const { ratio, commit } = best[name] as Best
-  const commits = git('log', '--oneline', `${commit}..HEAD`).split('\n')
-  return `${name}: ${first[name]} and ${again[name]}, best ${ratio} at ${commit}; since then: ${commits.join('; ')}`
+  const commits = git('log', '--oneline', `${commit}..HEAD`) || 'unknown, because this clone does not have that commit'
+  return `${name}: ${first[name]} and ${again[name]}, best ${ratio} at ${commit}; since then: ${commits.replaceAll('\n', '; ')}`
 })
 if (write) {
   const next = improved(best, { ...first, ...again }, git('rev-parse', '--short', 'HEAD'))
