@@ -1,14 +1,13 @@
 // What rolling up a site costs, as a multiple of a statement that reads the same events, in the same run. CPU time of ClickHouse with its
 // merges.
-import { setTimeout as pause } from 'node:timers/promises'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createSite } from '../../src/accounts/sites.ts'
 import { generateDemo } from '../../src/demo/generate.ts'
 import { rollUpMonths, rollUpSite } from '../../src/rollups/roll-up.ts'
-import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { connect, createStores, disconnect } from '../../test/support/stores.ts'
 import { cpuSeconds } from '../api/measure.ts'
+import { untilMerged } from '../rollup/merges.ts'
 
 const events = 400_000
 const sites = 3
@@ -54,11 +53,3 @@ export async function measureRollingUp(): Promise<number> {
 const readingOf = (siteId: string) => sql`
   SELECT day, pathname, uniqExact(visitor_id) AS visitors FROM events WHERE site_id = ${text(siteId)} GROUP BY day, pathname
   ORDER BY visitors DESC LIMIT 1`
-
-async function untilMerged(clickhouse: ClickHouse): Promise<void> {
-  for (let quiet = 0; quiet < 4; ) {
-    await pause(500)
-    const [row] = await clickhouse.rows<{ merges: number }>(sql`SELECT count() AS merges FROM system.merges`)
-    quiet = row?.merges === 0 ? quiet + 1 : 0
-  }
-}

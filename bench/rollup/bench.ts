@@ -3,7 +3,6 @@
 //   npm run bench:rollup [-- --sites 100000 --sample 300]     in about twelve minutes
 //   npm run bench:rollup -- --sites 2000 --sample 40          the short form
 import { readdirSync, readFileSync } from 'node:fs'
-import { setTimeout as pause } from 'node:timers/promises'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { newId } from '../../src/accounts/ids.ts'
 import { rollUpRound } from '../../src/rollups/loop.ts'
@@ -12,6 +11,7 @@ import { sql, text, texts, uint } from '../../src/stores/clickhouse-sql.ts'
 import { readOptions } from '../../test/support/options.ts'
 import { connect, createStores, disconnect } from '../../test/support/stores.ts'
 import { cpuSeconds, machineTime, round, since } from '../api/measure.ts'
+import { untilMerged } from './merges.ts'
 
 const {
   sites: siteCount,
@@ -46,7 +46,7 @@ try {
   say(`Creating ${siteCount} sites with ${eventsEach} events each`)
   const ids = await createSites()
   await createEvents(ids)
-  await merged()
+  await untilMerged(clickhouse)
   const sample = ids.slice(0, sampleCount)
 
   const alone = await costOf(async () => {
@@ -139,7 +139,7 @@ async function costOf(work: () => Promise<unknown>): Promise<Cost> {
   const [began, before] = [performance.now(), cpu()]
   await work()
   const seconds = round((performance.now() - began) / 1_000, 1)
-  await merged()
+  await untilMerged(clickhouse)
   return { seconds, cpu: round(cpu() - before, 2) }
 }
 
@@ -154,14 +154,6 @@ function commandOf(pid: string): string {
     return readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
   } catch {
     return '' // it has just ended
-  }
-}
-
-async function merged(): Promise<void> {
-  for (let quiet = 0; quiet < 4; ) {
-    await pause(500)
-    const [row] = await clickhouse.rows<{ merges: number }>(sql`SELECT count() AS merges FROM system.merges`)
-    quiet = row?.merges === 0 ? quiet + 1 : 0
   }
 }
 

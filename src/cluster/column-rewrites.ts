@@ -156,7 +156,7 @@ export async function untilRewritten(
   isReplica: boolean,
   watch: (left: Rewriting) => void,
 ): Promise<void> {
-  // A replica may learn of the type a moment before it learns what to rewrite, so it must have nothing to do twice in a row.
+  // A replica may know the new type a moment before it knows what to rewrite, so it is done only when two looks in a row find nothing.
   const looks = isReplica ? 2 : 1
   for (let idleLooks = 0; idleLooks < looks; ) {
     if (idleLooks > 0) await sleep(lookMs)

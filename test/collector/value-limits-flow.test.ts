@@ -195,7 +195,7 @@ test('keys, values and tags of an attack are limited, and those of the last days
   const first = await startLimited(world)
   t.after(() => first.stop())
   await makeBusy(first, domain)
-  // One key is left beside `plan`. Three new values are allowed, and two new tags of each kind.
+  // The site may have two keys, and `plan` is one of them. It may add three values of properties and two values of each tag.
   await send(first, 1, view('tag-1', { plan: 'plan-1', 'key-1': 'x' }))
   await send(first, 2, view('tag-2', { plan: 'plan-2', 'key-2': 'x' }), 'props.key-2')
   await send(first, 3, view('tag-3', { plan: 'plan-3', 'key-3': 'x', 'key-1': 'y' }), 'props.key-3')

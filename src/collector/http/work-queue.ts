@@ -8,7 +8,7 @@ export interface WorkQueue {
   run<Result>(bytes: number, work: () => Promise<Result>): Promise<Result>
 }
 
-/** Of work without a pause. A list of fifty events takes about 2 ms. */
+/** After this long, timers and sockets get a turn. A list of fifty events takes about 2 ms. */
 const turnMs = 10
 /** About fifteen of the longest lists or a thousand single events. With more in progress, their objects survive into V8's old space. */
 const maxBytesUnderWay = 1024 * 1024
@@ -22,8 +22,8 @@ export function createWorkQueue(now: () => number = monotonic): WorkQueue {
   let isTurning = false
 
   /**
-   * Whether there is time left before other things must have their turn. The time goes on over turns of the event loop that were short, so
-   * that not every turn needs its own `setImmediate`. The queue continues in the next turn.
+   * Whether another request may begin in this turn of the event loop. After 10 ms none may: timers, databases and the spool run first, and
+   * the queue continues in the next turn. Several short turns share the 10 ms, because a `setImmediate` for each would cost CPU.
    */
   function hasTime(): boolean {
     if (now() < turnEnds) return true

@@ -53,7 +53,7 @@ test('clicks of a page that was left by a link and came back are recorded, each 
   assert.equal(await tab.evaluate('window.wasKept'), true)
   await tab.click('a')
   await site.arrived(6)
-  // The error page that came back is a view, but no other broken link was followed.
+  // Going back to the error page counts as a page view. It is no second 404, because nobody followed a broken link again.
   const seen = ['pageview /', '404 /', 'Outbound Link /', 'pageview /about', 'pageview /', 'Outbound Link /']
   assert.deepEqual(site.seen().toSorted(), seen.toSorted())
 })
