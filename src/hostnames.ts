@@ -20,3 +20,12 @@ export const isEmailDomain = (domain: string): boolean => /^[a-z0-9-]+(\.[a-z0-9
 
 /** An international name in Punycode; empty if it is none. Other names stay as they are. */
 export const asciiOf = (host: string): string => (/[\u0080-\u{10ffff}]/u.test(host) ? domainToASCII(host) : host)
+
+/** Whether events of this host count for a site (decision D-157). */
+export const isAllowedHost = (
+  hostname: string,
+  { hostnames, allowSubdomains }: { hostnames: readonly string[]; allowSubdomains: boolean },
+): boolean =>
+  hostnames.some(
+    (own) => hostname === own || hostname === `www.${own}` || (allowSubdomains && hostname.endsWith(`.${own}`)),
+  )

@@ -30,6 +30,11 @@ interface SharedParameters {
   cursor?: string | null | undefined
 }
 
+/** A custom range needs both of its dates. */
+type RangeParameters =
+  | (Pick<SharedParameters, 'start' | 'end'> & { range?: Exclude<SharedParameters['range'], 'custom'> })
+  | { range: 'custom'; start: string; end: string }
+
 export interface OverviewResult extends Pick<FromHeaders, 'rateLimit' | 'requestId' | 'period' | 'previousPeriod' | 'warnings'> {
   data: {
     /** The numbers of a period: `current` is the one that was asked for, `previous` the one before it. */
@@ -82,7 +87,7 @@ export interface OverviewResult extends Pick<FromHeaders, 'rateLimit' | 'request
   }
 }
 
-export type OverviewParameters = Pick<SharedParameters, 'range' | 'start' | 'end' | 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'>
+export type OverviewParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
 /** Totals of the period, compared with the period before it: `GET /stats/overview` */
 export declare function overview(
@@ -112,7 +117,7 @@ export interface TimeseriesResult extends Pick<FromHeaders, 'rateLimit' | 'reque
   }
 }
 
-export type TimeseriesParameters = Pick<SharedParameters, 'range' | 'start' | 'end' | 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'>
+export type TimeseriesParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
 /** Visitors and pageviews of every day of the period: `GET /stats/timeseries` */
 export declare function timeseries(
@@ -146,7 +151,7 @@ export interface PagesResult extends Pick<FromHeaders, 'rateLimit' | 'requestId'
   }
 }
 
-export type PagesParameters = Pick<SharedParameters, 'range' | 'start' | 'end' | 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'>
+export type PagesParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
 /** The most visited pages, by views: `GET /stats/pages` */
 export declare function pages(
@@ -178,7 +183,7 @@ export interface ReferrersResult extends Pick<FromHeaders, 'rateLimit' | 'reques
   }
 }
 
-export type ReferrersParameters = Pick<SharedParameters, 'range' | 'start' | 'end' | 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'>
+export type ReferrersParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
 /** The hosts visitors came from, by views: `GET /stats/referrers` */
 export declare function referrers(
@@ -208,7 +213,7 @@ export interface ChannelsResult extends Pick<FromHeaders, 'rateLimit' | 'request
   }
 }
 
-export type ChannelsParameters = Pick<SharedParameters, 'range' | 'start' | 'end' | 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'>
+export type ChannelsParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
 /** Visitors by traffic channel: `GET /stats/channels` */
 export declare function channels(
@@ -238,7 +243,7 @@ export interface DevicesResult extends Pick<FromHeaders, 'rateLimit' | 'requestI
   }
 }
 
-export type DevicesParameters = Pick<SharedParameters, 'range' | 'start' | 'end' | 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'>
+export type DevicesParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
 /** Visitors by device type: `GET /stats/devices` */
 export declare function devices(
@@ -268,7 +273,7 @@ export interface GeoResult extends Pick<FromHeaders, 'rateLimit' | 'requestId' |
   }
 }
 
-export type GeoParameters = Pick<SharedParameters, 'range' | 'start' | 'end' | 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'>
+export type GeoParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
 /** Visitors by country: `GET /stats/geo` */
 export declare function geo(
@@ -300,7 +305,7 @@ export interface EventsResult extends Pick<FromHeaders, 'rateLimit' | 'requestId
   }
 }
 
-export type EventsParameters = Pick<SharedParameters, 'range' | 'start' | 'end' | 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'>
+export type EventsParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
 /** Custom events: how often, and by how many visitors: `GET /stats/events` */
 export declare function events(
@@ -330,7 +335,7 @@ export interface UtmResult extends Pick<FromHeaders, 'rateLimit' | 'requestId' |
   }
 }
 
-export type UtmParameters = Pick<SharedParameters, 'range' | 'start' | 'end' | 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'>
+export type UtmParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
 /** Visitors by UTM source: `GET /stats/utm` */
 export declare function utm(
@@ -351,14 +356,20 @@ export interface SitesRow {
 export interface SitesResult extends Pick<FromHeaders, 'rateLimit' | 'requestId' | 'warnings'> {
   data: SitesRow[]
   meta: {
+    /** The limit that was applied; null without one: the page has all sites that are left. */
+    limit: number | null
+    /** The cursor of the next page; null on the last page. */
+    next_cursor: string | null
     /** When the list was made, in UTC. */
     generated_at: string
   }
 }
 
-export type SitesParameters = {
+export type SitesParameters = Pick<SharedParameters, 'cursor'> & {
   /** Only this site. Without it, all sites of the account with an account key, and its site with a site key. */
   site_id?: string | null | undefined
+  /** Maximum number of sites, from 1 to 200. If there are more, `next_cursor` leads to them. Without it, all sites are in one answer. */
+  limit?: number | null | undefined
 }
 
 /** The sites that the key may read, by domain: `GET /sites` */
@@ -435,7 +446,7 @@ export interface SitesOverviewResult extends Pick<FromHeaders, 'rateLimit' | 're
   }
 }
 
-export type SitesOverviewParameters = Pick<SharedParameters, 'range' | 'start' | 'end' | 'country' | 'device' | 'hostname' | 'utm_source' | 'cursor'> & {
+export type SitesOverviewParameters = Pick<SharedParameters, 'country' | 'device' | 'hostname' | 'utm_source' | 'cursor'> & RangeParameters & {
   /** Only this site. Without it, all sites of the account with an account key, and its site with a site key. */
   site_id?: string | null | undefined
   /** Maximum number of sites, from 1 to 200. If there are more, `next_cursor` leads to them. */
@@ -456,7 +467,7 @@ export interface CountriesRow {
   name: string
 }
 
-export interface CountriesResult extends Pick<FromHeaders, 'requestId'> {
+export interface CountriesResult extends Pick<FromHeaders, 'requestId' | 'warnings'> {
   data: CountriesRow[]
   meta: {
     /** When the list was made, in UTC. */

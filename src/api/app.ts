@@ -151,6 +151,9 @@ function pathOf(url: string): string {
 
 function unknownRoute(knownPaths: ReadonlySet<string>, url: string, reply: FastifyReply): ApiError {
   const path = decodeOr((url.split(/[?#]/, 1)[0] as string).replace(/^https?:\/\/[^/]*/i, ''))
+  const withoutSlash = path.replace(/\/+$/, '')
+  if (withoutSlash !== path && knownPaths.has(withoutSlash))
+    return new ApiError('not_found', `There is nothing here. Leave out the slash at the end: ${withoutSlash}.`)
   if (!knownPaths.has(path)) return new ApiError('not_found')
   const methods = allowedMethods(path)
   reply.header('Allow', methods)

@@ -37,6 +37,9 @@ export const tags = {
 const generatedAt = Type.String({ format: 'date-time', description: 'When the numbers were computed, in UTC.' })
 const range = Type.String({ description: 'The range that was applied.' })
 const limit = Type.Integer({ description: 'The limit that was applied.' })
+const nextCursor = Type.Union([Type.String(), Type.Null()], {
+  description: 'The cursor of the next page; null on the last page.',
+})
 const listedAt = Type.String({ format: 'date-time', description: 'When the list was made, in UTC.' })
 
 const endpointOf = ([name, report]: [string, Report]): Endpoint => ({
@@ -82,8 +85,14 @@ const added: readonly Endpoint[] = [
     details:
       'An account key reads all sites of the account, a site key its own. Use `site_id` of a row in the other calls.',
     data: sitesShape,
-    meta: { generated_at: listedAt },
-    parameters: ['site_id_of_many'],
+    meta: {
+      limit: Type.Union([Type.Integer(), Type.Null()], {
+        description: 'The limit that was applied; null without one: the page has all sites that are left.',
+      }),
+      next_cursor: nextCursor,
+      generated_at: listedAt,
+    },
+    parameters: ['limit_of_list', 'cursor', 'site_id_of_many'],
     headers: [],
     example: 'An account with a demo site',
   },
@@ -98,9 +107,7 @@ const added: readonly Endpoint[] = [
     meta: {
       range,
       limit,
-      next_cursor: Type.Union([Type.String(), Type.Null()], {
-        description: 'The cursor of the next page; null on the last page.',
-      }),
+      next_cursor: nextCursor,
       generated_at: generatedAt,
     },
     parameters: [

@@ -1,7 +1,7 @@
 // The texts of the reference for parameters and headers. Tests compare them with parameters.ts and with real responses.
 import { rangeNames } from '../calendar/periods.ts'
 import { maxHostname } from '../hostnames.ts'
-import { type ParameterName, sitesParameters } from '../stats/parameters.ts'
+import { type ParameterName, siteListParameters, sitesParameters } from '../stats/parameters.ts'
 import type { Report } from '../stats/report.ts'
 import { reports } from '../stats/reports.ts'
 import { devices } from '../traffic/device.ts'
@@ -16,7 +16,7 @@ export const exampleQuery = ({ limited }: Report): string =>
   limited ? `range=${example.range}&limit=${example.limit}` : `range=${example.range}`
 
 /** The name of a parameter, or of its description where it means something else: `limit` of a list of sites. */
-export type ParameterKey = ParameterName | 'limit_of_sites' | 'site_id_of_many'
+export type ParameterKey = ParameterName | 'limit_of_sites' | 'limit_of_list' | 'site_id_of_many'
 
 interface ParameterDoc {
   key?: ParameterKey
@@ -110,6 +110,13 @@ export const parameterDocs: readonly ParameterDoc[] = [
     },
   },
   {
+    key: 'limit_of_list',
+    name: 'limit',
+    description:
+      'Maximum number of sites, from 1 to 200. If there are more, `next_cursor` leads to them. Without it, all sites are in one answer.',
+    schema: { type: 'integer', minimum: 1, maximum: siteListParameters.limit.max },
+  },
+  {
     name: 'cursor',
     description: 'Where the page begins: `next_cursor` of the page before it, as it was received.',
     schema: { type: 'string' },
@@ -127,6 +134,13 @@ export const responseHeaders = {
   ),
   'Retry-After': integer('Seconds to wait before trying again; on a 429, the time until the window ends.'),
   'X-Request-Id': text('The id of this request in our logs.', '3f0a1d6e-4c1b-4d0e-9f43-0b7c3d6f1a52'),
+  'WWW-Authenticate': text('How to send a key.', 'Bearer'),
+  Allow: text('The methods of this path.', 'GET, HEAD, OPTIONS'),
+  'Cache-Control': text(
+    'Who may keep this response: of errors nobody, of numbers only the client.',
+    'private, no-cache',
+  ),
+  Vary: text('The request headers that this response depends on.', 'Authorization, Accept-Encoding'),
   ETag: text('Changes when the numbers do; send it back as If-None-Match.', 'W/"k3Jx0Qm1yB6f2c9sQv1nZ8tLr4w"'),
   'Stats-Period': text(
     'The period that the range covered, as an ISO 8601 interval; the end itself is not included.',

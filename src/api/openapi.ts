@@ -6,7 +6,7 @@ import { type ErrorCode, errors } from '../errors.ts'
 import { type Endpoint, endpoints, tags } from './endpoints.ts'
 import { type Examples, parameterDocs, responseHeaders } from './openapi-text.ts'
 
-/** The errors that an endpoint can return, in the order in which they are checked (decision D-38). */
+/** The errors that an endpoint can return, in the order in which they are checked (decision D-38), and those of a wrong path or method. */
 const refusals: ErrorCode[] = [
   'unauthorized',
   'invalid_key',
@@ -19,6 +19,8 @@ const refusals: ErrorCode[] = [
   'unsupported_filter',
   'invalid_parameter',
   'invalid_date',
+  'not_found',
+  'method_not_allowed',
   'internal_error',
 ]
 
@@ -78,9 +80,7 @@ function operation(endpoint: Endpoint, example: unknown) {
     responses: {
       200: {
         description: 'The data, and what it is about.',
-        headers: headerRefs(
-          isOpen ? ['X-Request-Id'] : [...counted, 'X-Request-Id', 'ETag', ...headers, 'Stats-Warning'],
-        ),
+        headers: headerRefs(isOpen ? [...ofAny, 'Vary', 'Stats-Warning'] : answered(headers)),
         content: {
           'application/json': {
             // The response body (docs/contract.md 2.1 and 2.2).
@@ -92,24 +92,32 @@ function operation(endpoint: Endpoint, example: unknown) {
       ...(!isOpen && {
         304: {
           description: 'The response has not changed: its ETag is in If-None-Match.',
-          headers: headerRefs([...counted, 'X-Request-Id', 'ETag']),
+          headers: headerRefs(answered(headers)),
         },
       }),
-      ...(isOpen
-        ? { 400: unreadable }
-        : Object.fromEntries(refusedWith.map((status) => [status, { $ref: `#/components/responses/${status}` }]))),
+      ...(isOpen ? { 400: unreadable, ...refsOf([404, 405]) } : refsOf(refusedWith)),
     },
   }
 }
 
+const refsOf = (statuses: readonly number[]) =>
+  Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${status}` }]))
+
+const ofAny = ['X-Request-Id', 'Cache-Control']
+
+/** A 304 has the headers of its 200. */
+const answered = (own: readonly string[]) => [...counted, ...ofAny, 'Vary', 'ETag', ...own, 'Stats-Warning']
+
 function refusal(status: number) {
   const codes = refusals.filter((code) => errors[code].status === status)
-  const isCounted = status !== 401
+  const isCounted = ![401, 404, 405].includes(status)
   return {
     description: codes.join(', '),
     headers: headerRefs([
       ...(isCounted ? counted : []),
-      'X-Request-Id',
+      ...ofAny,
+      ...(status === 401 ? ['WWW-Authenticate'] : []),
+      ...(status === 405 ? ['Allow'] : []),
       ...(status === 429 || status === 500 ? ['Retry-After'] : []),
     ]),
     content: {
@@ -129,7 +137,7 @@ const headerRefs = (names: readonly string[]) =>
 /** The only refusal of an endpoint without a key: a request that cannot be read (decision D-58). */
 const unreadable = {
   description: 'invalid_parameter, if the request itself cannot be read',
-  headers: headerRefs(['X-Request-Id']),
+  headers: headerRefs(ofAny),
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 }
 

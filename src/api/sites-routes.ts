@@ -3,7 +3,13 @@ import fastJson from 'fast-json-stringify'
 import type { FastifyInstance } from 'fastify'
 import type { ListedSite } from '../accounts/sites.ts'
 import { cursorAfter } from '../stats/cursor.ts'
-import { type ReadParameters, readParameters, sitesParameters, warningsOf } from '../stats/parameters.ts'
+import {
+  type ReadParameters,
+  readParameters,
+  siteListParameters,
+  sitesParameters,
+  warningsOf,
+} from '../stats/parameters.ts'
 import { readQueryString } from '../stats/query-string.ts'
 import { identityOf } from '../stats/reports.ts'
 import { sitesOverview } from '../stats/sites-overview.ts'
@@ -21,8 +27,8 @@ declare module 'fastify' {
 
 const serializeSites = fastJson(sitesShape as fastJson.Schema)
 
-/** Parameters without effect on the list of sites, which has neither a period nor pages. */
-const unusedByList = sitesParameters.names.filter((name) => name !== 'site_id')
+/** Parameters without effect on the list of sites, which has neither a period nor filters. */
+const unusedByList = siteListParameters.names.filter((name) => !['site_id', 'limit', 'cursor'].includes(name))
 
 /** The scope of /sites, with the same gate as /stats. */
 export function sitesRoutes(app: FastifyInstance, { stats, ...gatekeepers }: StatsRouteServices): void {
@@ -36,13 +42,16 @@ export function sitesRoutes(app: FastifyInstance, { stats, ...gatekeepers }: Sta
   })
 
   app.get('/sites', async (request, reply) => {
-    const { sites, queryString } = request
-    const parameters = readParameters(queryString, sitesParameters)
-    const data = serializeSites(sites.map(({ id, domain, timeZone }) => ({ site_id: id, domain, time_zone: timeZone })))
+    const { queryString } = request
+    const parameters = readParameters(queryString, siteListParameters)
+    const { page, nextCursor } = pageOf(request.sites, parameters)
+    const limit = Number.isFinite(parameters.limit) ? parameters.limit : null
+    const paging = { limit, next_cursor: nextCursor }
+    const data = serializeSites(page.map(({ id, domain, timeZone }) => ({ site_id: id, domain, time_zone: timeZone })))
     return sendContent(request, reply, {
-      identity: identityOf(`sites ${data}`),
-      warnings: warningsOf(queryString, parameters, unusedByList, sitesParameters),
-      body: () => envelope(data, { generated_at: new Date(now()).toISOString() }),
+      identity: identityOf(`sites ${data} ${JSON.stringify(paging)}`),
+      warnings: warningsOf(queryString, parameters, unusedByList, siteListParameters),
+      body: () => envelope(data, { ...paging, generated_at: new Date(now()).toISOString() }),
     })
   })
 

@@ -40,6 +40,9 @@ const months = [
 ]
 const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
 
+/** `Fri` */
+export const weekdayOf = ({ dayOfWeek }: Temporal.PlainDate): string => weekdays[dayOfWeek - 1] as string
+
 const monthOf = ({ month }: Temporal.PlainDate): string => months[month - 1] as string
 
 /** `6 Nov` */
@@ -51,7 +54,18 @@ export const shortDay = (day: Temporal.PlainDate, thisYear: number): string =>
 
 /** `Fri 6 November` */
 export const longDay = (day: Temporal.PlainDate, thisYear: number): string =>
-  `${weekdays[day.dayOfWeek - 1]} ${day.day} ${monthOf(day)}${day.year === thisYear ? '' : ` ${day.year}`}`
+  `${weekdayOf(day)} ${day.day} ${monthOf(day)}${day.year === thisYear ? '' : ` ${day.year}`}`
+
+/** `9 – 15 November`, `26 October – 1 November` */
+export const dayRange = (first: Temporal.PlainDate, last: Temporal.PlainDate): string =>
+  `${first.day}${isSameMonth(first, last) ? '' : ` ${monthOf(first)}`} – ${last.day} ${monthOf(last)}`
+
+/** `Mon 9 – Sun 15 November 2026`, `Mon 28 December 2026 – Sun 3 January 2027` */
+export const longDayRange = (first: Temporal.PlainDate, last: Temporal.PlainDate): string =>
+  `${isSameMonth(first, last) ? `${weekdayOf(first)} ${first.day}` : longDay(first, last.year)} – ${longDay(last, last.year)} ${last.year}`
+
+const isSameMonth = (first: Temporal.PlainDate, last: Temporal.PlainDate): boolean =>
+  first.month === last.month && first.year === last.year
 
 /** `November 2026` */
 export const monthName = (day: Temporal.PlainDate): string => `${monthOf(day)} ${day.year}`

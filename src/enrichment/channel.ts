@@ -2,13 +2,15 @@ import type { Channel } from '../traffic/channel.ts'
 import { domains, names, type SourceKind } from './channel-rules.ts'
 import type { Source } from './source.ts'
 
-/** The first matching rule decides. Their order is decision D-20, the fields that each one reads are decision D-110. */
+/** The first matching rule decides. Their order is decision D-20, the fields that each one reads are decision D-229. */
 export function classifyChannel(source: Source): Channel {
   const medium = (source.campaign?.medium ?? '').trim().toLowerCase()
   const campaign = (source.campaign?.campaign ?? '').trim().toLowerCase()
   const utmSource = source.utmSource.trim().toLowerCase()
   const isPaid = source.clickId !== '' || paidMedium.test(medium)
-  const kind = kindOfName(utmSource) ?? kindOfHost(source.referrer) ?? kindOfClick(source, medium)
+  // Who tagged a link with a source and a channel knows better than the referrer, which may be the page before or the reader's mailbox.
+  const host = utmSource !== '' && namesChannel(medium) ? '' : source.referrer
+  const kind = kindOfName(utmSource) ?? kindOfHost(host) ?? kindOfClick(source, medium)
   const isShopping = kind === 'shopping' || shoppingCampaign.test(campaign)
 
   if (campaign.includes('cross-network') || medium === 'cross-network') return 'Cross-network'
@@ -43,6 +45,19 @@ const affiliateMedium = /^affiliates?$/
 const audioMedium = /^(audio|podcast)$/
 const pushMedium = /push$|mobile|notification/
 const referralMedium = /^(referral|app|link)$/
+const channelMedia = [
+  /^(cross-network|organic|sms)$|video/,
+  displayMedium,
+  socialMedium,
+  mailMedium,
+  affiliateMedium,
+  audioMedium,
+  pushMedium,
+  referralMedium,
+]
+
+/** A medium such as cpc only says that a click was paid: the sender decides whether by a search engine or a social network. */
+const namesChannel = (medium: string): boolean => channelMedia.some((pattern) => pattern.test(medium))
 
 function byWord(table: Readonly<Record<SourceKind, readonly string[]>>): ReadonlyMap<string, SourceKind> {
   return new Map(Object.entries(table).flatMap(([kind, words]) => words.map((word) => [word, kind as SourceKind])))

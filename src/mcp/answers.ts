@@ -22,6 +22,9 @@ export const units = Type.Record(Type.String(), Type.String(), { description: 'T
 const period = Type.Object({
   start: Type.String({ description: 'First day.' }),
   end: Type.String({ description: 'Last day, inclusive.' }),
+  until: Type.Union([Type.String(), Type.Null()], {
+    description: 'The time of day until which the last day counts; null if the whole day does.',
+  }),
   time_zone: Type.String(),
   includes_today: Type.Boolean({ description: 'Whether the last day is today, whose numbers still grow.' }),
   exact: Type.String({ description: 'ISO 8601 interval.' }),
@@ -70,11 +73,16 @@ export function namePeriod(exact: string, timeZone: string, now: number) {
   return {
     start: start.toPlainDate().toString(),
     end: lastDay.toString(),
+    until: timeOf(end),
     time_zone: timeZone,
     includes_today: lastDay.equals(dayIn(timeZone, now)),
     exact,
   }
 }
+
+/** `12:00`; null at the first instant of a day. */
+const timeOf = (instant: Temporal.ZonedDateTime): string | null =>
+  instant.equals(instant.startOfDay()) ? null : instant.toPlainTime().toString().slice(0, 5)
 
 /** `example.com, 2026-11-09 to 2026-11-15 (Europe/Berlin), country DE` */
 export function subjectText({ site, period, filters, warnings }: Subject): string {
@@ -83,8 +91,13 @@ export function subjectText({ site, period, filters, warnings }: Subject): strin
   return `${site.domain}, ${periodText(period)}${words.join('')}${notes.join('')}`
 }
 
-export const periodText = ({ start, end, time_zone, includes_today }: NamedPeriod): string =>
-  `${start === end ? start : `${start} to ${end}`} (${time_zone}${includes_today ? ', today so far' : ''})`
+/** `2026-11-05 to 2026-11-11 until 12:00 (Europe/Berlin)` */
+export function periodText({ start, end, until, time_zone, includes_today, exact }: NamedPeriod): string {
+  const from = timeOf(Temporal.Instant.from(exact.split('/')[0] as string).toZonedDateTimeISO(time_zone))
+  const days = `${start}${from === null ? '' : ` from ${from}`}${start === end ? '' : ` to ${end}`}`
+  if (includes_today) return `${days} (${time_zone}, today so far)`
+  return `${days}${until === null ? '' : ` until ${until}`} (${time_zone})`
+}
 
 /** One line per metric, with its number in the other period and the change. */
 export const metricLines = (current: Metrics, other: Metrics, change: Changes, than: string): string =>

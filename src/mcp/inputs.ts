@@ -53,10 +53,45 @@ export function checkInput(schema: TSchema, value: unknown): void {
     if (fault.keyword === 'enum') return `${name} must be one of ${fault.params.allowedValues.join(', ')}.`
     if (fault.keyword === 'required') return `${fault.params.requiredProperties.join(', ')} is missing.`
     if (fault.keyword !== 'additionalProperties') return `${name} ${fault.message}.`
-    const unknown = fault.params.additionalProperties.slice(0, 5).map((one) => one.slice(0, 32))
-    return `There is no ${unknown.join(', ')} here. ${errors.unsupported_filter.message}`
+    const path = fault.instancePath.split('/').slice(1)
+    const known = Object.keys(
+      path.reduce((at: Schema, name) => at.properties?.[name] ?? {}, schema as Schema).properties ?? {},
+    )
+    return fault.params.additionalProperties
+      .slice(0, 5)
+      .map((one) => unknown(one, [...path, one.slice(0, 32)].join('.'), known))
+      .join(' ')
   })
   throw new ApiError('invalid_parameter', messages.join(' '))
+}
+
+interface Schema {
+  properties?: Readonly<Record<string, Schema>>
+}
+
+function unknown(name: string, shown: string, known: readonly string[]): string {
+  const isFilter = ['browser', 'os', 'channel'].includes(name)
+  if (isFilter) return `There is no ${shown} here. ${errors.unsupported_filter.message}`
+  const letters = lettersOf(name)
+  const meant = known.find((one) => lettersOf(one) === letters || otherNames[one]?.includes(letters))
+  if (meant !== undefined) return `There is no ${shown} here; it is called ${meant}.`
+  return `There is no ${shown} here; there ${known.length === 1 ? 'is' : 'are'} ${known.join(', ')}.`
+}
+
+const lettersOf = (name: string): string => name.toLowerCase().replaceAll(/[^a-z]/g, '')
+
+/** What assistants call the arguments, from the API and from other products. */
+const otherNames: Readonly<Record<string, readonly string[]>> = {
+  site: ['siteid', 'domain', 'website', 'url'],
+  range: ['period', 'daterange', 'timerange', 'timeframe'],
+  start: ['from', 'since', 'startdate', 'datefrom'],
+  end: ['to', 'until', 'enddate', 'dateto'],
+  hostname: ['host'],
+  utm_source: ['source'],
+  limit: ['max', 'count', 'rows'],
+  interval: ['granularity', 'groupby'],
+  by: ['dimension', 'property', 'report'],
+  contains: ['search', 'query'],
 }
 
 const maxNamed = 20

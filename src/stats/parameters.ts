@@ -35,6 +35,12 @@ const reportParameters: Accepted = { names: parameterNames, limit: { default: 10
 /** A page of 200 sites costs little more than a page of ten (decision D-191). */
 export const sitesParameters: Accepted = { names: [...parameterNames, 'cursor'], limit: { default: 200, max: 200 } }
 
+/** Without a limit, the list of sites has all of them. */
+export const siteListParameters: Accepted = {
+  ...sitesParameters,
+  limit: { ...sitesParameters.limit, default: Infinity },
+}
+
 const unsupported = ['browser', 'os', 'channel']
 const maxParameters = 32
 
@@ -107,13 +113,17 @@ function plainName(name: string): string {
  */
 export function warningsOf(
   query: QueryString,
-  { range }: StatsParameters,
+  { range }: Pick<StatsParameters, 'range'>,
   unused: readonly ParameterName[],
   { names } = reportParameters,
 ): string[] {
   const warnings = [...query.keys()]
     .filter((name) => !(names as readonly string[]).includes(name))
-    .map((name) => `unknown parameter ${encodeURIComponent(name.toWellFormed()).slice(0, 64)} was ignored`)
+    .map((name) =>
+      name === ''
+        ? 'a parameter without a name was ignored'
+        : `unknown parameter ${encodeURIComponent(name.toWellFormed()).slice(0, 64)} was ignored`,
+    )
   for (const name of ['start', 'end'] as const) {
     const [value] = unused.includes(name) ? [] : (query.get(name) ?? [])
     if (value && range.name !== 'custom') warnings.push(`${name} has no effect without range=custom`)
@@ -179,7 +189,8 @@ function readUtmSource(text: string): string {
   return text
 }
 
-const plainDate = /^(\d{4}-\d{2}-\d{2}|\d{8})$/
+/** Years begin with 0001: our calendar has no year 0. */
+const plainDate = /^(?!0000)(\d{4}-\d{2}-\d{2}|\d{8})$/
 /** ISO 8601, with or without separators; the groups capture the date. */
 const dateTime =
   /^(?:(\d{4}-\d\d-\d\d)[Tt](?:[01]\d|2[0-3])(?::[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d{1,9})?)?)?|(\d{8})[Tt](?:[01]\d|2[0-3])(?:[0-5]\d(?:(?:[0-5]\d|60)(?:[.,]\d{1,9})?)?)?)(?:[Zz]|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/
@@ -193,6 +204,8 @@ function oneDate(query: QueryString, name: 'start' | 'end'): Temporal.PlainDate 
   if (values.length > 1 || !value) throw fault
   const [, extended, basic] = dateTime.exec(value) ?? []
   const date = extended ?? basic ?? value
+  if (value.includes(' ') && dateTime.test(value.replace(' ', '+')))
+    throw new ApiError('invalid_date', `A + in an address means a space: write %2B in ${name}.`)
   if (!plainDate.test(date)) throw fault
   try {
     return Temporal.PlainDate.from(date)

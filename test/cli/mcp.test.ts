@@ -130,7 +130,7 @@ test('without a key, and with an unknown option, it does not start and stdout st
 
 test('when stdin ends it ends too, with exit code 0 and nothing on stdout', async () => {
   const child = spawn(process.execPath, [command, 'mcp'], {
-    env: installation.environment,
+    env: { ...inherited, ...installation.environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   let written = ''

@@ -12,7 +12,7 @@ const daysOf = (...visitors: readonly (number | readonly [number, number])[]) =>
   visitors.map((given, index) => {
     const [count, before] = typeof given === 'number' ? [given] : given
     const date = Temporal.PlainDate.from('2026-03-01').add({ days: index }).toString()
-    const previous = before === undefined ? undefined : { date, visitors: before, pageviews: 0 }
+    const previous = before === undefined ? [] : [{ date, visitors: before, pageviews: 0 }]
     return { date, visitors: count, pageviews: 0, previous }
   })
 
@@ -42,6 +42,12 @@ test('the previous period is a dashed line, and the scale has room for it', () =
     '0 ┼───────────────',
     '   1 Mar     3 Mar',
   ])
+})
+
+test('the legend says until when the last day of the previous period counts', () => {
+  const previous = [{ date: '2026-02-28', visitors: 4, pageviews: 0, until: '2026-02-28T09:36:12.345+01:00' }]
+  const [legend] = chart([{ date: '2026-03-01', visitors: 2, pageviews: 0, previous }], terminalOf(60), 4)
+  assert.equal(legend, 'Visitors by day  ╌╌ before, its last day until 09:36')
 })
 
 test('a range that is longer than the terminal is wide has a bar for each week, the mean of its days', () => {

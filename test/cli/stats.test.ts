@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import test, { after, before } from 'node:test'
+import { pageview } from '../support/events.ts'
 import { type Installation, install } from '../support/installation.ts'
 import { createShop, recordHits, shopDays } from '../support/shop.ts'
 import { refusalOf } from '../support/stats-refusal.ts'
@@ -69,6 +70,27 @@ test('--compare adds the previous period and the change; without a previous numb
     ['timeseries', '2026-03-03', 'pageviews', '0', '0', ''],
   ])
   assert.ok(lines.slice(0, -1).every((cells) => cells.length === 6))
+})
+
+test('with today in the range, the previous days add up to the previous numbers, and the last one says until when', async () => {
+  const { id } = await json('site', 'create', 'today.example', '--timezone', 'Europe/Berlin')
+  const last = Temporal.Now.plainDateISO('Europe/Berlin').subtract({ days: 7 })
+  const at = (day: Temporal.PlainDate, time: string) =>
+    new Date(day.toZonedDateTime({ timeZone: 'Europe/Berlin', plainTime: time }).epochMilliseconds).toISOString()
+  await recordHits(installation, id, [
+    pageview({ at: at(last, '00:00:00'), visitor: 'a' }),
+    pageview({ at: at(last, '23:59:59'), visitor: 'b' }), // after this time of day
+    pageview({ at: at(last.subtract({ days: 1 }), '12:00:00'), visitor: 'c' }),
+  ])
+  const answer = await json('stats', 'today.example', '--range', '7d', '--compare')
+  assert.equal(answer.overview.previous.visitors, 2) // a and c
+  const days = answer.previous_timeseries
+  assert.equal(days.length, 7)
+  assert.deepEqual(days.slice(-2), [
+    { date: last.subtract({ days: 1 }).toString(), visitors: 1, pageviews: 1 },
+    { date: last.toString(), visitors: 1, pageviews: 1, until: answer.previous_period.end },
+  ])
+  await json('site', 'delete', 'today.example', '--yes')
 })
 
 test('filters and the limit are those of the API, and the only site needs no name', { timeout: 600_000 }, async () => {

@@ -1,6 +1,6 @@
 // What the package promises about itself: small, without dependencies, and every function can be left out.
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
 
@@ -29,6 +29,16 @@ test('it has no dependencies, the version of Footfall and its license', () => {
   assert.equal(read('packages/client/LICENSE'), read('LICENSE'))
   const imported = sources.flatMap(statements).flatMap((line) => / from '(.+)'$/.exec(line)?.[1] ?? [])
   assert.deepEqual([...new Set(imported)], ['./request.js'])
+})
+
+test('the links of its README work without the rest of the repository', () => {
+  const links = [...read('packages/client/README.md').matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link as string)
+  const home = description.repository.url.replace(/^git\+|\.git$/g, '')
+  assert.ok(links.length >= 2)
+  for (const link of links) {
+    assert.ok(link.startsWith(`${home}/blob/main/`), link)
+    assert.ok(existsSync(new URL(link.slice(`${home}/blob/main/`.length), root)), link)
+  }
 })
 
 test('bundlers can leave out every function: loading the modules does nothing but declare', () => {

@@ -35,6 +35,11 @@ export async function accepted(signal: AbortSignal, country: string | undefined,
   isTrue<Same<PagesRow, { pathname: string; title: string; views: number; visitors: number }>>()
   await timeseries({ url: new URL('https://stats.example.com'), key: 'ff_s_' }, {}, { signal: undefined })
 
+  await overview(server, { range: 'custom', start: '2026-01-01', end: '2026-01-31', country })
+  await overview(server, { range: undefined, start: null })
+  await sitesOverview(server, { range: 'custom', start: '2026-01-01', end: '2026-01-31', cursor })
+  await sites(server, { limit: 50, cursor })
+
   const { data: all } = await sites(server)
   isTrue<Same<(typeof all)[0], { site_id: string; domain: string; time_zone: string }>>()
   const page = await sitesOverview(server, { range: '7d', limit: 200, cursor })
@@ -50,6 +55,14 @@ export async function refused() {
   await overview({ url: 'https://stats.example.com' })
   // @ts-expect-error there is no such range
   await overview(server, { range: '8d' })
+  // @ts-expect-error a custom range needs its dates
+  await overview(server, { range: 'custom' })
+  // @ts-expect-error both of them
+  await timeseries(server, { range: 'custom', start: '2026-01-01' })
+  // @ts-expect-error on the overview of all sites, too
+  await sitesOverview(server, { range: 'custom', end: '2026-01-31', limit: 5 })
+  // @ts-expect-error a date that may be missing is none
+  await overview(server, { range: 'custom', start: undefined, end: null })
   // @ts-expect-error numbers are numbers
   await pages(server, { limit: '5' })
   // @ts-expect-error there is no such parameter

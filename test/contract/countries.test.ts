@@ -32,6 +32,18 @@ test('a key and parameters change nothing, HEAD works, and other methods are ref
   refused(await world.api.fetch('/api/v1/countries', { method: 'POST' }), 405, 'method_not_allowed')
 })
 
+test('Stats-Warning names every parameter that was sent: it takes none', async (t) => {
+  const world = await openWorld(t, { now: noon })
+  const warning = async (query: string) =>
+    (await world.api.fetch(`/api/v1/countries?${query}`)).headers.get('stats-warning')
+  assert.equal(await warning(''), null)
+  assert.equal(await warning('x=1'), 'unknown parameter x was ignored')
+  assert.equal(
+    await warning('range=nonsense&limit=5&cursor=x'),
+    'unknown parameter cursor was ignored; range has no effect on this endpoint; limit has no effect on this endpoint',
+  )
+})
+
 test('its codes are those that the filter takes, and its names those that geo returns', async (t) => {
   const world = await openWorld(t, { now: noon })
   const { json } = await world.api.fetch('/api/v1/countries')

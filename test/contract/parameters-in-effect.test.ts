@@ -37,6 +37,13 @@ test('a request whose parameters all have an effect has no Stats-Warning', async
     )
 })
 
+test('a parameter without a name is called that', async (t) => {
+  const world = await openWorld(t, { now: noon })
+  const warning = async (query: string) => (await world.get('/stats/pages', query)).headers.get('stats-warning')
+  assert.equal(await warning('=1'), 'a parameter without a name was ignored')
+  assert.equal(await warning('=1&x=2&='), 'a parameter without a name was ignored; unknown parameter x was ignored')
+})
+
 test('no byte of a parameter’s name can break the header', async (t) => {
   const world = await openWorld(t, { now: noon })
   const { status, headers } = await world.get(

@@ -52,7 +52,10 @@ const noChange = { visitors: null, pageviews: null, sessions: null, bounce_rate:
 test('an account key lists its sites by domain, and a site key its own', async (t) => {
   const { addSite, get, stores } = await openAccount(t)
   await foreignSite(stores)
-  assert.deepEqual((await get('/sites')).json, { data: [], meta: { generated_at: '2026-11-15T12:00:00.000Z' } })
+  assert.deepEqual((await get('/sites')).json, {
+    data: [],
+    meta: { limit: null, next_cursor: null, generated_at: '2026-11-15T12:00:00.000Z' },
+  })
   const b = await addSite('b', { timeZone: 'Asia/Tokyo' })
   const a = await addSite('a')
   const rowOfA = { site_id: a.id, domain: a.domain, time_zone: 'UTC' }
@@ -159,13 +162,19 @@ test('a cursor leads through all sites, also when some come and go', async (t) =
     await Promise.all(['a', 'c', 'e', 'g', 'i'].map(async (name) => [name, await addSite(name)] as const)),
   )
   const pageAfter = async (cursor: string | null) => {
-    const { status, json, text } = await get(`/sites/overview?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`)
-    assert.equal(status, 200, text)
-    assert.equal(json.meta.limit, 2)
-    return {
-      domains: json.data.map(({ domain }: { domain: string }) => domain),
-      next: json.meta.next_cursor as string | null,
-    }
+    const pages = await Promise.all(
+      ['/sites/overview', '/sites'].map(async (path) => {
+        const { status, json, text } = await get(`${path}?limit=2${cursor === null ? '' : `&cursor=${cursor}`}`)
+        assert.equal(status, 200, text)
+        assert.equal(json.meta.limit, 2)
+        return {
+          domains: json.data.map(({ domain }: { domain: string }) => domain),
+          next: json.meta.next_cursor as string | null,
+        }
+      }),
+    )
+    assert.deepEqual(pages[1], pages[0])
+    return pages[0] as (typeof pages)[0]
   }
   const first = await pageAfter(null)
   assert.deepEqual(first.domains, [domainOf('a'), domainOf('c')])
@@ -180,6 +189,19 @@ test('a cursor leads through all sites, also when some come and go', async (t) =
   assert.deepEqual(third, { domains: [domainOf('g'), domainOf('i')], next: null })
   const after = await pageAfter(Buffer.from(`after ${domainOf('i')}`).toString('base64url'))
   assert.deepEqual(after, { domains: [], next: null })
+})
+
+test('without a limit the list has all sites, also those after a cursor', async (t) => {
+  const { addSite, get, domainOf } = await openAccount(t)
+  for (const name of ['a', 'b', 'c']) await addSite(name)
+  const first = await get('/sites?limit=1')
+  assert.equal(first.headers.get('stats-warning'), null)
+  const rest = await get(`/sites?cursor=${first.json.meta.next_cursor}`)
+  assert.deepEqual(
+    rest.json.data.map(({ domain }: { domain: string }) => domain),
+    [domainOf('b'), domainOf('c')],
+  )
+  assert.deepEqual([rest.json.meta.limit, rest.json.meta.next_cursor], [null, null])
 })
 
 test('a wrong cursor or limit is an invalid_parameter', async (t) => {
@@ -203,8 +225,8 @@ test('a wrong cursor or limit is an invalid_parameter', async (t) => {
   ]
   for (const query of wrong)
     for (const path of ['/sites', '/sites/overview']) refused(await get(`${path}?${query}`), 400, 'invalid_parameter')
-  for (const query of [`cursor=${cursor}`, 'limit=1', 'limit=200'])
-    assert.equal((await get(`/sites/overview?${query}`)).status, 200)
+  for (const query of [`cursor=${cursor}`, 'limit=1', 'limit=100', 'limit=200'])
+    for (const path of ['/sites', '/sites/overview']) assert.equal((await get(`${path}?${query}`)).status, 200)
   refused(await get('/sites/overview?range=custom&start=1900-01-01&end=2026-01-01'), 400, 'invalid_date')
 })
 
@@ -222,7 +244,7 @@ test('Stats-Warning names what had no effect', async (t) => {
     await warning('/sites?range=custom&start=2026-01-01&end=2026-01-02T10:00&limit=5&country=DE&y=1'),
     [
       'unknown parameter y was ignored',
-      ...['range', 'start', 'end', 'limit', 'country'].map((name) => `${name} has no effect on this endpoint`),
+      ...['range', 'start', 'end', 'country'].map((name) => `${name} has no effect on this endpoint`),
     ].join('; '),
   )
   const report = await get(`/stats/overview?site_id=${a.id}&cursor=x`)
@@ -240,7 +262,7 @@ test('both answer 304 for their tag, which follows the sites, the numbers and th
     assert.equal(headers.get('stats-period'), null)
     return headers.get('etag') as string
   }
-  const paths = ['/sites', '/sites/overview', '/sites/overview?limit=1', '/sites/overview?range=7d']
+  const paths = ['/sites', '/sites?limit=1', '/sites/overview', '/sites/overview?limit=1', '/sites/overview?range=7d']
   const tags = await Promise.all(paths.map(tagOf))
   assert.equal(new Set(tags).size, paths.length)
   for (const [index, path] of paths.entries()) {
@@ -252,10 +274,11 @@ test('both answer 304 for their tag, which follows the sites, the numbers and th
   }
   await a.record(pageview({ at: '2026-11-15T10:00:00Z' }))
   assert.equal(await tagOf('/sites'), tags[0])
-  assert.notEqual(await tagOf('/sites/overview'), tags[1])
+  assert.notEqual(await tagOf('/sites/overview'), tags[2])
   const counted = await tagOf('/sites/overview?limit=1')
   await addSite('b')
   assert.notEqual(await tagOf('/sites'), tags[0])
+  assert.notEqual(await tagOf('/sites?limit=1'), tags[1], 'there is a next page now')
   assert.notEqual(await tagOf('/sites/overview?limit=1'), counted, 'there is a next page now')
 })
 

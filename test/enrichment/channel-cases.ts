@@ -1,4 +1,4 @@
-// Visits and the channel each must get, written by hand from docs/metrics.md (D-20, D-110), never copied from the program's output.
+// Visits and the channel each must get, written by hand from docs/metrics.md (D-20, D-229), never copied from the program's output.
 // A line is the query string of the page and the referrer; `-` stands for none.
 import type { Channel } from '../../src/traffic/channel.ts'
 
@@ -54,7 +54,8 @@ const table: Record<Channel, string> = {
     ?utm_source=partner-7&utm_medium=cpc https://www.google.com/
     ?utm_medium=email&gclid=abc -
     ?utm_source=google&utm_medium=cpc&utm_campaign=workshop -
-    ?utm_source=google&utm_medium=display&gclid=abc -`,
+    ?utm_source=google&utm_medium=display&gclid=abc -
+    ?utm_source=acme&utm_medium=email&gclid=abc https://www.google.com/`,
   'Paid Social': `
     ?utm_source=facebook&utm_medium=cpc -
     ?utm_source=fb&utm_medium=paid -
@@ -70,7 +71,8 @@ const table: Record<Channel, string> = {
     ?utm_source=facebook.com&utm_medium=cpc -
     ?utm_source=facebook&utm_medium=paid&utm_campaign=bishop-visit -
     ?utm_source=quora&utm_medium=cpc -
-    ?gclid=abc https://www.reddit.com/`,
+    ?gclid=abc https://www.reddit.com/
+    ?utm_source=acme&utm_medium=cpc https://www.facebook.com/`,
   'Paid Video': `
     ?utm_source=youtube&utm_medium=cpc -
     ?utm_source=youtube.com&utm_medium=cpv -
@@ -88,7 +90,9 @@ const table: Record<Channel, string> = {
     ?utm_source=partner&utm_medium=cpm -
     ?utm_medium=display&gclid=abc -
     ?utm_source=google&utm_medium=display -
-    ?utm_source=facebook&utm_medium=banner -`,
+    ?utm_source=facebook&utm_medium=banner -
+    ?utm_source=partner&utm_medium=cpm https://www.google.com/
+    ?utm_source=partner&utm_medium=banner https://www.facebook.com/`,
   'Paid Other': `
     ?utm_source=partner&utm_medium=cpc -
     ?utm_source=partner&utm_medium=cpa https://partner.example/
@@ -159,7 +163,10 @@ const table: Record<Channel, string> = {
     ?ref=producthunt -
     ?ref=hn -
     ?source=twitter -
-    ?utm_source=acme https://www.facebook.com/`,
+    ?utm_source=acme https://www.facebook.com/
+    ?utm_source=acme&utm_medium=post https://www.facebook.com/
+    ?utm_source=acme&utm_medium=social https://www.youtube.com/
+    ?utm_source=acme&utm_medium=social_media https://www.amazon.com/`,
   'Organic Video': `
     - https://www.youtube.com/watch?v=x
     - https://m.youtube.com/
@@ -174,7 +181,8 @@ const table: Record<Channel, string> = {
     ?utm_source=youtube -
     ?utm_source=youtube&utm_medium=description -
     ?utm_medium=video https://news.example/
-    ?utm_source=partner&utm_medium=online-video -`,
+    ?utm_source=partner&utm_medium=online-video -
+    ?utm_source=partner&utm_medium=online-video https://www.facebook.com/`,
   'AI Assistants': `
     - https://chatgpt.com/
     - https://chat.openai.com/
@@ -227,6 +235,9 @@ const table: Record<Channel, string> = {
     ?utm_medium=organic https://news.example/
     ?fbclid=abc https://www.google.com/
     ?utm_source=bing&utm_medium=affiliate -
+    ?utm_source=acme&utm_medium=organic https://chatgpt.com/
+    ?utm_medium=email https://www.google.com/
+    ?utm_source=%20&utm_medium=email https://www.google.com/
     - https://WWW.GOOGLE.COM:443/`,
   Email: `
     - https://mail.google.com/mail/u/0/
@@ -249,23 +260,30 @@ const table: Record<Channel, string> = {
     ?utm_source=partner&utm_medium=email https://news.example/
     ?utm_source=email -
     ?ref=newsletter -
-    ?utm_source=acme https://mail.google.com/`,
+    ?utm_source=acme https://mail.google.com/
+    ?utm_source=acme&utm_medium=email https://www.google.com/
+    ?utm_source=partner&utm_medium=newsletter https://www.facebook.com/
+    ?utm_source=spring-sale&utm_medium=E-Mail https://www.amazon.de/
+    ?ref=partner&utm_medium=email https://www.bing.com/`,
   Affiliates: `
     ?utm_medium=affiliate -
     ?utm_medium=affiliates -
     ?utm_source=partner&utm_medium=Affiliate -
     ?utm_source=partner&utm_medium=affiliate https://partner.example/
-    ?ref=partner&utm_medium=affiliate -`,
+    ?ref=partner&utm_medium=affiliate -
+    ?utm_source=partner&utm_medium=affiliate https://www.google.de/`,
   Audio: `
     ?utm_medium=audio -
     ?utm_source=spotify&utm_medium=audio -
     ?utm_medium=podcast -
-    ?utm_source=somepodcast&utm_medium=Podcast https://podcasts.example/`,
+    ?utm_source=somepodcast&utm_medium=Podcast https://podcasts.example/
+    ?utm_source=somepodcast&utm_medium=podcast https://www.youtube.com/`,
   SMS: `
     ?utm_medium=sms -
     ?utm_source=sms -
     ?utm_source=twilio&utm_medium=SMS -
-    ?utm_source=SMS&utm_medium=text -`,
+    ?utm_source=SMS&utm_medium=text -
+    ?utm_source=twilio&utm_medium=sms https://www.google.com/`,
   'Mobile Push Notifications': `
     ?utm_medium=push -
     ?utm_medium=web-push -
@@ -273,7 +291,8 @@ const table: Record<Channel, string> = {
     ?utm_medium=mobile -
     ?utm_medium=app_notification https://news.example/
     ?utm_source=firebase -
-    ?utm_source=onesignal&utm_medium=webpush -`,
+    ?utm_source=onesignal&utm_medium=webpush -
+    ?utm_source=onesignal&utm_medium=push https://www.google.com/`,
   Referral: `
     - https://news.example/
     - http://news.example:8080/path?q=1
@@ -295,6 +314,8 @@ const table: Record<Channel, string> = {
     ?source=friend -
     ?utm_medium=referral -
     ?utm_medium=link -
+    ?utm_source=acme&utm_medium=referral https://www.google.com/
+    ?utm_source=acme&utm_medium=link https://mail.google.com/
     ?utm_medium=app -
     - android-app://com.example.reader/
     ?utm_source=googly -

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { classifyChannel } from '../../src/enrichment/channel.ts'
 import { domains, names } from '../../src/enrichment/channel-rules.ts'
@@ -22,6 +23,14 @@ test('the table has at least 200 cases, none twice, and every channel', () => {
   assert.ok(channelCases.length >= 200, String(channelCases.length))
   assert.equal(new Set(channelCases.map(({ query, referrer }) => `${query} ${referrer}`)).size, channelCases.length)
   assert.deepEqual([...new Set(channelCases.map(({ channel }) => channel))], [...channels])
+})
+
+test('the documentation lists every source that counts as mail', () => {
+  const metrics = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'utf8')
+  const row = (title: string) =>
+    new RegExp(`^\\| ${title} \\| (.*) \\|$`, 'm').exec(metrics)?.[1]?.replaceAll('`', '').split(', ').toSorted()
+  assert.deepEqual(row('`utm_source` that counts as mail'), names.mail.toSorted())
+  assert.deepEqual(row('domain that counts as mail'), domains.mail.toSorted())
 })
 
 test('no domain or name belongs to two kinds, and each is spelled as it is looked up', () => {

@@ -1,5 +1,6 @@
 // Reads everything that is shown about one site, all reports at the same time.
 
+import { type ComparedDay, compareDays, type Day } from '../../stats/previous-days.ts'
 import type { StatsParameters } from '../../stats/report.ts'
 import type { Overview } from '../../stats/reports/overview.ts'
 import type { SourceAnswer, SourceSite, StatsSource } from '../../stats/source.ts'
@@ -9,17 +10,6 @@ export const listNames = ['pages', 'referrers', 'geo', 'devices', 'events'] as c
 export type ListName = (typeof listNames)[number]
 
 type Row = Readonly<Record<string, string | number>>
-
-interface Day {
-  date: string
-  visitors: number
-  pageviews: number
-}
-
-/** A day, and the day of the previous period that it is compared with. */
-export interface ComparedDay extends Day {
-  previous: Day | undefined
-}
 
 export interface SiteAnswers {
   site: SourceSite
@@ -48,12 +38,13 @@ export async function readAnswers(
   signal?: AbortSignal,
 ): Promise<SiteAnswers> {
   const overview = source.read('overview', site.id, parameters, signal)
-  const [{ data, period, previousPeriod = '' }, days, previousDays, ...lists] = await Promise.all([
+  const [{ data, period, previousPeriod = '' }, days, wholeDays, ...lists] = await Promise.all([
     overview,
     source.read('timeseries', site.id, parameters, signal),
-    compares ? overview.then((answer) => readPreviousDays(source, site, parameters, answer, signal)) : [],
+    compares ? overview.then((answer) => readWholeDays(source, site, parameters, answer, signal)) : [],
     ...listNames.map((name) => source.read(name, site.id, parameters, signal)),
   ])
+  const previous = { numbers: (data as Overview).previous, period: previousPeriod }
   return {
     site,
     parameters,
@@ -61,7 +52,7 @@ export async function readAnswers(
     overview: data as Overview,
     period: intervalOf(period),
     previousPeriod: intervalOf(previousPeriod),
-    days: compared(days.data as Day[], previousDays, parameters),
+    days: compareDays(days.data as Day[], wholeDays, previous, parameters.range.name),
     lists: Object.fromEntries(
       lists.map(({ data, totalRows }, index) => [listNames[index], { rows: data as Row[], totalRows }]),
     ) as SiteAnswers['lists'],
@@ -74,8 +65,8 @@ function intervalOf(text: string): Interval {
   return { start, end }
 }
 
-/** The last 24 hours touch parts of two days. Whole days are no comparison for them. */
-async function readPreviousDays(
+/** The days of the previous period. The last 24 hours touch parts of two days, for which whole days are no comparison. */
+async function readWholeDays(
   source: StatsSource,
   site: SourceSite,
   parameters: StatsParameters,
@@ -94,13 +85,3 @@ export const dateOf = (instant: string): Temporal.PlainDate => Temporal.PlainDat
 /** A period does not include its end. */
 export const lastDateOf = (end: string): Temporal.PlainDate =>
   Temporal.PlainDateTime.from(end).subtract({ milliseconds: 1 }).toPlainDate()
-
-/** Pairs days by their date, because twelve months do not always have the same number of days. */
-function compared(days: readonly Day[], previousDays: readonly Day[], { range }: StatsParameters): ComparedDay[] {
-  const byDate = new Map(previousDays.map((day) => [day.date, day]))
-  const back = range.name === '12m' ? { months: 12 } : { days: days.length }
-  return days.map((day) => ({
-    ...day,
-    previous: byDate.get(Temporal.PlainDate.from(day.date).subtract(back).toString()),
-  }))
-}

@@ -2,8 +2,8 @@
 // previous period.
 import { axisText, dayAndMonth, shortMonth } from '../../display/formats.ts'
 import { countTicks } from '../../display/scale.ts'
+import { type ComparedDay, sumOf } from '../../stats/previous-days.ts'
 import { padStart, type Terminal } from '../terminal.ts'
-import type { ComparedDay } from './answers.ts'
 
 /** The numbers of days that one bar can cover. */
 const groups: readonly (readonly [days: number, name: string])[] = [
@@ -42,7 +42,12 @@ export function chart(days: readonly ComparedDay[], terminal: Terminal, rows: nu
     const label = tick === undefined ? `${' '.repeat(axis)} │` : `${padStart(axisText(tick), axis)} ┤`
     return terminal.dim(label) + bars.map((bar) => cellOf(bar, row, unit, step, terminal)).join('')
   })
-  const legend = bars.some(({ previous }) => previous !== undefined) ? `  ${dash.repeat(2)} before` : ''
+  const until = days
+    .flatMap(({ previous }) => previous)
+    .at(-1)
+    ?.until?.slice(11, 16)
+  const last = until === undefined ? '' : `, its last day until ${until}`
+  const legend = bars.some(({ previous }) => previous !== undefined) ? `  ${dash.repeat(2)} before${last}` : ''
   return [
     `${terminal.bold(name)}${terminal.dim(legend)}`,
     ...lines,
@@ -59,7 +64,7 @@ function barsOf(days: readonly ComparedDay[], size: number): Bar[] {
   const bars: Bar[] = []
   for (let end = days.length; end > 0; end -= size) {
     const some = days.slice(Math.max(0, end - size), end)
-    const before = some.flatMap(({ previous }) => previous?.visitors ?? [])
+    const before = some.flatMap(({ previous }) => (previous.length > 0 ? sumOf(previous, 'visitors') : []))
     bars.unshift({
       first: Temporal.PlainDate.from((some[0] as ComparedDay).date),
       value: mean(some.map(({ visitors }) => visitors)),

@@ -1,6 +1,7 @@
 // Output for programs: JSON with the unchanged data of the API, or one table as TSV or CSV. Names, order and numbers are those of the API.
 
 import { csvLines } from '../../stats/csv.ts'
+import { sumOf } from '../../stats/previous-days.ts'
 import type { Metrics } from '../../stats/reports/overview.ts'
 import { printable } from '../printable.ts'
 import type { SiteOverview } from '../sites-source.ts'
@@ -34,7 +35,7 @@ export function dataOf({ site, parameters, compares, overview, days, lists, ...a
     previous_period: answers.previousPeriod,
     overview,
     timeseries: days.map(dayOf),
-    ...(compares && { previous_timeseries: days.flatMap(({ previous }) => previous ?? []) }),
+    ...(compares && { previous_timeseries: days.flatMap(({ previous }) => previous) }),
     ...Object.fromEntries(listNames.map((name) => [name, lists[name].rows])),
     warnings: answers.warnings,
   }
@@ -61,7 +62,7 @@ export function siteTable({ overview, days, lists, compares }: SiteAnswers): Tab
         day.date,
         metric,
         day[metric],
-        ...compared(day.previous?.[metric] ?? '', ''),
+        ...compared(day.previous.length > 0 ? sumOf(day.previous, metric) : '', ''),
       ]),
     ),
     ...listNames.flatMap((report) =>

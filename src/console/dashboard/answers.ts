@@ -2,6 +2,7 @@
 // fault, so that one panel can fail without the page.
 
 import { type Periods, periodsOf } from '../../calendar/periods.ts'
+import type { Day } from '../../stats/previous-days.ts'
 import type { Hour } from '../../stats/recent-events.ts'
 import type { StatsParameters } from '../../stats/report.ts'
 import type { Overview } from '../../stats/reports/overview.ts'
@@ -15,12 +16,6 @@ import { type DashboardState, type ListReport, longLimit } from './state.ts'
 export type Answer<Value> = { value: Value; result?: StatsResult } | { fault: string }
 
 export type Row = Readonly<Record<string, string | number>>
-
-export interface Day {
-  date: string
-  visitors: number
-  pageviews: number
-}
 
 export interface Moment {
   now: number
@@ -39,6 +34,7 @@ export interface DashboardAnswers {
   overview: Promise<Answer<Overview>>
   currentVisitors: Promise<Answer<number>>
   days: Promise<Answer<Day[]>> | undefined
+  /** Whole days of the previous period. */
   previousDays: Promise<Answer<Day[]>> | undefined
   hours: Promise<Answer<Hour[]>> | undefined
   previousHours: Promise<Answer<Hour[]>> | undefined

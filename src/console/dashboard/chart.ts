@@ -65,7 +65,11 @@ function description({ metric }: DashboardState, points: readonly Point[]): stri
   return points.length === 1 ? `${name}: ${first.name}` : `${name}: ${first.name} to ${last.name}`
 }
 
-function legend({ compares }: DashboardState, { unit, points, isOpen }: Series, { local, periods }: Moment): Html {
+function legend(
+  { compares }: DashboardState,
+  { unit, points, isOpen, previousUntil }: Series,
+  { local, periods }: Moment,
+): Html {
   const { current, previous } = periods
   const day = (date: Temporal.PlainDate) => shortDay(date, local.year)
   const days = ({ firstDay, lastDay }: typeof current) =>
@@ -77,11 +81,10 @@ function legend({ compares }: DashboardState, { unit, points, isOpen }: Series, 
   ]
   if (compares && points.some((point) => point.previous))
     shown.push(
-      html`<span><i class="previous"></i>${isHourly ? `${time(previous.start)} – ${time(previous.end)}` : `${days(previous)}, whole days`}</span>`,
+      html`<span><i class="previous"></i>${isHourly ? `${time(previous.start)} – ${time(previous.end)}` : `${days(previous)}${previousUntil === undefined ? '' : `, until ${previousUntil}`}`}</span>`,
     )
   if (isOpen)
     shown.push(html`<span><i class="open"></i>${unit === 'day' ? 'today so far' : 'this month so far'}</span>`)
-  if (isOpen && compares) shown.push(html`<span>▲ ▼ compare equal elapsed time: until ${time(previous.end)}</span>`)
   if (isHourly) shown.push(html`<span>a visitor counts in every hour with an event</span>`)
   return html`<p class="legend">${shown}</p>`
 }

@@ -2,9 +2,10 @@
 
 import { clockTime, longDay, monthName, shortDay } from '../../display/formats.ts'
 import { dayTicks, hourTicks, monthTicks, type TimeTick } from '../../display/scale.ts'
+import { type ComparedDay, type PreviousDay, sumOf } from '../../stats/previous-days.ts'
 import type { Hour } from '../../stats/recent-events.ts'
-import type { Day, Moment } from './answers.ts'
-import type { ChartMetric, DashboardState } from './state.ts'
+import type { Moment } from './answers.ts'
+import type { ChartMetric } from './state.ts'
 
 export interface Point {
   /** The days it stands for; undefined for an hour. */
@@ -20,6 +21,8 @@ export interface Series {
   ticks: readonly TimeTick[]
   /** Whether the last point is not over yet. */
   isOpen: boolean
+  /** The time of day at which the last point's comparison ends. */
+  previousUntil: string | undefined
 }
 
 /** More days than this are drawn by the month. */
@@ -28,32 +31,36 @@ const maxDays = 400
 const plainDate = (text: string) => Temporal.PlainDate.from(text)
 
 export function seriesOfDays(
-  { parameters: { range }, metric }: DashboardState,
-  days: readonly Day[],
-  previousDays: readonly Day[] | undefined,
+  metric: ChartMetric,
+  days: readonly ComparedDay[],
   { local, periods: { current } }: Moment,
 ): Series {
   const isOpen = Temporal.ZonedDateTime.compare(current.end, local) === 0
-  const byDate = previousDays && new Map(previousDays.map((day) => [day.date, day]))
-  const back = range.name === '12m' ? { months: 12 } : { days: days.length }
-  const points = days.map((day): Point => {
-    const date = plainDate(day.date)
-    const before = date.subtract(back)
-    const previous = byDate?.get(before.toString())
-    return {
+  const nameOf = (date: string) => longDay(plainDate(date), local.year)
+  const previousName = ({ date, until }: PreviousDay) =>
+    until === undefined ? nameOf(date) : `${nameOf(date)}, until ${timeOf(until)}`
+  const points = days.map(
+    (day): Point => ({
       days: { first: day.date, last: day.date },
-      name: longDay(date, local.year),
+      name: nameOf(day.date),
       value: day[metric],
-      previous: previous && { name: longDay(before, local.year), value: previous[metric] },
-    }
-  })
-  if (days.length > maxDays) return byMonth(points, isOpen)
+      previous:
+        day.previous.length > 0
+          ? { name: day.previous.map(previousName).join(' and '), value: sumOf(day.previous, metric) }
+          : undefined,
+    }),
+  )
+  const until = days.at(-1)?.previous.at(-1)?.until
+  const ends = { isOpen, previousUntil: until && timeOf(until) }
+  if (days.length > maxDays) return byMonth(points, ends)
   const dates = days.map(({ date }) => plainDate(date))
-  return { unit: 'day', points, ticks: dayTicks(dates), isOpen }
+  return { unit: 'day', points, ticks: dayTicks(dates), ...ends }
 }
 
+const timeOf = (instant: string): string => instant.slice(11, 16)
+
 /** Numbers of days add up, so a month is the sum of its days. */
-function byMonth(days: readonly Point[], isOpen: boolean): Series {
+function byMonth(days: readonly Point[], ends: Pick<Series, 'isOpen' | 'previousUntil'>): Series {
   const months = [...Map.groupBy(days, ({ days }) => days?.first.slice(0, -3)).values()]
   const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
   const points = months.map((month): Point => {
@@ -73,7 +80,7 @@ function byMonth(days: readonly Point[], isOpen: boolean): Series {
     unit: 'month',
     points,
     ticks: monthTicks(points.map(({ days }) => plainDate(days?.first as string))),
-    isOpen,
+    ...ends,
   }
 }
 
@@ -95,5 +102,11 @@ export function seriesOfHours(
       previous: before && { name: nameOf(before), value: before[metric] },
     }
   })
-  return { unit: 'hour', points, ticks: hourTicks(hours.map(({ start }) => at(start))), isOpen: false }
+  return {
+    unit: 'hour',
+    points,
+    ticks: hourTicks(hours.map(({ start }) => at(start))),
+    isOpen: false,
+    previousUntil: undefined,
+  }
 }

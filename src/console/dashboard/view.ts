@@ -4,6 +4,7 @@
 import { counted } from '../../display/formats.ts'
 import { ApiError } from '../../errors.ts'
 import { csvOf, csvType, type ListRow } from '../../stats/csv.ts'
+import { compareDays, type Day } from '../../stats/previous-days.ts'
 import type { Overview } from '../../stats/reports/overview.ts'
 import { countryNames } from '../../traffic/country.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
@@ -17,7 +18,6 @@ import {
   askAll,
   asking,
   type DashboardAnswers,
-  type Day,
   type Moment,
   momentOf,
   shownLists,
@@ -145,7 +145,18 @@ async function series(state: DashboardState, answers: DashboardAnswers, moment: 
       ? hours
       : { value: seriesOfHours(state.metric, hours.value, valueIn(previousHours), moment) }
   const all = days as Answer<Day[]>
-  return 'fault' in all ? all : { value: seriesOfDays(state, all.value, valueIn(previousDays), moment) }
+  if ('fault' in all) return all
+  const overview = await answers.overview
+  const compared =
+    'value' in overview
+      ? compareDays(
+          all.value,
+          valueIn(previousDays) ?? [],
+          { numbers: overview.value.previous, period: overview.result?.previousPeriod ?? '' },
+          state.parameters.range.name,
+        )
+      : all.value.map((day) => ({ ...day, previous: [] }))
+  return { value: seriesOfDays(state.metric, compared, moment) }
 }
 
 const nowText = (visitors: Answer<number>): Html | false =>

@@ -1,9 +1,10 @@
 // Shared links: the dashboard of a site for people without an account, its lists as CSV, and the numbers of the widget (decision D-188).
 import { publicQueueKey } from '../../stats/fair-queue.ts'
+import type { Day } from '../../stats/previous-days.ts'
 import type { Overview } from '../../stats/reports/overview.ts'
 import { unlockedNote, unlockedSeconds } from '../../users/unlocked-link.ts'
 import { html } from '../../web/html.ts'
-import { asking, type Day, momentOf } from '../dashboard/answers.ts'
+import { asking, momentOf } from '../dashboard/answers.ts'
 import { defaultState } from '../dashboard/state.ts'
 import { showCsv, showDashboard, type Viewing } from '../dashboard/view.ts'
 import { tokenField } from '../forms/forms.ts'

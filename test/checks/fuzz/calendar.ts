@@ -7,7 +7,7 @@ export function dateOf(text: string): string | undefined {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, offsetHours = 0, offsetMinutes = 0] = parts
     .slice(1)
     .map((part) => Number(part ?? 0))
-  if (month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
+  if (year === 0 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined
   // The standard allows a leap second.
   if (hour > 23 || minute > 59 || second > 60 || offsetHours > 23 || offsetMinutes > 59) return undefined
   return `${parts[1]}-${parts[2]}-${parts[3]}`

@@ -181,19 +181,21 @@ function wrongsOfReport({ body, headers }: Answer, meta: NonNullable<Verdict['me
   return isSound ? wrongs : [...wrongs, 'the shape of data']
 }
 
-function wrongsOfSites({ body, headers }: Answer, { ids, next, overview }: NonNullable<Verdict['sites']>): string[] {
+function wrongsOfSites(
+  { body, headers }: Answer,
+  { ids, next, limit, range }: NonNullable<Verdict['sites']>,
+): string[] {
   const { data, meta } = JSON.parse(body) as { data: { site_id: string }[]; meta: Record<string, unknown> }
-  const fields = overview
+  const fields = range
     ? ['site_id', 'domain', 'period', 'current', 'previous', 'change']
     : ['site_id', 'domain', 'time_zone']
   const wrongs: string[] = []
   if (data.map(({ site_id }) => site_id).join() !== ids.join()) wrongs.push('other sites')
   if (!data.every((row) => hasExactly(row, ...fields))) wrongs.push('the shape of data')
-  const metaFields = overview ? ['range', 'limit', 'next_cursor', 'generated_at'] : ['generated_at']
+  const metaFields = [...(range ? ['range'] : []), 'limit', 'next_cursor', 'generated_at']
   if (!hasExactly(meta, ...metaFields)) wrongs.push('the shape of meta')
-  if (overview && (meta.range !== overview.range || meta.limit !== overview.limit))
-    wrongs.push('range or limit in meta')
-  if (overview && (meta.next_cursor !== null) !== next) wrongs.push('next_cursor')
+  if (meta.range !== range || meta.limit !== limit) wrongs.push('range or limit in meta')
+  if ((meta.next_cursor !== null) !== next) wrongs.push('next_cursor')
   if (!/^W\/"[\w-]+"$/.test(headers.get('etag') ?? '')) wrongs.push('ETag')
   if (headers.get('cache-control') !== 'private, no-cache') wrongs.push('the cache control of a 200')
   return wrongs

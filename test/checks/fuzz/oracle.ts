@@ -23,8 +23,8 @@ export interface Verdict {
   isOutside?: boolean
   /** The expected `meta` of a 200. */
   meta?: { report: string; site_id: string; range: string; limit: number }
-  /** The expected sites of a 200 about all sites, by domain, and whether it is their overview. */
-  sites?: { ids: string[]; next: boolean; overview?: { range: string; limit: number } }
+  /** The expected sites of a 200 about all sites, by domain; with a range if it is their overview. */
+  sites?: { ids: string[]; next: boolean; limit: number | null; range?: string }
 }
 
 /** The nine endpoints, and whether `limit` applies to them (docs/contract.md 4 and 8.2). */
@@ -184,12 +184,13 @@ function judgeSites(isOverview: boolean, key: FuzzKey, query: Query, world: Fuzz
   if (!areDatesValid(query, range, 'UTC', isOverview)) return refuse(400, 'invalid_date')
   const own = [...world.sites].filter(([id, site]) => (named ? id === named : site.accountId === key.accountId))
   const ids = own.map(([id]) => id).sort() // the domain of each site is its id and `.example`
-  if (!isOverview) return { status: 200, sites: { ids, next: false } }
-  const limit = Number(query.get('limit')?.[0] ?? 200)
+  // The list without a limit has all sites.
+  const limit = query.has('limit') ? Number(query.get('limit')?.[0]) : isOverview ? 200 : null
   const cursor = query.get('cursor')?.[0]
   const after = cursor === undefined ? '' : domainAfter(cursor)
   const rest = ids.filter((id) => `${id}.example` > (after as string))
-  return { status: 200, sites: { ids: rest.slice(0, limit), next: rest.length > limit, overview: { range, limit } } }
+  const page = rest.slice(0, limit ?? rest.length)
+  return { status: 200, sites: { ids: page, next: page.length < rest.length, limit, ...(isOverview && { range }) } }
 }
 
 /** The domain in a cursor; undefined for a text that is none (D-191). */

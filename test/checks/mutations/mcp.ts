@@ -17,6 +17,20 @@ export const mcp: readonly Mutation[] = [
     caughtBy: 'test/mcp/questions.test.ts',
   },
   {
+    name: 'mcp: a part of a day is called the day',
+    file: 'src/mcp/answers.ts',
+    find: 'until: timeOf(end)',
+    replace: 'until: null',
+    caughtBy: 'test/api/mcp.test.ts',
+  },
+  {
+    name: 'mcp: the name of the API is not understood',
+    file: 'src/mcp/inputs.ts',
+    find: "['siteid', ",
+    replace: '[',
+    caughtBy: 'test/api/mcp.test.ts',
+  },
+  {
     name: 'mcp: a call is not counted',
     file: 'src/mcp/server.ts',
     find: '    await admit?.()\n',

@@ -250,6 +250,20 @@ export const stats: readonly Mutation[] = [
     caughtBy: 'test/stats/site-summaries.test.ts',
   },
   {
+    name: 'dates: there is a year 0000',
+    file: 'src/stats/parameters.ts',
+    find: '/^(?!0000)(',
+    replace: '/^(',
+    caughtBy: 'test/contract/parameters.test.ts',
+  },
+  {
+    name: 'previous days: the last one is a whole day',
+    file: 'src/stats/previous-days.ts',
+    find: 'Math.max(0, numbers[metric] - sumOf(others, metric))',
+    replace: 'last[metric]',
+    caughtBy: 'test/cli/stats.test.ts',
+  },
+  {
     name: 'summaries: the previous period is compared with whole days',
     file: 'src/stats/daily-totals-of-sites.ts',
     find: '${ints(periods.map((period) => partialEnd(period) ?? Number.MAX_SAFE_INTEGER))} AS ends',

@@ -57,8 +57,9 @@ export function openJudge(days: TrafficDays, exclusions: Exclusions): Judge {
   const numbersOf = (sites: readonly WatermarkedSite[]) => sites.map(({ number }) => number).join(' and ')
   const askKey = (sites: readonly WatermarkedSite[], query: Query) => `${numbersOf(sites)} ${JSON.stringify(query)}`
 
-  /** The list of sites is the same whatever else is asked. */
-  const meant = (query: Query): string => JSON.stringify(query.report === 'sites' ? query.report : query)
+  /** The list of sites depends on nothing but the limit. */
+  const meant = ({ report, limit, ...rest }: Query): string =>
+    JSON.stringify(report === 'sites' ? { report, limit } : { report, limit, ...rest })
 
   function breach(kind: keyof Breaches, ask: Ask, words: string): void {
     breaches[kind]++
@@ -89,8 +90,7 @@ export function openJudge(days: TrafficDays, exclusions: Exclusions): Judge {
   /** Each row has the exclusions of its site, which change one by one. */
   function judgeRows(ask: Ask, data: string, { sentAt, receivedAt }: Received): void {
     const rows = JSON.parse(data) as { period?: object }[]
-    const limit = ask.query.report === 'sites' ? ask.sites.length : (ask.query.limit ?? ask.sites.length)
-    const shown = ask.sites.slice(0, limit)
+    const shown = ask.sites.slice(0, ask.query.limit)
     if (rows.length !== shown.length) breach('wrong', ask, `${rows.length} rows: ${data}`)
     for (const [index, site] of shown.entries()) {
       const { period, ...row } = rows[index] ?? {}

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { openWorld } from '../../support/world.ts'
 import { noon, refused, reportNames } from '../vocabulary.ts'
@@ -23,3 +24,13 @@ for (const [fault, query] of Object.entries(refusals)) {
     for (const name of reportNames) refused(await world.get(`/stats/${name}`, query), 400, 'invalid_date')
   })
 }
+
+test('an offset with an unescaped + is told to write %2B', async (t) => {
+  const world = await openWorld(t, { now: noon })
+  const messageOf = async (start: string) =>
+    (await world.get('/stats/overview', both(start, '2026-03-01'))).json.error.message as string
+  for (const start of ['2026-02-01T00:00:00+02:00', '20260201T0000+0200'])
+    assert.equal(await messageOf(start), 'A + in an address means a space: write %2B in start.')
+  assert.match(await messageOf('2026-02-01%2000:00'), /^start must be one existing date/)
+  assert.equal((await world.get('/stats/overview', both('2026-02-01T00:00:00%2B02:00', '2026-03-01'))).status, 200)
+})

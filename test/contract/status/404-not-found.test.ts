@@ -40,6 +40,18 @@ test('the message links to the documentation, and the link works', async (t) => 
   assert.match(page.text, /\/api\/v1\/stats\/overview/)
 })
 
+test('a path with a slash too many gets the path without it', async (t) => {
+  const { api } = await openWorld(t)
+  const messageAt = async (path: string) => (await api.fetch(path)).json.error.message as string
+  assert.equal(
+    await messageAt('/api/v1/stats/overview/?range=7d'),
+    'There is nothing here. Leave out the slash at the end: /api/v1/stats/overview.',
+  )
+  assert.match(await messageAt('/api/v1/sites//'), /: \/api\/v1\/sites\.$/)
+  for (const path of ['/api/v1/stats/nope/', '/', '/api/v1/stats/overview/x/'])
+    assert.match(await messageAt(path), /described at \/api\/v1\/docs/, path)
+})
+
 test('an unknown path returns 404 for any method and any body', async (t) => {
   const { api } = await openWorld(t)
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
