@@ -1,11 +1,14 @@
 // Turns the environment into a typed configuration; only the mains read it. The types, the checks and docs/configuration.md come from one table.
+import { keepingVariables } from './config/keeping.ts'
 import {
   accountId,
   bytes,
   count,
+  databaseUrl,
   domain,
   issuer,
   keySecrets,
+  mailbox,
   megabytes,
   networks,
   oneOf,
@@ -13,9 +16,9 @@ import {
   port,
   processes,
   publicUrl,
-  retention,
   seconds,
   shards,
+  smtpUrl,
   url,
 } from './config/parsers.ts'
 
@@ -33,9 +36,10 @@ const variable = <const Definition extends Variable<unknown>>(definition: Defini
 
 export const variables = {
   DATABASE_URL: variable({
-    description: 'PostgreSQL: accounts, sites, keys.',
+    description:
+      'PostgreSQL: accounts, sites, keys. For a socket, `?host=/var/run/postgresql` at the end names its folder (docs/operations.md).',
     default: 'postgres://postgres@127.0.0.1:5432/footfall',
-    parse: url('postgres:', 'postgresql:'),
+    parse: databaseUrl,
   }),
   CLICKHOUSE_URL: variable({
     description: 'ClickHouse over HTTP: events. The address holds user and password; its path names the database.',
@@ -114,6 +118,17 @@ export const variables = {
     optional: true,
     parse: accountId,
   }),
+  SMTP_URL: variable({
+    description:
+      'Mail server for reports, invitations and notices: `smtps://user:password@mail.example.com` (TLS from the start), or `smtp://…:587`, which demands STARTTLS unless the server is this machine. `?tls=off` at the end allows mail without encryption. If unset, Footfall sends no mail. Needs MAIL_FROM and PUBLIC_URL (docs/mail.md).',
+    optional: true,
+    parse: smtpUrl,
+  }),
+  MAIL_FROM: variable({
+    description: 'Sender of every mail: `stats@example.com`, or `Footfall <stats@example.com>`.',
+    optional: true,
+    parse: mailbox,
+  }),
   CONSOLE_HOST: variable({
     description: 'Address the console listens on if it runs alone (`npm run console`).',
     default: '127.0.0.1',
@@ -134,18 +149,13 @@ export const variables = {
     default: '127.0.0.1',
     parse: (text) => text,
   }),
-  METRICS_PORT: variable({ description: 'Port that /metrics listens on.', default: '9090', parse: port }),
+  METRICS_PORT: variable({ description: 'Port that /metrics listens on.', default: '9390', parse: port }),
   RESPONSE_CACHE_MB: variable({
     description: 'Memory that each API process uses for cached responses, in MB; 0 disables the cache.',
     default: '64',
     parse: megabytes,
   }),
-  RETENTION_MONTHS: variable({
-    description:
-      'Months of raw events to keep, at least 25. Rollups answer for older days, for ever. If unset, all events are kept. Dropped events cannot be restored.',
-    optional: true,
-    parse: retention,
-  }),
+  ...keepingVariables,
   COLLECTOR_HOST: variable({
     description: 'Address the collector listens on if it runs alone (`npm run collect`).',
     default: '127.0.0.1',
@@ -230,13 +240,14 @@ export type Config = {
     | (Values[Name] extends { optional: true } ? undefined : never)
 }
 
-/** A collector neither checks keys nor signs anybody in, so it does not get the secrets. */
-export type CollectorConfig = Omit<Config, 'KEY_SECRETS' | 'OIDC_CLIENT_SECRET'>
+/** A collector checks no keys, signs nobody in and sends no mail, so it does not get the secrets. */
+export type CollectorConfig = Omit<Config, 'KEY_SECRETS' | 'OIDC_CLIENT_SECRET' | 'SMTP_URL'>
 
 /** Settings that need each other: all of a group are set, or none. */
 const together = [
   ['OIDC_ISSUER', 'OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET'],
   ['OIDC_DOMAIN', 'OIDC_ACCOUNT'],
+  ['SMTP_URL', 'MAIL_FROM'],
 ] as const
 
 /** Throws one Error that names every missing or wrong variable. `unused` lists the variables that this process does not need. */
@@ -262,21 +273,12 @@ export function readConfig(environment: Record<string, string | undefined>, unus
     const missing = first ? needed.filter((name) => !environment[name]) : []
     faults.push(...missing.map((name) => `${name} is missing: ${first} needs it`))
   }
+  if (environment.SMTP_URL && !environment.PUBLIC_URL && !unused.includes('SMTP_URL')) {
+    faults.push('SMTP_URL needs PUBLIC_URL: mails contain links to Footfall')
+  }
   if (environment.OIDC_DOMAIN && !environment.OIDC_ISSUER) {
     faults.push('OIDC_DOMAIN needs OIDC_ISSUER: people of the domain sign in there')
   }
   if (faults.length > 0) throw new Error(`The configuration is not usable:\n  ${faults.join('\n  ')}`)
   return Object.fromEntries(entries) as Config
 }
-
-/** For the mains: prints what is wrong without a stack trace and exits before anything starts. */
-export function readConfigOrExit(unused: readonly string[] = []): Config {
-  try {
-    return readConfig(process.env, unused)
-  } catch (error) {
-    process.stderr.write(`${(error as Error).message}\nSee docs/configuration.md.\n`)
-    process.exit(1)
-  }
-}
-
-export const readCollectorConfigOrExit = (): CollectorConfig => readConfigOrExit(['KEY_SECRETS', 'OIDC_CLIENT_SECRET'])

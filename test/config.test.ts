@@ -28,6 +28,8 @@ test('with only the secrets set, everything else has its default', () => {
     HOST: '127.0.0.1',
     PORT: 8080,
     PUBLIC_URL: undefined,
+    SMTP_URL: undefined,
+    MAIL_FROM: undefined,
     MCP_ORIGINS: undefined,
     OIDC_ISSUER: undefined,
     OIDC_CLIENT_ID: undefined,
@@ -38,7 +40,7 @@ test('with only the secrets set, everything else has its default', () => {
     CONSOLE_PORT: 8082,
     CONSOLE_METRICS_PORT: 9290,
     METRICS_HOST: '127.0.0.1',
-    METRICS_PORT: 9090,
+    METRICS_PORT: 9390,
     RESPONSE_CACHE_MB: 64,
     RETENTION_MONTHS: undefined,
     COLLECTOR_HOST: '127.0.0.1',
@@ -51,6 +53,9 @@ test('with only the secrets set, everything else has its default', () => {
     EVENTS_PER_SECOND_PER_SITE: 2_000,
     CONNECTIONS_PER_ADDRESS: 250,
     COUNTRY_FILE: undefined,
+    BACKUP_FOLDER: undefined,
+    BACKUP_HOUR: 3,
+    BACKUP_KEEP: { days: 7, weeks: 4, months: 12 },
     DRAIN_SECONDS: 3,
     LOG_LEVEL: 'info',
     FOOTFALL_EXPLAIN: false,
@@ -156,6 +161,49 @@ test('secrets keep their order, each version occurs once, with 32 characters or 
     assert.deepEqual(faultsOf({ KEY_SECRETS: text }), [pairs], text)
   }
   assert.deepEqual(faultsOf({ KEY_SECRETS: `1:${secret},1:${longer}` }), ['KEY_SECRETS names a version twice'])
+})
+
+test('mail is set as a whole or not at all, and demands TLS unless the server is this machine', () => {
+  const mail = { SMTP_URL: 'smtp://me:p%40ss@mail.example.com', MAIL_FROM: 'Stats <stats@example.com>' }
+  const at = (address: string) =>
+    readConfig({ ...least, ...mail, SMTP_URL: address, PUBLIC_URL: 'https://stats.example.com' }).SMTP_URL
+  assert.deepEqual(at(mail.SMTP_URL), {
+    host: 'mail.example.com',
+    port: 587,
+    isSecure: false,
+    needsTls: true,
+    user: 'me',
+    password: 'p@ss',
+  })
+  assert.deepEqual([at('smtps://mail.example.com')?.port, at('smtps://mail.example.com')?.isSecure], [465, true])
+  assert.deepEqual(
+    ['smtp://localhost:25', 'smtp://[::1]:25', 'smtp://mail.example.com?tls=off', 'smtp://localhost.example.com'].map(
+      (address) => at(address)?.needsTls,
+    ),
+    [false, false, false, true],
+  )
+  assert.deepEqual(faultsOf({ ...least, SMTP_URL: mail.SMTP_URL }), [
+    'MAIL_FROM is missing: SMTP_URL needs it',
+    'SMTP_URL needs PUBLIC_URL: mails contain links to Footfall',
+  ])
+  for (const wrong of [
+    'mail.example.com',
+    'http://mail.example.com',
+    'smtp://',
+    'smtp://mail.example.com?tls=no',
+    'smtp://mail.example.com/x',
+  ])
+    assert.equal(
+      faultsOf({ ...least, ...mail, SMTP_URL: wrong, PUBLIC_URL: 'https://stats.example.com' }).length,
+      1,
+      wrong,
+    )
+  for (const wrong of ['stats', 'a@b@c', 'Stats stats@example.com', 'x\r\nBcc: a@b.c <stats@example.com>'])
+    assert.equal(
+      faultsOf({ ...least, ...mail, MAIL_FROM: wrong, PUBLIC_URL: 'https://stats.example.com' }).length,
+      1,
+      wrong,
+    )
 })
 
 test('single sign-on is set as a whole or not at all', () => {

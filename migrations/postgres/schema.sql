@@ -177,19 +177,20 @@ CREATE INDEX sites_shard_idx ON sites USING btree (shard);
 
 CREATE TABLE api_keys
 (
-    id             text NOT NULL,
-    account_id     text NOT NULL,
-    site_id        text,
-    name           text NOT NULL,
-    prefix         text NOT NULL,
-    hash           bytea NOT NULL,
-    secret_version integer NOT NULL,
-    disabled       boolean NOT NULL DEFAULT false,
-    expires_at     timestamp with time zone,
-    last_used_at   timestamp with time zone,
-    created_at     timestamp with time zone NOT NULL DEFAULT now(),
-    created_by     text NOT NULL DEFAULT 'command line'::text,
-    rotated_from   text,
+    id               text NOT NULL,
+    account_id       text NOT NULL,
+    site_id          text,
+    name             text NOT NULL,
+    prefix           text NOT NULL,
+    hash             bytea NOT NULL,
+    secret_version   integer NOT NULL,
+    disabled         boolean NOT NULL DEFAULT false,
+    expires_at       timestamp with time zone,
+    last_used_at     timestamp with time zone,
+    created_at       timestamp with time zone NOT NULL DEFAULT now(),
+    created_by       text NOT NULL DEFAULT 'command line'::text,
+    rotated_from     text,
+    announced_expiry timestamp with time zone,
     CONSTRAINT api_keys_pkey PRIMARY KEY (id),
     CONSTRAINT api_keys_hash_key UNIQUE (hash),
     CONSTRAINT api_keys_hash_check CHECK (octet_length(hash) = 32),
@@ -198,7 +199,19 @@ CREATE TABLE api_keys
     CONSTRAINT api_keys_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
 );
 CREATE INDEX api_keys_account_id_idx ON api_keys USING btree (account_id);
+CREATE INDEX api_keys_expires_at ON api_keys USING btree (expires_at);
 CREATE INDEX api_keys_site_id_idx ON api_keys USING btree (site_id);
+
+CREATE TABLE dropped_hits
+(
+    site_id    text NOT NULL,
+    dropped_at timestamp with time zone NOT NULL,
+    reason     text NOT NULL,
+    hostname   text NOT NULL,
+    CONSTRAINT dropped_hits_pkey PRIMARY KEY (site_id),
+    CONSTRAINT dropped_hits_hostname_check CHECK (length(hostname) <= 253),
+    CONSTRAINT dropped_hits_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
+);
 
 CREATE TABLE imports
 (
@@ -375,6 +388,73 @@ CREATE TABLE recovery_codes
     CONSTRAINT recovery_codes_hash_check CHECK (octet_length(hash) = 32),
     CONSTRAINT recovery_codes_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id) ON DELETE CASCADE
 );
+
+CREATE TABLE report_subscriptions
+(
+    id           text NOT NULL,
+    account_id   text NOT NULL,
+    site_id      text,
+    email        text NOT NULL,
+    user_id      text,
+    every        text NOT NULL,
+    hour         smallint NOT NULL,
+    time_zone    text NOT NULL,
+    next_period  date NOT NULL,
+    look_at      timestamp with time zone NOT NULL,
+    confirmed_at timestamp with time zone,
+    created_by   text NOT NULL,
+    created_at   timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT report_subscriptions_pkey PRIMARY KEY (id),
+    CONSTRAINT report_subscriptions_email_check CHECK (email = lower(email)),
+    CONSTRAINT report_subscriptions_every_check CHECK (every = ANY (ARRAY['week'::text, 'month'::text])),
+    CONSTRAINT report_subscriptions_hour_check CHECK (hour >= 0 AND hour <= 23),
+    CONSTRAINT report_subscriptions_id_check CHECK (id ~ '^rep_[a-z2-7]{16}$'::text),
+    CONSTRAINT report_subscriptions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
+    CONSTRAINT report_subscriptions_account_id_user_id_fkey FOREIGN KEY (account_id, user_id) REFERENCES members(account_id, user_id) ON DELETE CASCADE,
+    CONSTRAINT report_subscriptions_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
+);
+CREATE INDEX report_subscriptions_look_at ON report_subscriptions USING btree (look_at) WHERE confirmed_at IS NOT NULL;
+CREATE INDEX report_subscriptions_site_id ON report_subscriptions USING btree (site_id);
+CREATE UNIQUE INDEX report_subscriptions_once ON report_subscriptions USING btree (account_id, email, every, COALESCE(site_id, ''::text));
+
+CREATE TABLE outbox
+(
+    id              text NOT NULL,
+    kind            text NOT NULL,
+    recipient       text NOT NULL,
+    account_id      text,
+    subscription_id text,
+    period          date,
+    content         bytea,
+    state           text NOT NULL DEFAULT 'waiting'::text,
+    queued_at       timestamp with time zone NOT NULL DEFAULT now(),
+    due_at          timestamp with time zone NOT NULL DEFAULT now(),
+    expires_at      timestamp with time zone,
+    next_attempt_at timestamp with time zone NOT NULL DEFAULT now(),
+    attempts        integer NOT NULL DEFAULT 0,
+    failures        smallint NOT NULL DEFAULT 0,
+    sender          uuid,
+    claimed_until   timestamp with time zone,
+    handed_over_at  timestamp with time zone,
+    problem         text NOT NULL DEFAULT ''::text,
+    changed_at      timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT outbox_pkey PRIMARY KEY (id),
+    CONSTRAINT outbox_report_once UNIQUE (subscription_id, period),
+    CONSTRAINT outbox_check CHECK ((kind = 'report'::text) = (subscription_id IS NOT NULL)),
+    CONSTRAINT outbox_check1 CHECK ((kind = 'report'::text) = (period IS NOT NULL)),
+    CONSTRAINT outbox_id_check CHECK (id ~ '^mail_[a-z2-7]{16}$'::text),
+    CONSTRAINT outbox_recipient_check CHECK (recipient = lower(recipient)),
+    CONSTRAINT outbox_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'in doubt'::text])),
+    CONSTRAINT outbox_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
+    CONSTRAINT outbox_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES report_subscriptions(id) ON DELETE CASCADE
+);
+CREATE INDEX outbox_account_id ON outbox USING btree (account_id, queued_at);
+CREATE INDEX outbox_changed_at ON outbox USING btree (changed_at);
+CREATE INDEX outbox_expires_at ON outbox USING btree (expires_at) WHERE content IS NOT NULL;
+CREATE INDEX outbox_queued_at ON outbox USING btree (queued_at) WHERE state = 'waiting'::text;
+CREATE INDEX outbox_recipient ON outbox USING btree (recipient, queued_at);
+CREATE INDEX outbox_sending ON outbox USING btree (claimed_until) WHERE state = 'sending'::text;
+CREATE INDEX outbox_waiting ON outbox USING btree (next_attempt_at) WHERE state = 'waiting'::text;
 
 CREATE TABLE user_identities
 (
@@ -760,6 +840,19 @@ BEGIN
 END
 $function$;
 
+CREATE FUNCTION look_at_reports_again()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    changed sites := CASE TG_OP WHEN 'DELETE' THEN OLD ELSE NEW END;
+BEGIN
+    UPDATE report_subscriptions SET look_at = now()
+    WHERE account_id = changed.account_id AND (site_id IS NULL OR site_id = changed.id);
+    RETURN NULL;
+END
+$function$;
+
 CREATE FUNCTION note_coverage_change()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -920,5 +1013,6 @@ CREATE TRIGGER announce_first AFTER INSERT ON rollup_state FOR EACH ROW EXECUTE 
 CREATE TRIGGER announce AFTER INSERT OR DELETE OR UPDATE ON sites FOR EACH ROW EXECUTE FUNCTION announce_change();
 CREATE TRIGGER count_delete AFTER DELETE ON sites FOR EACH ROW EXECUTE FUNCTION count_site_change();
 CREATE TRIGGER count_move AFTER UPDATE OF shard ON sites FOR EACH ROW WHEN (old.shard <> new.shard) EXECUTE FUNCTION count_site_change();
+CREATE TRIGGER look_at_reports_again AFTER INSERT OR DELETE OR UPDATE OF time_zone ON sites FOR EACH ROW EXECUTE FUNCTION look_at_reports_again();
 CREATE TRIGGER remember_deleted AFTER DELETE ON sites FOR EACH ROW EXECUTE FUNCTION remember_deleted_site();
 CREATE TRIGGER announce AFTER INSERT OR UPDATE ON today_coverage FOR EACH ROW EXECUTE FUNCTION announce_coverage();

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { readConfigOrExit } from '../config.ts'
+import { readConfigOrExit } from '../config/reading.ts'
 import { exitWith } from '../process/error-hints.ts'
 import { createLog } from '../process/log.ts'
 import { startApi } from './service.ts'

@@ -3,11 +3,18 @@ import { showBuildInfo } from '../process/build-info.ts'
 
 export type Metrics = ReturnType<typeof createMetrics>
 
-/** The rollup lag is read at most once in this time, however often the metrics are scraped. */
-const lagEveryMs = 30_000
+/** PostgreSQL is asked at most once in this time, however often the metrics are scraped. */
+const readEveryMs = 30_000
+
+/** What PostgreSQL knows about the whole installation. */
+export interface InstallationState {
+  rollupLagSeconds: number
+  /** By the name of the disk. */
+  freeDisk: Record<string, number>
+}
 
 /** The metrics that /metrics shows. Labels are our own names (routes, dependencies); a request can never choose one. */
-export function createMetrics(readRollupLag: () => Promise<number> = async () => 0) {
+export function createMetrics(readState?: () => Promise<InstallationState>) {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
   const seconds = new Histogram({
@@ -19,7 +26,7 @@ export function createMetrics(readRollupLag: () => Promise<number> = async () =>
   })
   const up = new Gauge({
     name: 'footfall_dependency_up',
-    help: '1 while a dependency answers, 0 while it does not.',
+    help: '1 while a dependency works, 0 while it does not.',
     labelNames: ['dependency'],
     registers: [registry],
   })
@@ -35,21 +42,35 @@ export function createMetrics(readRollupLag: () => Promise<number> = async () =>
     registers: [registry],
   })
   showBuildInfo(registry)
-  let lagReadAt = Number.NEGATIVE_INFINITY
-  new Gauge({
+  const freeDisk = new Gauge({
+    name: 'footfall_disk_free_ratio',
+    help: 'Share of a disk that is free: of each shard of ClickHouse, and of the spool.',
+    labelNames: ['disk'],
+    registers: [registry],
+    collect: readOnce,
+  })
+  const rollupLag = new Gauge({
     name: 'footfall_rollup_lag_seconds',
     help: 'Seconds since the oldest day that still needs a rollup closed; 0 when none does.',
     registers: [registry],
-    async collect() {
-      if (performance.now() - lagReadAt < lagEveryMs) return
-      lagReadAt = performance.now()
-      // While PostgreSQL is down, the last value stays; footfall_dependency_up shows the reason.
-      await readRollupLag().then(
-        (seconds) => this.set(seconds),
-        () => {},
-      )
-    },
+    collect: readOnce,
   })
+  let readAt = Number.NEGATIVE_INFINITY
+  let reading: Promise<void> | undefined
+
+  function readOnce(): Promise<void> | undefined {
+    if (performance.now() - readAt < readEveryMs) return reading
+    readAt = performance.now()
+    // While PostgreSQL is down, the last values stay; footfall_dependency_up shows the reason.
+    reading = readState?.().then(
+      (state) => {
+        rollupLag.set(state.rollupLagSeconds)
+        for (const [disk, share] of Object.entries(state.freeDisk)) freeDisk.set({ disk }, share)
+      },
+      () => {},
+    )
+    return reading
+  }
   // Cached by route and status, because finding a histogram by its labels takes as long as observing a value.
   const answers = new Map<string, Histogram.Internal<'route' | 'status'>[]>()
 

@@ -12,14 +12,15 @@ import { rollupLagSeconds } from '../rollups/lag.ts'
 import { refuseOlder } from '../rollups/ledger.ts'
 import { within } from '../stores/deadline.ts'
 import { watchDependencies } from '../stores/dependency-status.ts'
+import type { Postgres } from '../stores/postgres.ts'
 import { openRedis } from '../stores/redis.ts'
 import { openRequestPostgres } from '../stores/request-postgres.ts'
 import { type Api, assembleApi } from './assembly.ts'
-import { createMetrics } from './metrics.ts'
+import { createMetrics, type InstallationState } from './metrics.ts'
 import { type Limiter, memoryLimiter, redisLimiter } from './rate-limit.ts'
 
-/** How long a scrape of the metrics waits for the rollup lag. */
-const lagMs = 250
+/** How long a scrape of the metrics waits for PostgreSQL. */
+const stateMs = 250
 /** Together with the 3 s of DRAIN_SECONDS, less than the 10 s after which containers are killed. */
 const maxDrainMs = 6_000
 
@@ -53,7 +54,7 @@ export async function openApi(config: Config, log: Logger, sharedPort?: SharedPo
   await using opened = new AsyncDisposableStack()
   const now = () => Date.now()
   const postgres = openRequestPostgres(config.DATABASE_URL)
-  const metrics = createMetrics(() => within(lagMs, 'PostgreSQL', rollupLagSeconds(postgres)))
+  const metrics = createMetrics(() => within(stateMs, 'PostgreSQL', readState(postgres)))
   const watch = watchDependencies(log, metrics.dependency)
 
   const cluster = openCluster(config, { watch, log: config.FOOTFALL_EXPLAIN ? log : undefined })
@@ -122,6 +123,18 @@ export async function openApi(config: Config, log: Logger, sharedPort?: SharedPo
       }).then(() => running.disposeAsync())
       return stopped
     },
+  }
+}
+
+/** The process that rolls up measures the disks once a minute. */
+async function readState(postgres: Postgres): Promise<InstallationState> {
+  const [lag, shards] = await Promise.all([
+    rollupLagSeconds(postgres),
+    postgres<{ number: number; free: number }[]>`SELECT number, free_share AS free FROM shards`,
+  ])
+  return {
+    rollupLagSeconds: lag,
+    freeDisk: Object.fromEntries(shards.map(({ number, free }) => [`ClickHouse shard ${number}`, free])),
   }
 }
 

@@ -1,6 +1,6 @@
 // Forward-only migrations of both databases. PostgreSQL holds the list of applied files and the lock: one process migrates at a time.
-// Every ClickHouse server also has a list of its own, so that a new or emptied one gets its tables. A checksum detects a file that was
-// edited after it was applied.
+// Every ClickHouse server also has a list of its own, so that a new or emptied one gets its tables. Checksums and the first file tell which
+// databases were made by earlier, unreleased versions: they cannot be upgraded (decision D-226).
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { ReservedSql } from 'postgres'
@@ -145,11 +145,12 @@ async function migrateClickHouse(
 ): Promise<void> {
   const run = (statement: string) =>
     replicas.length === 1 ? clickhouse.command(statement) : replicated(statement, clickhouse, replicas)
-  await clickhouse.rows(sql`SELECT 1`) // a statement below may take an hour; this finds out early whether ClickHouse is down
+  await clickhouse.version() // a statement below may take an hour; this finds out early whether ClickHouse is down, or is something else
   await clickhouse.command(`
     CREATE TABLE IF NOT EXISTS migrations (name String, checksum String, applied_at DateTime DEFAULT now())
     ENGINE = MergeTree ORDER BY name`)
   const rows = await clickhouse.rowsPatiently<Applied>(sql`SELECT name, checksum FROM migrations`)
+  await refuseOldEvents(clickhouse)
   const pending = notIn(rows, all)
   if (replicas.length === 1) await repairRestoredTables(clickhouse)
   for (const { name, text, checksum } of pending) {
@@ -187,6 +188,7 @@ export async function pendingMigrations(postgres: Postgres): Promise<string[]> {
 /** The names of the migrations that one ClickHouse does not have, by its own list. */
 export async function pendingClickHouseMigrations(clickhouse: ClickHouse): Promise<string[]> {
   const all = read(migrationsFolder).filter(isOf('clickhouse'))
+  await refuseOldEvents(clickhouse)
   const [table] = await clickhouse.rows(
     sql`SELECT 1 FROM system.tables WHERE database = currentDatabase() AND name = 'migrations'`,
   )
@@ -202,8 +204,27 @@ export const columnsOf = (names: readonly string[], folder = migrationsFolder): 
     .flatMap((statement) => columnOf(statement) ?? [])
 
 async function missing(postgres: Postgres | ReservedSql, folder: URL): Promise<Migration[]> {
-  return notIn(await postgres<Applied[]>`SELECT name, checksum FROM migrations`, read(folder))
+  const rows = await postgres<Applied[]>`SELECT name, checksum FROM migrations`
+  const names = rows.map(({ name }) => name)
+  if (isBeforeBaseline(names)) throw cannotUpgrade('BEFORE_BASELINE', `PostgreSQL has applied ${names.sort()[0]}`)
+  return notIn(rows, read(folder))
 }
+
+/** Whether the list is that of a database or a backup from before all earlier files became one. */
+export const isBeforeBaseline = (names: readonly string[]): boolean =>
+  names.length > 0 && !names.includes('postgres/0001_baseline.sql')
+
+/** ClickHouse had no list then, and `CREATE TABLE IF NOT EXISTS` would keep a table with other columns. */
+async function refuseOldEvents(clickhouse: ClickHouse): Promise<void> {
+  const [old] = await clickhouse.rows(
+    sql`SELECT 1 FROM system.columns WHERE database = currentDatabase() AND table = 'events' AND name = 'batch_id'`,
+  )
+  if (old) throw cannotUpgrade('BEFORE_BASELINE', 'events of ClickHouse has a column batch_id')
+}
+
+/** `process/error-hints.ts` says what to do, by the code. */
+const cannotUpgrade = (code: 'BEFORE_BASELINE' | 'OTHER_MIGRATIONS', message: string): Error =>
+  Object.assign(new Error(message), { code })
 
 type Applied = Pick<Migration, 'name' | 'checksum'>
 
@@ -212,7 +233,7 @@ function notIn(rows: readonly Applied[], all: readonly Migration[]): Migration[]
   return all.filter(({ name, checksum }) => {
     const appliedChecksum = applied.get(name)
     if (appliedChecksum && appliedChecksum !== checksum) {
-      throw new Error(`Migration ${name} was edited after it was applied. Restore it and add a new file instead.`)
+      throw cannotUpgrade('OTHER_MIGRATIONS', `${name} differs from the one that was applied`)
     }
     return !appliedChecksum
   })

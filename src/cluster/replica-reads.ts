@@ -4,7 +4,8 @@
 // reader has seen on the first, the last one has, too, even if the first dies (decision D-202).
 import { setTimeout as pause } from 'node:timers/promises'
 import { Unavailable } from '../stores/breaker.ts'
-import { type ClickHouse, type ClickHouseReader, isReplicaUnwell } from '../stores/clickhouse.ts'
+import type { ClickHouse, ClickHouseReader } from '../stores/clickhouse.ts'
+import { isReplicaUnwell } from '../stores/clickhouse-errors.ts'
 import { type Sql, sql } from '../stores/clickhouse-sql.ts'
 import { catchUp, lagOf } from './replica-lag.ts'
 

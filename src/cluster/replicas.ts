@@ -1,6 +1,7 @@
 // A shard of several ClickHouse servers, its replicas: ClickHouse copies every row to each. One may be down (decision D-202).
 import { minuteMs } from '../durations.ts'
-import { type ClickHouse, isBadData, isWithoutQuorum } from '../stores/clickhouse.ts'
+import type { ClickHouse } from '../stores/clickhouse.ts'
+import { isBadData, isWithoutQuorum } from '../stores/clickhouse-errors.ts'
 import { catchUp, replicasInKeeper } from './replica-lag.ts'
 import { createReplicaReads } from './replica-reads.ts'
 
@@ -83,6 +84,7 @@ export function replicate(replicas: readonly [ClickHouse, ...ClickHouse[]]): Cli
   return {
     shard,
     replicas: { all: replicas, worker, incomplete },
+    version: () => first.version(),
     rows: reads.rows,
     insert,
     run: async (statement, settings) => (await worker()).run(statement, { ...onAll, ...settings }),

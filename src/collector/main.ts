@@ -1,4 +1,4 @@
-import { readCollectorConfigOrExit } from '../config.ts'
+import { readCollectorConfigOrExit } from '../config/reading.ts'
 import { exitWith } from '../process/error-hints.ts'
 import { createLog } from '../process/log.ts'
 import { startCollector } from './service.ts'

@@ -3,6 +3,7 @@
 import { isIP } from 'node:net'
 import type { KeySecrets } from '../accounts/keys.ts'
 import { isEmailDomain } from '../hostnames.ts'
+import type { Mailbox, MailServer } from '../mail/smtp.ts'
 
 export function url(...protocols: string[]) {
   return (text: string): string => {
@@ -14,6 +15,12 @@ export function url(...protocols: string[]) {
     return text
   }
 }
+
+const postgresUrl = url('postgres:', 'postgresql:')
+
+/** `postgres://me@/footfall?host=/var/run/postgresql` is right for libpq, but not a URL: a user needs a host. */
+export const databaseUrl = (text: string): string =>
+  postgresUrl(text.replace(/^(postgres(?:ql)?:\/\/[^/?#]*@)(?=\/)/, '$1localhost'))
 
 const clickhouseUrl = url('http:', 'https:')
 
@@ -68,6 +75,35 @@ export function issuer(text: string): string {
   return text
 }
 
+export function smtpUrl(text: string): MailServer {
+  const address = URL.parse(text)
+  const isSecure = address?.protocol === 'smtps:'
+  if (!address?.hostname || (!isSecure && address.protocol !== 'smtp:')) {
+    throw new Error('must be an address that begins with smtp:// or smtps://')
+  }
+  const tls = address.searchParams.get('tls')
+  if ((tls !== null && tls !== 'off') || address.pathname.length > 1) {
+    throw new Error('must look like smtp://user:password@mail.example.com:587, with nothing but ?tls=off after it')
+  }
+  const host = address.hostname.replace(/^\[|\]$/g, '')
+  return {
+    host,
+    port: Number(address.port) || (isSecure ? 465 : 587),
+    isSecure,
+    needsTls: tls !== 'off' && !['localhost', '127.0.0.1', '::1'].includes(host),
+    user: address.username ? decodeURIComponent(address.username) : undefined,
+    password: decodeURIComponent(address.password),
+  }
+}
+
+export function mailbox(text: string): Mailbox {
+  const [, name = '', inBrackets, bare] =
+    /^(?:([^<>"\p{Cc}]*)<([^\s<>@]+@[^\s<>@]+)>|([^\s<>@]+@[^\s<>@]+))$/u.exec(text.trim()) ?? []
+  const address = inBrackets ?? bare
+  if (!address) throw new Error('must be an address such as stats@example.com, or Footfall <stats@example.com>')
+  return { name: name.trim() || 'Footfall', address }
+}
+
 export function domain(text: string): string {
   if (!isEmailDomain(text)) throw new Error('must be a domain such as example.com')
   return text.toLowerCase()
@@ -115,6 +151,30 @@ export function retention(text: string): number {
       'must be a whole number of months, 25 to 9999, because the range 12m is compared with the year before it; leave it unset to keep all events',
     )
   }
+  return Number(text)
+}
+
+/** How many backups to keep: the newest of so many days, weeks and months. */
+export interface Keep {
+  days: number
+  weeks: number
+  months: number
+}
+
+export function keep(text: string): Keep {
+  const units = { d: 'days', w: 'weeks', m: 'months' } as const
+  const kept: Keep = { days: 0, weeks: 0, months: 0 }
+  for (const part of text.split(',')) {
+    const [, count, unit] = /^([1-9]\d{0,3})([dwm])$/.exec(part.trim()) ?? []
+    const name = units[unit as keyof typeof units]
+    if (!name || kept[name] > 0) throw new Error('must say how many days, weeks and months to keep, such as 7d,4w,12m')
+    kept[name] = Number(count)
+  }
+  return kept
+}
+
+export function hour(text: string): number {
+  if (!/^\d{1,2}$/.test(text) || Number(text) > 23) throw new Error('must be an hour of the day in UTC, 0 to 23')
   return Number(text)
 }
 

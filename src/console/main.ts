@@ -1,4 +1,4 @@
-import { readConfigOrExit } from '../config.ts'
+import { readConfigOrExit } from '../config/reading.ts'
 import { exitWith } from '../process/error-hints.ts'
 import { createLog } from '../process/log.ts'
 import { startConsole } from './service.ts'

@@ -23,9 +23,10 @@ export function causeOf(error: Error): NodeJS.ErrnoException {
 export function explain(failure: Error): { message: string; hint: string } {
   const error = causeOf(failure)
   if (error instanceof HintedError) return error
-  const { code = '', path } = error
+  const { code = '', path, syscall } = error
   if (path !== undefined && files[code]) return { message: `${path} ${files[code][0]}`, hint: files[code][1] }
-  const database = databases[code]
+  // A socket that is not there is a server that does not run.
+  const database = databases[syscall === 'connect' && code === 'ENOENT' ? 'ECONNREFUSED' : code]
   if (database)
     return { message: `${database[0].slice(0, -1)} (${oneLine(error.message).replace(/\.$/, '')}).`, hint: database[1] }
   if (error.message.startsWith('The configuration is not usable')) {
@@ -34,7 +35,10 @@ export function explain(failure: Error): { message: string; hint: string } {
       hint: 'docs/configuration.md describes every setting; footfall secret create generates KEY_SECRETS.',
     }
   }
-  return { message: oneLine(error.message), hint: 'footfall doctor checks configuration, connections and databases.' }
+  return {
+    message: oneLine(error.message) || error.name,
+    hint: 'footfall doctor checks configuration, connections and databases.',
+  }
 }
 
 /** For a process that cannot continue: prints the reason and exits with 1. */
@@ -78,9 +82,20 @@ const databases: Record<string, [message: string, hint: string]> = {
   EAI_AGAIN: ['A database host has no address at the moment.', 'Check DNS, DATABASE_URL and CLICKHOUSE_URL.'],
   CONNECT_TIMEOUT: ['PostgreSQL does not answer.', 'Check DATABASE_URL, and that the server runs.'],
   CONNECTION_CLOSED: ['PostgreSQL closed the connection.', 'Check that DATABASE_URL names a PostgreSQL server.'],
+  BEFORE_BASELINE: [
+    'The databases are from before 0.1.0, and cannot be upgraded.',
+    'Name new databases in DATABASE_URL and CLICKHOUSE_URL and run footfall migrate; only the version that made them can read the old ones.',
+  ],
+  OTHER_MIGRATIONS: [
+    'The databases were made by an unreleased version, and cannot be upgraded.',
+    'Run footfall backup with the version that made them, then footfall migrate and footfall restore with this one and new databases in DATABASE_URL and CLICKHOUSE_URL.',
+  ],
   '3D000': ['The PostgreSQL database does not exist.', 'Run: footfall migrate'],
   '28P01': ['PostgreSQL refuses the password.', 'Check the user and password in DATABASE_URL.'],
-  '28000': ['PostgreSQL refuses the user.', 'Check the user in DATABASE_URL, and pg_hba.conf.'],
+  '28000': [
+    'PostgreSQL refuses the user.',
+    'Check the user in DATABASE_URL, and pg_hba.conf; docs/operations.md says what passwords and sockets need.',
+  ],
   '42P01': ['The PostgreSQL tables are missing.', 'Run: footfall migrate'],
   '42703': ['The PostgreSQL tables are from an older version.', 'Run: footfall migrate'],
   '42501': ['The PostgreSQL user may not do that.', 'Use the owner of the database in DATABASE_URL.'],
@@ -89,6 +104,10 @@ const databases: Record<string, [message: string, hint: string]> = {
   '53300': ['PostgreSQL has no connection left.', 'Raise max_connections, or close other connections.'],
   '57P03': ['PostgreSQL is starting or stopping.', 'Try again in a moment.'],
   '23503': ['An id names something that does not exist.', 'Check the ids: footfall account list, footfall site list'],
+  NOT_CLICKHOUSE: [
+    'A server is not ClickHouse.',
+    'Check CLICKHOUSE_URL: it is the address of ClickHouse over HTTP, usually with port 8123.',
+  ],
   '81': ['The ClickHouse database does not exist.', 'Run: footfall migrate'],
   '60': ['The ClickHouse tables are missing.', 'Run: footfall migrate'],
   '390': ['The ClickHouse tables are missing.', 'Run: footfall migrate'],

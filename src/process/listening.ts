@@ -1,5 +1,5 @@
 // Starts and stops the HTTP server of a process: the API, the collector and the console do it the same way.
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { HintedError } from './error-hints.ts'
 
@@ -20,6 +20,13 @@ export async function listen(server: Server, address: ListenAddress): Promise<vo
   server.listen(address.port, address.host, resolve)
   await promise.catch(cannotListen(address))
   server.off('error', reject)
+}
+
+/** Throws what `listen` would throw, and leaves the port free. */
+export async function probe(address: ListenAddress): Promise<void> {
+  const server = createServer()
+  await listen(server, address)
+  closeServer(server)
 }
 
 /** Replaces the error of a failed `listen` by one with a hint. */

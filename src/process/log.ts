@@ -23,18 +23,22 @@ interface Entry {
   time: number
   msg?: string
   err?: { message: string; stack?: string }
+  /** An address to open. */
+  link?: string
   [field: string]: unknown
 }
 
 /** One line of the log for a person. Stack traces appear with LOG_LEVEL=debug or trace. */
 export function readable(line: string, level: string): string {
-  const { level: severity, time, msg = '', err, pid: _pid, hostname: _hostname, ...fields } = JSON.parse(line) as Entry
+  const entry = JSON.parse(line) as Entry
+  const { level: severity, time, msg = '', err, link, pid: _pid, hostname: _hostname, ...fields } = entry
   const more = Object.entries(fields).map(([name, value]) => `${name}=${plain(value)}`)
   const cause = err ? [`(${err.message})`] : []
   const stack = err?.stack && ['debug', 'trace'].includes(level) ? `\n${err.stack}` : ''
   const at = new Date(time).toTimeString().slice(0, 8)
   const word = (pino.levels.labels[severity] ?? '').toUpperCase().padEnd(5)
-  return `${[at, word, msg, ...cause, ...more].join(' ')}${stack}\n`
+  const alone = link ? `\n\n  ${link}\n` : '' // easy to find, and to open or copy
+  return `${[at, word, msg, ...cause, ...more].join(' ')}${stack}${alone}\n`
 }
 
 const plain = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto'
 import http from 'node:http'
 import https from 'node:https'
 import type { Readable } from 'node:stream'
+import { text as textOf } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
-import { ClickHouseError, type ClickHouseSettings, createClient, type ResultSet } from '@clickhouse/client'
+import { type ClickHouseSettings, createClient, parseError, type ResultSet } from '@clickhouse/client'
 import type { Logger } from 'pino'
 import { hourMs } from '../durations.ts'
 import { createBreaker, Unavailable } from './breaker.ts'
+import { Aborted, isConnectionError, isFault, isFull, refuseOthers } from './clickhouse-errors.ts'
 import { explainTo, type QueryRequest } from './clickhouse-explain.ts'
 import { render, type Sql } from './clickhouse-sql.ts'
 import { deadlineFactor, within } from './deadline.ts'
@@ -23,6 +25,8 @@ export interface ClickHouse extends ClickHouseReader {
   readonly shard: number
   /** The servers with the same rows, if there are several (replicas.ts). */
   readonly replicas?: Replicas
+  /** The version of the server. Throws `NotClickHouse` if something else answers. */
+  version(): Promise<string>
   /**
    * Inserts rows and resolves when ClickHouse has stored them. A token repeated within the deduplication window inserts nothing.
    * Returns undefined, or the replica that may be the only one with the rows. `into`: what comes after INSERT INTO, for example a table.
@@ -67,17 +71,6 @@ const readMs = 2_300 // longer than ClickHouse's own limit, so that ClickHouse c
 const writeMs = 30_000
 const probeMs = 250
 const refusedLoginMs = 5_000
-
-// Errors that mean that ClickHouse is unhealthy, not that the query is wrong.
-const clickhouseUnwell = new Set([
-  '159', // TIMEOUT_EXCEEDED
-  '194', // REQUIRED_PASSWORD
-  '202', // TOO_MANY_SIMULTANEOUS_QUERIES
-  '231', // TOO_MANY_UNEXPECTED_DATA_PARTS
-  '516', // AUTHENTICATION_FAILED
-  '695', // ASYNC_LOAD_WAIT_FAILED
-  '722', // ASYNC_LOAD_FAILED
-])
 
 interface ClickHouseOptions {
   shard?: number
@@ -145,7 +138,10 @@ export function openClickHouse(
     const signal = callerSignal ? AbortSignal.any([callerSignal, late.signal]) : late.signal
     const response = reader.query({ ...request, format: 'JSONEachRow', abort_signal: signal })
     void explain?.(request, response)
-    const rows = response.then((result) => readAll<Row>(result, signal))
+    const rows = response.then((result) => {
+      refuseOthers(url, result.response_headers)
+      return readAll<Row>(result, signal)
+    })
     try {
       return await within(timeoutMs, 'ClickHouse', rows, () => late.abort())
     } catch (error) {
@@ -155,6 +151,18 @@ export function openClickHouse(
 
   return {
     shard,
+    version: () =>
+      breaker.run(async () => {
+        const late = new AbortController()
+        const request = { query: 'SELECT version()', ignore_error_response: true, abort_signal: late.signal }
+        const answer = reader.exec(request).then(async ({ stream, response_headers, http_status_code = 200 }) => {
+          refuseOthers(url, response_headers, http_status_code)
+          const text = await textOf(stream)
+          if (http_status_code >= 400) throw parseError(text)
+          return text.trim()
+        })
+        return within(readMs, 'ClickHouse', answer, () => late.abort())
+      }),
     rows: (statement, signal) =>
       breaker.run(async () => {
         const { text, parameters } = render(statement)
@@ -170,13 +178,14 @@ export function openClickHouse(
         }
       }),
     async insert(into, rows, token, { settings = {}, signal } = {}) {
-      await writer.insert({
+      const { response_headers } = await writer.insert({
         table: into,
         values: rows,
         format: 'JSONEachRow',
         clickhouse_settings: { insert_deduplication_token: token, date_time_input_format: 'best_effort', ...settings },
         ...(signal && { abort_signal: signal }),
       })
+      refuseOthers(url, response_headers)
       return undefined
     },
     async run(statement, settings = {}) {
@@ -251,45 +260,3 @@ async function readAll<Row>(result: ResultSet<'JSONEachRow'>, signal: AbortSigna
     signal.removeEventListener('abort', cut)
   }
 }
-
-// Errors about a row, not about ClickHouse: sending the row again changes nothing.
-const badData = new Set([
-  '6', // CANNOT_PARSE_TEXT
-  '26', // CANNOT_PARSE_QUOTED_STRING
-  '27', // CANNOT_PARSE_INPUT_ASSERTION_FAILED
-  '38', // CANNOT_PARSE_DATE
-  '41', // CANNOT_PARSE_DATETIME
-  '53', // TYPE_MISMATCH
-  '69', // ARGUMENT_OUT_OF_BOUND
-  '70', // CANNOT_CONVERT_TYPE
-  '72', // CANNOT_PARSE_NUMBER
-  '117', // INCORRECT_DATA
-  '131', // TOO_LARGE_STRING_SIZE
-  '321', // VALUE_IS_OUT_OF_RANGE_OF_DATA_TYPE
-  '376', // CANNOT_PARSE_UUID
-  '469', // VIOLATED_CONSTRAINT
-])
-
-export const isBadData = (error: unknown): boolean => error instanceof ClickHouseError && badData.has(error.code)
-
-/** The statement needed more memory than its limit. */
-export const isOutOfMemory = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '241'
-
-/** One replica may have the rows, and not enough others do. */
-export const isWithoutQuorum = (error: unknown): boolean =>
-  error instanceof ClickHouseError && (error.code === '285' || error.code === '319')
-
-/** The replica cannot answer, and another one may: it is down, or it has no tables because its disk was replaced. */
-export const isReplicaUnwell = (error: unknown): boolean =>
-  error instanceof Unavailable || (error instanceof ClickHouseError && (error.code === '60' || error.code === '81'))
-
-class Aborted extends Error {}
-
-const isFault = (error: unknown): boolean =>
-  !(error instanceof Aborted) && (!(error instanceof ClickHouseError) || clickhouseUnwell.has(error.code))
-
-const isFull = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '202'
-
-const isConnectionError = (error: unknown): boolean =>
-  !(error instanceof Aborted) &&
-  ['ECONNRESET', 'ECONNREFUSED', 'EPIPE', 'ENOTFOUND'].includes((error as NodeJS.ErrnoException).code ?? '')

@@ -26,10 +26,25 @@ export function openPostgres(url: string, maxConnections = 10): Postgres {
   })
 }
 
-export function connectPostgres(url: string, options: Options): Postgres {
+/**
+ * The address for the driver, which takes no folder of a socket as a host. libpq takes it in two ways: `postgres://me@localhost/db?host=/run`
+ * and `postgres://me@%2Frun/db`.
+ */
+function addressOf(url: string): { url: string; path?: string } {
+  const address = new URL(url)
+  const folder = address.searchParams.get('host') ?? decodeURIComponent(address.hostname)
+  if (!folder.startsWith('/')) return { url }
+  const port = address.searchParams.get('port') ?? (address.port || '5432')
+  for (const name of ['host', 'port']) address.searchParams.delete(name) // the server would take them for its own settings
+  address.hostname = 'localhost'
+  return { url: address.href, path: `${folder}/.s.PGSQL.${port}` }
+}
+
+export function connectPostgres(given: string, options: Options): Postgres {
+  const { url, ...socket } = addressOf(given)
   const sockets = new Set<Socket>()
   const reserved = new Set<Postgres>()
-  const common = { ...options, onnotice: () => {}, fetch_types: false, types: { texts } }
+  const common = { ...options, ...socket, onnotice: () => {}, fetch_types: false, types: { texts } }
   const pool = postgres(url, { ...common, socket: open } as Options)
   const endPool = pool.end
 

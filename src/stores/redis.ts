@@ -37,7 +37,12 @@ const probeKey = 'footfall:limit:probe'
 /** Connects in the background and reconnects by itself. Without a connection every command fails at once. */
 export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) => void): Redis {
   let isClosed = false
-  let client = newClient(url)
+  let reason: Error | undefined
+  const newClient = () =>
+    connect(url, (error) => {
+      reason = error
+    })
+  let client = newClient()
   // A new process waits for its first connection, instead of counting its first requests on its own.
   const firstConnection = within(connectMs, 'Redis', client.connect()).catch(() => {})
 
@@ -65,7 +70,7 @@ export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) 
         // it for a quarter of an hour, the driver for ever.
         if (++unanswered % probesPerConnection === 0 && !isClosed) {
           client.destroy()
-          client = newClient(url)
+          client = newClient()
           client.connect().catch(() => {})
         }
         throw error
@@ -78,7 +83,9 @@ export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) 
     runForText: (...call) => firstConnection.then(() => breaker.run(() => evaluate<string>(...call))),
     async inspect() {
       await firstConnection
-      const about = await within(commandMs, 'Redis', client.info('server'))
+      const about = await within(commandMs, 'Redis', client.info('server')).catch((error) => {
+        throw reason ?? error
+      })
       return { version: /^redis_version:(\S+)/m.exec(about)?.[1] ?? 'unknown' }
     },
     async close() {
@@ -89,7 +96,7 @@ export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) 
   }
 }
 
-function newClient(url: string) {
+function connect(url: string, onError: (error: Error) => void) {
   const client = driver().createClient({
     url,
     disableOfflineQueue: true,
@@ -98,6 +105,6 @@ function newClient(url: string) {
       reconnectStrategy: (attempt) => Math.min(50 * 2 ** attempt, 500),
     },
   })
-  client.on('error', () => {}) // every command fails until it is over, and the breaker reports it once
+  client.on('error', onError) // every command fails until it is over, and the breaker reports it once
   return client
 }

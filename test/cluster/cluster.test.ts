@@ -212,6 +212,8 @@ test('a backup holds all shards, and is restored into as many or more', async (t
   assert.equal(taken.code, 0, taken.stderr)
 
   const small = await freshShards(1, (end) => t.after(end))
+  const verified = await run(['backup', 'verify', backup], small.settings)
+  assert.equal(verified.code, 0, verified.stderr)
   const refused = await run(['restore', backup], small.settings)
   assert.deepEqual([refused.code, /2 shards.*CLICKHOUSE_SHARDS/s.test(refused.stderr)], [1, true], refused.stderr)
 

@@ -118,11 +118,13 @@ test('the API reads every report', async () => {
   }
 })
 
-test('an operator migrates, takes a backup and looks at the servers', async (t) => {
+test('an operator migrates, takes and verifies a backup, and looks at the servers', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-backup-'))
   t.after(() => rmSync(folder, { recursive: true }))
   const settings = { DATABASE_URL: postgresUrl, CLICKHOUSE_URL: urls.schema, KEY_SECRETS: keySecretsSetting }
-  for (const words of [['migrate'], ['backup', join(folder, 'backup')], ['shard', 'status'], ['doctor']]) {
+  const backup = join(folder, 'backup')
+  const commands = [['migrate'], ['backup', backup], ['backup', 'verify', backup], ['shard', 'status'], ['doctor']]
+  for (const words of commands) {
     const { code, stderr } = await runFootfall(words, { PATH: process.env.PATH ?? '', ...settings })
     assert.equal(code, 0, `${words[0]}: ${stderr}`)
   }

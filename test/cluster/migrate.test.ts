@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { migrate, pendingMigrations } from '../../src/cluster/migrate.ts'
+import { migrate, pendingClickHouseMigrations, pendingMigrations } from '../../src/cluster/migrate.ts'
 import { sql } from '../../src/stores/clickhouse-sql.ts'
 import { connectPatiently, freshEmptyStores } from '../support/fresh-stores.ts'
 import { disconnect, type Stores } from '../support/stores.ts'
@@ -81,11 +81,36 @@ test('a file edited after it was applied is reported by name, and nothing is app
     changed.add('postgres/9001_more.sql', 'CREATE TABLE more (id int);')
     changed.append(name, '\n-- a harmless comment\n')
     await assert.rejects(migrate(stores, { folder: changed.url }), {
-      message: new RegExp(`^Migration ${name} was edited`),
+      code: 'OTHER_MIGRATIONS',
+      message: `${name} differs from the one that was applied`,
     })
   }
   assert.deepEqual(await ledger(stores), all)
   assert.deepEqual(await migrate(stores), []) // the lock is free again
+})
+
+test('databases from before the baseline are recognised, and nothing is applied', async (t) => {
+  const { postgres, clickhouse, ...others } = await open(t)
+  const stores = { postgres, clickhouse, ...others }
+  // Of the last commit before the baseline.
+  await postgres.unsafe(`
+    CREATE TABLE migrations (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now());
+    INSERT INTO migrations (name, checksum) VALUES ('postgres/0001_accounts.sql', 'x'), ('clickhouse/0001_events.sql', 'x');
+    CREATE TABLE accounts (id text PRIMARY KEY)`)
+  await assert.rejects(migrate(stores), { code: 'BEFORE_BASELINE' })
+  await assert.rejects(pendingMigrations(postgres), { code: 'BEFORE_BASELINE' })
+  assert.deepEqual(
+    [...(await postgres`SELECT name FROM migrations ORDER BY name`)],
+    [{ name: 'clickhouse/0001_events.sql' }, { name: 'postgres/0001_accounts.sql' }],
+  )
+
+  // Only ClickHouse is that old. It had no list of its own, and CREATE TABLE IF NOT EXISTS would keep its table.
+  await postgres`DROP TABLE migrations, accounts`
+  await clickhouse.command(`
+    CREATE TABLE events (site_id String, day Date, event_id UUID, batch_id UUID, title String) ENGINE = MergeTree ORDER BY site_id`)
+  await assert.rejects(migrate(stores), { code: 'BEFORE_BASELINE' })
+  await assert.rejects(pendingClickHouseMigrations(clickhouse), { code: 'BEFORE_BASELINE' })
+  assert.deepEqual(await clickhouse.rows(sql`SELECT name FROM migrations`), [])
 })
 
 test('processes that start at the same time migrate once', async (t) => {

@@ -1,7 +1,7 @@
 // A whole collector that allows few different values per site; value-limits-flow.test.ts sets the limits by environment variables.
 import { pino } from 'pino'
 import { startCollector } from '../../src/collector/service.ts'
-import { readCollectorConfigOrExit } from '../../src/config.ts'
+import { readCollectorConfigOrExit } from '../../src/config/reading.ts'
 
 const config = readCollectorConfigOrExit()
 const collector = await startCollector(config, pino({ level: config.LOG_LEVEL }), {

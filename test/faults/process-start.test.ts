@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { freePort } from '../../dev/clickhouse/server.ts'
 import { startCollectorProcess } from '../support/collector-process.ts'
+import { inherited } from '../support/inherited.ts'
 import { keySecrets, openStores, type StoreAddresses } from '../support/stores.ts'
 
 let addresses: StoreAddresses
@@ -48,7 +49,7 @@ async function start(main: keyof typeof mains, changes: Record<string, string>):
     'COLLECTOR_METRICS_PORT',
   ]
   const environment = {
-    PATH: process.env.PATH ?? '',
+    ...inherited,
     DATABASE_URL: addresses.postgres,
     CLICKHOUSE_URL: addresses.clickhouse,
     KEY_SECRETS: keySecrets.map(({ version, secret }) => `${version}:${secret}`).join(','),

@@ -24,3 +24,9 @@ test('an error is one line, and its stack is shown from LOG_LEVEL=debug on', () 
   assert.equal(readable(line, 'info'), `${clock} ERROR PostgreSQL does not answer (refused)\n`)
   assert.equal(readable(line, 'debug'), `${clock} ERROR PostgreSQL does not answer (refused)\n${err.stack}\n`)
 })
+
+test('a link to open is on a line of its own, with an empty line around it', () => {
+  const link = 'http://localhost:8080/setup/abc'
+  const line = JSON.stringify({ level: 30, time, link, msg: 'Open within 24 hours:' })
+  assert.equal(readable(line, 'info'), `${clock} INFO  Open within 24 hours:\n\n  ${link}\n\n`)
+})

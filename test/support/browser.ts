@@ -3,6 +3,8 @@ import type { Browser, LaunchOptions } from 'playwright-core'
 
 export const chromiumFlags = [
   '--no-sandbox',
+  // The tracker does not count browsers that a program steers.
+  '--disable-blink-features=AutomationControlled',
   '--disable-gpu',
   '--disable-quic',
   '--no-first-run',

@@ -5,7 +5,7 @@ import type { ClickHouseServerOptions } from '../../dev/clickhouse/server.ts'
 import { inherited } from './inherited.ts'
 import { createStores, keySecrets } from './stores.ts'
 
-const command = new URL('../../src/cli/main.ts', import.meta.url).pathname
+const command = new URL('../../src/cli/start.ts', import.meta.url).pathname
 
 export interface Outcome {
   code: number
@@ -22,6 +22,10 @@ export async function install(extra: Record<string, string> = {}, options: Click
     CLICKHOUSE_URL: stores.addresses.clickhouse,
     REDIS_URL: stores.addresses.redis,
     KEY_SECRETS: keySecrets.map(({ version, secret }) => `${version}:${secret}`).join(','),
+    // Any free ports: others may use the default ones.
+    PORT: '0',
+    METRICS_PORT: '0',
+    COLLECTOR_METRICS_PORT: '0',
     ...extra,
   }
   const footfall = (...words: string[]) => runFootfall(words, environment)

@@ -46,7 +46,13 @@ export async function startOwnRedis(...options: string[]): Promise<OwnServer> {
   return ownServer(`redis://127.0.0.1:${port}`, port, folder, () => spawn('redis-server', [...fixed, ...options]))
 }
 
-export async function startOwnPostgres(...options: string[]): Promise<OwnServer> {
+export const startOwnPostgres = (...options: string[]): Promise<OwnServer> => startPostgres(['--auth=trust'], options)
+
+/** As distributions ship it: passwords over TCP, and on the socket, which is in its folder, only the user of the operating system. */
+export const startUsualPostgres = (): Promise<OwnServer> =>
+  startPostgres(['--auth-host=scram-sha-256', '--auth-local=peer'], [])
+
+async function startPostgres(authentication: readonly string[], options: readonly string[]): Promise<OwnServer> {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-postgres-'))
   const binaries = folderOf('initdb')
   if (!binaries) throw new Error(postgresMissing())
@@ -55,7 +61,7 @@ export async function startOwnPostgres(...options: string[]): Promise<OwnServer>
   chmodSync(folder, 0o700)
   if (user.uid !== undefined) chownSync(folder, user.uid, user.gid as number)
   const data = join(folder, 'data')
-  execFileSync(join(binaries, 'initdb'), ['-D', data, '-A', 'trust', '-U', 'postgres', '--no-sync'], {
+  execFileSync(join(binaries, 'initdb'), ['-D', data, ...authentication, '-U', 'postgres', '--no-sync'], {
     ...user,
     cwd: folder,
     stdio: 'ignore',

@@ -1,6 +1,6 @@
 // The shipper process. The collector starts and restarts it (supervisor.ts).
 import { openCluster } from '../../cluster/cluster.ts'
-import { readCollectorConfigOrExit } from '../../config.ts'
+import { readCollectorConfigOrExit } from '../../config/reading.ts'
 import { openPostgres } from '../../stores/postgres.ts'
 import { createShipper } from './shipper.ts'
 

@@ -2,7 +2,8 @@
 // between (decisions D-96 and D-97).
 import { randomUUID } from 'node:crypto'
 import { dayMs } from '../../durations.ts'
-import { type ClickHouse, isBadData, isIncomplete } from '../../stores/clickhouse.ts'
+import { type ClickHouse, isIncomplete } from '../../stores/clickhouse.ts'
+import { isBadData } from '../../stores/clickhouse-errors.ts'
 import type { TrafficEvent } from '../../traffic/event.ts'
 import { areOnTwoReplicas, type Batch, missingEvents, recordBatch } from '../../traffic/recording.ts'
 import { uuidOf } from '../../traffic/uuid.ts'

@@ -85,7 +85,7 @@ export function keepReserve(folder: string): void {
     // Written in full, because a sparse file takes no space.
     const block = Buffer.alloc(64 * 1024, 1)
     for (let at = 0; at < reserveBytes; at += block.length) {
-      if (writeSync(reserve, block) < block.length) throw new Error('The disk of the spool is full')
+      if (writeSync(reserve, block) < block.length) throw new DiskFull('The disk of the spool is full')
     }
   } catch (error) {
     ftruncateSync(reserve)
@@ -98,6 +98,11 @@ export function keepReserve(folder: string): void {
 const useReserve = (folder: string): void => rmSync(join(folder, reserveName), { force: true })
 
 const sqliteFull = 13
+
+class DiskFull extends Error {}
+
+export const isDiskFull = (error: Error & { code?: string; errcode?: number }): boolean =>
+  error instanceof DiskFull || error.code === 'ENOSPC' || error.errcode === sqliteFull
 
 /** Runs `work` in one transaction. On a full disk it frees the reserve and runs `workWhenFull` instead. */
 export function writeWithReserve(file: DatabaseSync, folder: string, work: () => void, workWhenFull = work): void {

@@ -112,7 +112,9 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
       if (!hasFailed) onChange(false, error)
       hasFailed = true
       isOpen = false
-      begun.reject(error)
+      // A full disk may have room again soon, and API and console of the same process need no spool.
+      if (answer.isDiskFull) begun.resolve()
+      else begun.reject(error)
       // Otherwise the thread has not received the group yet, and will report the failure for it too.
       if (answer.ofGroup)
         finishGroup((group) => group.done.reject(new Unavailable('The spool cannot be written', { cause: error })))

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openSpoolAge } from './age.ts'
-import { inTransaction, keepReserve, openSpoolFile, spoolBytes, spoolFiles } from './files.ts'
+import { inTransaction, isDiskFull, keepReserve, openSpoolFile, spoolBytes, spoolFiles } from './files.ts'
 
 export interface SpoolWorkerData {
   folder: string
@@ -38,7 +38,7 @@ export type SpoolAnswer =
   /** The group is on disk. `isFull`: accept no more for now. */
   | { is: 'stored'; isFull: boolean }
   /** Nothing can be stored until the next `open`. `ofGroup`: the group that was sent is not on disk. */
-  | { is: 'failed'; cause: string; ofGroup: boolean }
+  | { is: 'failed'; cause: string; ofGroup: boolean; isDiskFull?: boolean }
   | ({ is: 'open' } & SpoolMeasures)
   | ({ is: 'measured' } & SpoolMeasures)
   | { is: 'closed' }
@@ -103,7 +103,7 @@ function fail(error: Error, ofGroup = false): void {
   }
   file = undefined
   insert = undefined
-  answer({ is: 'failed', cause: error.message, ofGroup })
+  answer({ is: 'failed', cause: error.message, ofGroup, isDiskFull: isDiskFull(error) })
   // One attempt at a time: while the disk is broken every measurement fails too, and every attempt that succeeds creates a file.
   reopening ??= setTimeout(open, reopenMs)
 }
