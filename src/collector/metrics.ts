@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { showBuildInfo } from '../process/build-info.ts'
 import { type ClosingReason, closingReasons } from './http/connections.ts'
@@ -6,7 +7,7 @@ import { type DropReason, dropReasons } from './intake/intake.ts'
 import { type LimitedColumn, limitedColumns } from './intake/value-limits.ts'
 
 /** The metrics at the collector's /metrics. No request can choose the value of a label. */
-export function createCollectorMetrics() {
+export function createCollectorMetrics(spoolSettings: { folder: string; maxBytes: number }) {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -89,6 +90,25 @@ export function createCollectorMetrics() {
     registers,
   })
   const spool = new Gauge({ name: 'footfall_spool_bytes', help: 'Size of the spool on disk.', registers })
+  new Gauge({
+    name: 'footfall_spool_max_bytes',
+    help: 'SPOOL_MAX_BYTES: above 85 % of it the collector answers 503.',
+    registers,
+  }).set(spoolSettings.maxBytes)
+  new Gauge({
+    name: 'footfall_disk_free_ratio',
+    help: 'Share of a disk that is free: of each shard of ClickHouse, and of the spool.',
+    labelNames: ['disk'],
+    registers,
+    collect() {
+      try {
+        const { bavail, blocks } = statfsSync(spoolSettings.folder)
+        this.set({ disk: 'spool' }, bavail / Math.max(blocks, 1))
+      } catch {
+        this.set({ disk: 'spool' }, 0) // a folder that is gone has no room either
+      }
+    },
+  })
   const shipped = new Counter({
     name: 'footfall_events_shipped_total',
     help: 'Events confirmed by ClickHouse.',

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openDirectory } from '../accounts/directory.ts'
+import { writeDroppedHits } from '../accounts/dropped-hits.ts'
 import { openCluster } from '../cluster/cluster.ts'
 import type { CollectorConfig } from '../config.ts'
 import { dayMs } from '../durations.ts'
@@ -21,6 +22,7 @@ import { createBodies } from './http/bodies.ts'
 import { type Connections, createConnections } from './http/connections.ts'
 import { createLimits } from './http/limits.ts'
 import { createWorkQueue } from './http/work-queue.ts'
+import { openDroppedHits } from './intake/dropped-hits.ts'
 import { readEarlierValues } from './intake/earlier-values.ts'
 import { openValueLimiter, type ValueLimiterOptions } from './intake/value-limits.ts'
 import { createCollectorMetrics } from './metrics.ts'
@@ -109,7 +111,7 @@ export async function openCollector(
 ): Promise<OpenCollector> {
   // Closed in reverse order, by close() or at once when something fails to open.
   await using opened = new AsyncDisposableStack()
-  const metrics = createCollectorMetrics()
+  const metrics = createCollectorMetrics({ folder: config.SPOOL_FOLDER, maxBytes: config.SPOOL_MAX_BYTES })
   const watch = watchDependencies(log, metrics.dependency)
 
   const postgres = openRequestPostgres(config.DATABASE_URL)
@@ -143,6 +145,10 @@ export async function openCollector(
       ),
   })
   opened.defer(() => values.close())
+  const droppedHits = openDroppedHits((hits) =>
+    writeDroppedHits(postgres, hits).catch((error) => log.warn({ err: error }, 'A hint about a dropped hit is lost')),
+  )
+  opened.defer(() => droppedHits.close())
   const memory = openMemorySessions()
   const sessions = redis ? shareSessions(redis, memory) : memory
   opened.defer(() => sessions.close())
@@ -208,6 +214,7 @@ export async function openCollector(
     salts,
     sessions,
     values,
+    droppedHits,
     spool,
     now: Date.now,
     limits: eventLimits,

@@ -8,7 +8,9 @@
   const early = window.footfall?.q || []
   if (window.footfall?.isLoaded) return
 
-  const address = dataset.endpoint || new URL('/api/event', script.src).href
+  // The console then says what becomes of each event, in the words of the collector: they would not fit in here.
+  const isDebug = /^localhost|[?&]debug/.test(location.hostname + location.search)
+  const address = (dataset.endpoint || new URL('/api/event', script.src)) + (isDebug ? '?debug=text' : '')
   const records = (what) => dataset.track?.includes(what)
   const files = /\.(7z|avi|csv|dmg|docx?|exe|gz|key|mov|mp[34]|pdf|pkg|pptx?|rar|rtf|txt|wav|xlsx?|zip)$/i
   const site = dataset.site || dataset.domain || location.hostname
@@ -31,30 +33,29 @@
     return location.origin + path() + (told.length ? `?${new URLSearchParams(told)}` : '')
   }
 
-  // Pages without TLS have no crypto.randomUUID.
-  const uuid = () =>
-    '10000000-1000-4000-8000-100000000000'.replace(/[018]/g, (digit) =>
-      (digit ^ (crypto.getRandomValues(new Uint8Array(1))[0] & (15 >> (digit / 4)))).toString(16),
-    )
+  // Pages without TLS have no crypto.randomUUID, but the address of a blob ends with a UUID.
+  const uuid = () => URL.createObjectURL(new Blob()).slice(-36)
 
   // Every attempt has the same id, so an event that did arrive does not count twice. Properties that JSON cannot have are an error
   // in the console, not in the code that sent them: the function is async.
   const post = async (event, wait, body = JSON.stringify(event)) => {
     try {
-      const { status } = await fetch(address, { method: 'POST', body, keepalive: true, credentials: 'omit' })
-      if (status < 500) return
+      const response = await fetch(address, { method: 'POST', body, keepalive: true, credentials: 'omit' })
+      say(isDebug && (await response.text()))
+      if (response.status < 500) return
     } catch {
       // The network failed.
     }
     if (wait < 3e4) setTimeout(post, wait, event, wait * 5, body)
   }
 
-  const isIgnored = () => {
+  const say = (what) => isDebug && console.info(`Footfall: ${what}`)
+
+  // Browsers that a program steers are not visitors.
+  const excuse = () => {
     try {
-      return localStorage.footfall_ignore === 'true'
-    } catch {
-      return false
-    }
+      return navigator.webdriver ? 'webdriver' : localStorage.footfall_ignore === 'true' && 'ignore'
+    } catch {}
   }
 
   // Custom events carry the referrer of the first page too, so the session starts with it whichever event arrives first.
@@ -64,7 +65,8 @@
 
   const flush = (title) => {
     clearTimeout(timer)
-    if (pending && !isIgnored()) void post({ ...pending, t: title }, 1e3)
+    const why = excuse()
+    if (pending) void (why ? say(`not counted: ${why}`) : post({ ...pending, t: title }, 1e3))
     pending = 0
   }
 

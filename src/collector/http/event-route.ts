@@ -7,9 +7,10 @@ import { GroupTooLarge, type Spool } from '../spool/spool.ts'
 import type { SpooledEvent } from '../spool/spooled-event.ts'
 import type { Bodies } from './bodies.ts'
 import type { Connections } from './connections.ts'
+import { dropMessages } from './drop-messages.ts'
 import type { Limits } from './limits.ts'
 import { Refusal } from './refusals.ts'
-import { sendJson } from './responses.ts'
+import { sendJson, sendText } from './responses.ts'
 
 export interface EventServices extends Sources {
   bodies: Bodies
@@ -39,10 +40,18 @@ export async function postEvent(
   // Read now, because the address is gone when the client hangs up before its turn.
   const sender = senderOf(request, services)
   request.on('end', () => services.connections.complete(request.socket))
+  const isText = /[?&]debug=text(&|$)/.test(request.url ?? '')
   const isDebug = /[?&]debug=1(&|$)/.test(request.url ?? '')
   const outcome = await services.bodies.read(request, (text) => takeText(text, sender, services, isDebug))
+  if (isText) return sendText(response, 202, sentenceOf(outcome))
   const answer = isDebug ? JSON.stringify(outcome) : `{"accepted":${outcome.accepted}}`
   sendJson(response, 202, answer)
+}
+
+/** For the console of a browser, where the tracker prints it. */
+function sentenceOf({ accepted, dropped }: Outcome): string {
+  const reasons = new Set(dropped.map(({ reason }) => `not counted: ${dropMessages[reason]}`))
+  return [...(accepted > 0 ? ['counted'] : []), ...reasons].join('; ')
 }
 
 type Ignored = NonNullable<Outcome['ignored']>

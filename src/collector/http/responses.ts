@@ -9,6 +9,10 @@ export function sendJson(response: ServerResponse, status: number, body: string,
   response.writeHead(status, [...json, `${Buffer.byteLength(body)}`, ...more]).end(body)
 }
 
+export function sendText(response: ServerResponse, status: number, body: string): void {
+  response.writeHead(status, [...everywhere, 'Content-Type', 'text/plain; charset=utf-8']).end(body)
+}
+
 export function sendEmpty(response: ServerResponse, status: number, more: readonly string[] = []): void {
   response.writeHead(status, [...everywhere, ...more]).end()
 }

@@ -15,9 +15,10 @@ import type { Origin, Session, Sessions } from '../../enrichment/session.ts'
 import { readReferrer, readTags } from '../../enrichment/source.ts'
 import { isSpam } from '../../enrichment/spam.ts'
 import { type Sender, visitorIdOf } from '../../enrichment/visitor.ts'
-import { isSiteHost } from '../../hostnames.ts'
+import { isAllowedHost, isSiteHost } from '../../hostnames.ts'
 import { type Campaign, pageview } from '../../traffic/event.ts'
 import type { SpooledEvent } from '../spool/spooled-event.ts'
+import type { DroppedHits } from './dropped-hits.ts'
 import { type Hit, newHit, type OnIgnored } from './hit.ts'
 import { type LimitedDay, other, type ValueLimiter } from './value-limits.ts'
 
@@ -49,6 +50,8 @@ export interface Sources {
     takeOfSite(siteId: string): number
   }
   now(): number
+  /** Told of hits that a known site drops. */
+  droppedHits?: Pick<DroppedHits, 'note'>
 }
 
 /** The fields of an event that Footfall reads, by long and short name; docs/tracker.md has the table. */
@@ -98,10 +101,17 @@ export function takeIn(
 function goOn(hit: Hit, sources: Sources, from: number): Outcome | Promise<Outcome> {
   for (let index = from; index < steps.length; index++) {
     const verdict = steps[index]?.(hit, sources)
-    if (verdict instanceof Promise) return verdict.then((reason) => reason ?? goOn(hit, sources, index + 1))
-    if (verdict) return verdict
+    if (verdict instanceof Promise)
+      return verdict.then((reason) => (reason ? drop(hit, sources, reason) : goOn(hit, sources, index + 1)))
+    if (verdict) return drop(hit, sources, verdict)
   }
   return { shard: hit.site.shard, event: hit.event, isRepeatable: hit.isRepeatable }
+}
+
+/** Steps before the one that finds the site leave none. */
+function drop({ site, event }: Hit, { droppedHits }: Sources, reason: DropReason): DropReason {
+  if (event.siteId !== '') droppedHits?.note(site, reason, event.hostname, event.time)
+  return reason
 }
 
 /** Runs `go` at once for a value, and later for a promise. */
@@ -164,11 +174,8 @@ function findSite(hit: Hit, { siteOfDomain }: Sources): Verdict | Promise<Verdic
 }
 
 /** Site ids are public, so anybody can send hits with pages and host names of their own (decision D-157). */
-function allowHostname({ site: { hostnames, allowSubdomains }, event: { hostname } }: Hit): Verdict {
-  const isAllowed = hostnames.some(
-    (own) => hostname === own || hostname === `www.${own}` || (allowSubdomains && hostname.endsWith(`.${own}`)),
-  )
-  if (!isAllowed) return 'hostname_not_allowed'
+function allowHostname({ site, event: { hostname } }: Hit): Verdict {
+  if (!isAllowedHost(hostname, site)) return 'hostname_not_allowed'
 }
 
 function findReferrer(hit: Hit): undefined {

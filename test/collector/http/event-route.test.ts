@@ -5,6 +5,7 @@ import { after, before, test } from 'node:test'
 import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
 import { browserAgent, type CollectorProcess, startCollectorProcess } from '../../support/collector-process.ts'
+import { eventually } from '../../support/eventually.ts'
 import { openStores } from '../../support/stores.ts'
 
 const domain = `${randomUUID()}.example`
@@ -100,6 +101,37 @@ test('an event with several sites counts for each one that exists', async () => 
     202,
     { accepted: 1, dropped: [{ index: 1, reason: 'unknown_site' }] },
   ])
+})
+
+test('for the console of a browser the outcome is a sentence', async () => {
+  const sentence = async (body: unknown, headers?: Record<string, string>) => {
+    const response = await collector.post(body, headers, '?debug=text')
+    assert.match(response.headers.get('content-type') ?? '', /^text\/plain/)
+    assert.equal(response.headers.get('access-control-allow-origin'), '*')
+    return response.text()
+  }
+  assert.equal(await sentence(page), 'counted')
+  assert.match(await sentence({ ...page, u: 'https://foreign.example/' }), /^not counted: the host of this page is not/)
+  assert.match(await sentence({ ...page, d: 'nobody.example' }), /^not counted: there is no site with this domain/)
+  assert.match(await sentence(page, { 'User-Agent': 'Googlebot/2.1' }), /^not counted: .* bot$/)
+  assert.match(await sentence({ ...page, d: `${domain},nobody.example` }), /^counted; not counted: there is no site/)
+})
+
+test('the last dropped hit of a site without closed days is written: when, why and the host, nothing else', async () => {
+  const { postgres } = await openStores()
+  const rows = () => postgres`
+    SELECT hit.* FROM dropped_hits AS hit JOIN sites ON sites.id = site_id WHERE domain = ${domain} AND hostname LIKE 'shop-%'`
+  for (const hostname of ['shop-1.example', 'shop-2.example'])
+    await collector.post({ ...page, u: `https://${hostname}/secret?q=1` }, { 'User-Agent': `${browserAgent} Secret` })
+  const [row, ...more] = await eventually(async () => {
+    const found = await rows()
+    assert.equal(found[0]?.hostname, 'shop-2.example')
+    return found
+  })
+  assert.deepEqual(more, [])
+  assert.deepEqual(Object.keys(row ?? {}).toSorted(), ['dropped_at', 'hostname', 'reason', 'site_id'])
+  assert.equal(row?.reason, 'hostname_not_allowed')
+  assert.ok(Math.abs(row?.dropped_at.getTime() - Date.now()) < 60_000)
 })
 
 test('a bot gets 202 like any client', async () => {

@@ -138,7 +138,7 @@ test('fields have a short and a long name, and the long one wins', async () => {
       pathname: '/Some/Path/',
       title: 'A title',
       referrer: 'google.com',
-      channel: 'Organic Search', // the referrer counts more than the medium
+      channel: 'Email', // with a source, a medium that names a channel counts more than the referrer (D-229)
       utmSource: 'News',
       campaign: { medium: 'e-mail', campaign: '', content: '', term: 'a b' },
       country: 'NL',

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { readTracker } from '../../../src/tracker/script.ts'
+import { chromiumFlags, openBrowser } from '../../support/browser.ts'
 import { openProfile } from './browser-profile.ts'
 import { openRecordingSite, type Pages, page, queue, tag } from './recording-site.ts'
 
@@ -240,4 +242,61 @@ test('a browser runs the script with its integrity hash and refuses a changed on
   await tab.goto(`${site.origin}/right`)
   await site.arrived(1)
   assert.deepEqual(site.seen(), ['pageview /right'])
+})
+
+test('a browser that a program steers is not counted', async (t) => {
+  const site = await openRecordingSite(t, twoPages)
+  const browser = await openBrowser({ args: chromiumFlags.filter((flag) => !flag.includes('AutomationControlled')) })
+  t.after(() => browser.close())
+  const tab = await browser.newPage()
+  const said: string[] = []
+  tab.on('console', (message) => message.type() === 'info' && said.push(message.text()))
+  await tab.goto(`${site.origin}/`)
+  assert.equal(await tab.evaluate('navigator.webdriver'), true)
+  assert.deepEqual([await site.arrived(0), said], [[], []])
+  await tab.goto(`${site.origin}/?debug`)
+  assert.deepEqual([await site.arrived(0), said], [[], ['Footfall: not counted: webdriver']])
+})
+
+test('with ?debug or on localhost, and only then, the console says what became of an event', async (t) => {
+  const site = await openRecordingSite(t, twoPages)
+  site.says('not counted: the host of this page is not one of the site')
+  const context = await openProfile(t)
+  const tab = await context.newPage()
+  const said: string[] = []
+  tab.on('console', (message) => message.type() === 'info' && said.push(message.text()))
+  await tab.goto(`${site.origin}/?a=debug`)
+  await site.arrived(1)
+  assert.deepEqual([site.queries, said], [[undefined], []])
+  await tab.goto(`${site.origin}/?debug`)
+  await site.arrived(2)
+  await tab.goto(site.origin.replace('127.0.0.1', 'localhost'))
+  await site.arrived(3)
+  assert.deepEqual(site.queries, [undefined, 'debug=text', 'debug=text'])
+  const sentence = 'Footfall: not counted: the host of this page is not one of the site'
+  assert.deepEqual(said, [sentence, sentence])
+  await tab.evaluate("localStorage.footfall_ignore = 'true'; footfall('Sign up')")
+  assert.equal((await site.arrived(3)).length, 3)
+  assert.equal(said.at(-1), 'Footfall: not counted: ignore')
+})
+
+test('the line of docs/tracker.md keeps browsers out that send Global Privacy Control or Do Not Track', async (t) => {
+  const documents = readFileSync(new URL('../../../docs/tracker.md', import.meta.url), 'utf8')
+  const [line] = /^<script>.*globalPrivacyControl.*<\/script>$/m.exec(documents) ?? ['']
+  const site = await openRecordingSite(t, (src) => ({
+    '/': page('Home', line + tag(src)),
+    '/counts': page('Counts', tag(src)),
+  }))
+  for (const signal of ['globalPrivacyControl: { value: true }', "doNotTrack: { value: '1' }"]) {
+    const context = await openProfile(t)
+    await context.addInitScript(`Object.defineProperties(navigator, { ${signal} })`)
+    const tab = await context.newPage()
+    await tab.goto(`${site.origin}/`)
+    await tab.evaluate("footfall('Sign up')")
+    await tab.goto(`${site.origin}/counts`) // without the line, these browsers count
+  }
+  const plain = await (await openProfile(t)).newPage()
+  await plain.goto(`${site.origin}/`)
+  await site.arrived(3)
+  assert.deepEqual(site.seen(), ['pageview /counts', 'pageview /counts', 'pageview /'])
 })

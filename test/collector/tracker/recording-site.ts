@@ -28,12 +28,16 @@ export interface RecordingSite {
   /** All requests with their headers, in order of arrival. */
   events: Sent[]
   requests: { contentType: string | undefined; cookie: string | undefined; preflight: boolean; id?: string }[]
+  /** What follows the question mark of each request. */
+  queries: (string | undefined)[]
   /** `name path` of every event, enough for most tests. */
   seen(): string[]
   /** Waits until that many events have arrived, and a little longer in case there is one too many. */
   arrived(count: number): Promise<Sent[]>
   /** The status codes of the next responses; 202 afterwards. */
   answer(...statuses: number[]): void
+  /** The body of all further responses. */
+  says(sentence: string): void
   scriptUrl: string
 }
 
@@ -53,6 +57,8 @@ export async function openRecordingSite(t: TestContext, pagesOf: (scriptUrl: str
   const events: Sent[] = []
   const requests: RecordingSite['requests'] = []
   const statuses: number[] = []
+  const queries: RecordingSite['queries'] = []
+  let sentence = ''
   const script = trackerRoutes()
   const collector = createServer(async (request, response) => {
     const path = (request.url as string).split('?')[0] as string
@@ -66,8 +72,9 @@ export async function openRecordingSite(t: TestContext, pagesOf: (scriptUrl: str
     const { 'content-type': contentType, cookie } = request.headers
     requests.push({ contentType, cookie, preflight: false, id: event.id })
     const status = statuses.shift() ?? 202
+    queries.push((request.url as string).split('?')[1])
     if (status < 500) events.push(event)
-    response.writeHead(status, { 'Access-Control-Allow-Origin': '*' }).end()
+    response.writeHead(status, { 'Access-Control-Allow-Origin': '*' }).end(sentence)
   })
   const scriptUrl = `http://127.0.0.1:${await listen(t, collector)}/js/footfall.js`
 
@@ -78,12 +85,16 @@ export async function openRecordingSite(t: TestContext, pagesOf: (scriptUrl: str
     scriptUrl,
     events,
     requests,
+    queries,
     seen: () => events.map(({ n, u }) => `${n} ${new URL(u).pathname}`),
     async arrived(count) {
       const end = Date.now() + 10_000
       while (events.length < count && Date.now() < end) await pause(10)
       await pause(250) // longer than a page view waits for its title
       return events
+    },
+    says(text) {
+      sentence = text
     },
     answer: (...next) => void statuses.push(...next),
   }

@@ -19,6 +19,7 @@ test('a version that pages pin by its hash never changes (D-119): a changed scri
     [
       [1, 'sha384-8mnnvtOu4mpKvA+EMdWa2yI55np5ONspxDbTM3PhtW+vJdw3suCGSQyf7YG+RvVS'],
       [2, 'sha384-sJ/SLVoHgsA+VoM7EbbtR+uQ2mTya7XQYU+TDx23Wqnvk4t2tIkrR7tM1XEvx+S5'],
+      [3, 'sha384-APBDSJiCcvK38aZ5pPtzEqSelT5Xs0cgHZa9yVAUJX78zC3Cwb0eg+OIeaeZjdXV'],
     ],
   )
   assert.deepEqual(readTrackers().at(-1), readTracker())
