@@ -2,7 +2,9 @@ import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { openCountries } from '../enrichment/country.ts'
 import { FileFaults, type ImportFile, importFile } from '../importing/job.ts'
+import { outboxOf } from '../mail/settings.ts'
 import { whileOnItsShard } from '../moving/writing.ts'
+import { queueImportFinished } from '../users/import-notice.ts'
 import { type Command, CommandError, positionals, text } from './command.ts'
 import { siteOf } from './site-reference.ts'
 import { showProgress } from './terminal.ts'
@@ -36,6 +38,7 @@ export const importCommand: Command = {
           site,
           now: Date.now(),
           onProgress: (reading, done, total) => progress[reading].update(done, total),
+          onFinish: (transaction, imported) => queueImportFinished(transaction, outboxOf(config), site, imported),
         }),
       )
       const { events, bots, tooOld, days, imported } = outcome

@@ -21,6 +21,13 @@ const create: Command = {
   examples: ['footfall key create example.com --name dashboard'],
   async run(input, { postgres, config }) {
     const accountId = text(input, 'account')
+    if (!accountId && input.positionals.length === 0)
+      throw new CommandError(
+        'Name a site or --account <id>.',
+        'footfall site list shows the sites, footfall account list the accounts.',
+      )
+    if (accountId && input.positionals.length > 0)
+      throw new CommandError('A key reads a site or --account <id>, not both.', 'Leave out one of them.')
     const [reference] = positionals(input, accountId ? [] : ['site'])
     const site = reference ? await siteOf(postgres, reference) : undefined
     const expires = text(input, 'expires')

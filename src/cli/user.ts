@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { outboxOf } from '../mail/settings.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { commandLine } from '../users/audit-log.ts'
 import { inviteMember } from '../users/invitations.ts'
@@ -24,16 +25,20 @@ const create: Command = {
     const email = addressOf(address)
     const role = roleOf(text(input, 'role'))
     const accountId = await ownerOf(postgres, input)
+    const outbox = outboxOf(config)
     if (role !== 'viewer') {
-      const token = await createSetupLink(postgres, { by: commandLine, email, accountId })
-      if (token) return link({ config, purpose: 'setup', token, what: `makes ${email} the first owner` })
+      const token = await createSetupLink(postgres, outbox, { by: commandLine, email, accountId })
+      const what = `makes ${email} the first owner`
+      if (token) return link({ config, purpose: 'setup', token, what, mail: outbox ? { to: email } : noServer })
     }
     const invitation = { accountId, email, role: role ?? 'viewer' }
-    const token = await inviteMember(postgres, commandLine, invitation)
-    if (!token) {
+    const made = await inviteMember(postgres, outbox, commandLine, invitation)
+    if (!made) {
       throw new CommandError(`${email} is a member already.`, `For a new password: footfall user reset ${email}`)
     }
-    return link({ config, purpose: 'invitation', token, what: `lets ${email} join as ${invitation.role}` })
+    const what = `lets ${email} join as ${invitation.role}`
+    const mail = made.isMailed ? { to: email } : outbox ? { whyNone: 'there were too many in the last hour' } : noServer
+    return link({ config, purpose: 'invitation', token: made.token, what, mail })
   },
 }
 
@@ -48,10 +53,12 @@ const reset: Command = {
   async run(input, { postgres, config }) {
     const [address] = positionals(input, ['email']) as [string]
     const user = await userOf(postgres, address)
-    const { token, disconnected } = await createResetLink(postgres, commandLine, user, {
+    const { token, disconnected } = await createResetLink(postgres, outboxOf(config), commandLine, user, {
       losesSecondFactor: input.options['second-factor'] === true,
     })
-    const made = link({ config, purpose: 'reset', token, what: `sets a new password for ${user.email}` })
+    // Not mailed: whoever asks the operator may have lost the mailbox, too.
+    const mail = { whyNone: 'only the form of the console mails it' }
+    const made = link({ config, purpose: 'reset', token, what: `sets a new password for ${user.email}`, mail })
     return {
       data: { ...made.data, disconnected },
       show: (terminal) => [made.show(terminal), ...disconnected.map(disconnectedText)].join('\n'),
@@ -86,7 +93,7 @@ const list: Command = {
 const disconnectedText = (identity: string): string =>
   `Single sign-on is disconnected: ${identity} no longer signs this user in.`
 
-function addressOf(address: string): string {
+export function addressOf(address: string): string {
   const email = emailOf(address)
   if (!isEmail(email)) throw new CommandError(`${address} is not an email address.`, 'Write it like maria@example.com.')
   return email
@@ -103,18 +110,28 @@ async function userOf(postgres: Postgres, address: string): Promise<User> {
   return user
 }
 
+/** Whether the link is also in a mail. */
+type Mailed = { to: string } | { whyNone: string }
+
+const noServer: Mailed = { whyNone: 'no mail server is set up (SMTP_URL)' }
+
 function link(made: {
   config: Config
   purpose: LinkPurpose
   token: string
   what: string
-}): Output & { data: { link: string } } {
-  const { config, purpose, token, what } = made
+  mail: Mailed
+}): Output & { data: { link: string; mailedTo: string | null } } {
+  const { config, purpose, token, what, mail } = made
+  const passedOn =
+    'to' in mail
+      ? `A mail with it is on its way to ${mail.to}.`
+      : `Pass it on yourself: it is not mailed, ${mail.whyNone}.`
   const address = linkAddress(config.PUBLIC_URL ?? `http://localhost:${config.PORT}`, purpose, token)
   return {
-    data: { link: address },
+    data: { link: address, mailedTo: 'to' in mail ? mail.to : null },
     show: (terminal) =>
-      `${terminal.bold(address)}\n\nThe link ${what}. It works once, within ${lifetimes[purpose]}. Pass it on yourself: Footfall sends no mail.`,
+      `${terminal.bold(address)}\n\nThe link ${what}. It works once, within ${lifetimes[purpose]}. ${passedOn}`,
   }
 }
 

@@ -3,17 +3,20 @@
 import { randomBytes } from 'node:crypto'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { Registry } from 'prom-client'
+import { mailedPath } from '../email-reports/links.ts'
 import { maxHostname } from '../hostnames.ts'
 import type { ClientAddress } from '../process/client-address.ts'
-import { compress, compressPieces, encodingOf, encodingOfLong } from '../process/compression.ts'
+import { compress, encodingOf } from '../process/compression.ts'
+import { answerDoctor } from '../process/forwarded-for.ts'
 import { deadlineFactor } from '../stores/deadline.ts'
 import { createAttempts } from '../users/attempts.ts'
 import { ChangeRefused } from '../users/change-refused.ts'
 import { openLinkTokens } from '../users/link-tokens.ts'
 import { PasswordsBusy } from '../users/password-queue.ts'
+import { createConfirmationLimit } from '../users/report-changes.ts'
+import { createResetRequests } from '../users/reset-requests.ts'
 import { findSession } from '../users/sessions.ts'
 import { sharedLinkPath } from '../users/shared-links.ts'
-import type { Html } from '../web/html.ts'
 import { truncatedAddress } from './addresses.ts'
 import { createCookies } from './cookies.ts'
 import { foreignForm, formTokenOf } from './forms/forms.ts'
@@ -27,13 +30,15 @@ import {
   type ConsoleServices,
   goTo,
   isLinkRoute,
+  isMailedRoute,
   type LinkRoute,
-  type Reply,
+  type MailedRoute,
   type Route,
   type Theme,
   type Visit,
 } from './route.ts'
 import { routes } from './routes.ts'
+import { send } from './sending.ts'
 import { admitLink } from './sharing/link-gate.ts'
 import { createLinkLimits } from './sharing/link-limits.ts'
 import { browserName } from './sign-in/browser-name.ts'
@@ -51,18 +56,25 @@ const headersOfAll = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 } as const
 
-/** The address of a shared link is a secret, and no search engine may list it. */
+/** The address of a shared link or of a mail is a secret, and no search engine may list it. */
 const headersOfLinks = { ...headersOfAll, 'Referrer-Policy': 'no-referrer', 'X-Robots-Tag': 'noindex' } as const
 
 /** Compares the route, because an address can be written in several ways; without a route, the address. */
-const isOfLink = ({ routeOptions, url }: FastifyRequest): boolean =>
-  (routeOptions?.url ?? url).startsWith(sharedLinkPath(''))
+const isBelow = ({ routeOptions, url }: FastifyRequest, path: string): boolean =>
+  (routeOptions?.url ?? url).startsWith(path)
+
+const isOfMail = (request: FastifyRequest): boolean => isBelow(request, mailedPath)
+
+const isOfLink = (request: FastifyRequest): boolean => isBelow(request, sharedLinkPath('')) || isOfMail(request)
 
 const headersOf = (request: FastifyRequest): Record<string, string> =>
   isOfLink(request) ? headersOfLinks : headersOfAll
 
 export interface ConsoleOptions
-  extends Omit<ConsoleServices, 'attempts' | 'linkLimits' | 'linkTokens' | 'refusalTraces'> {
+  extends Omit<
+    ConsoleServices,
+    'attempts' | 'resetRequests' | 'linkLimits' | 'linkTokens' | 'confirmationLimit' | 'refusalTraces'
+  > {
   registry: Registry
   clientAddress: ClientAddress
   isEnding(): boolean
@@ -72,8 +84,10 @@ export function buildConsole({ clientAddress, isEnding, registry, ...options }: 
   const services: ConsoleServices = {
     ...options,
     attempts: createAttempts(options.keySecrets),
+    resetRequests: createResetRequests(options.postgres, options.outbox, options.log),
     linkLimits: createLinkLimits(),
     linkTokens: openLinkTokens(options.postgres, options.keySecrets),
+    confirmationLimit: createConfirmationLimit(),
     refusalTraces: traceRefusals(registry, options.log),
   }
   const { log } = services
@@ -98,11 +112,13 @@ export function buildConsole({ clientAddress, isEnding, registry, ...options }: 
   )
 
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ ...headersOf(request), ...overHttps })
+    const toDoctor = answerDoctor(services.keySecrets, request.headers, services.now())
+    reply.headers({ ...headersOf(request), ...overHttps, ...toDoctor })
     if (isEnding()) reply.header('Connection', 'close')
   })
   app.addHook('preHandler', async (request) => {
-    if (hasZeroByte(request)) throw new Refusal(isOfLink(request) ? 'closed_link' : 'not_found')
+    if (!hasZeroByte(request)) return
+    throw new Refusal(isOfMail(request) ? 'closed_mail_link' : isOfLink(request) ? 'closed_link' : 'not_found')
   })
   app.addHook('onSend', async (request, reply, body) => {
     if (typeof body !== 'string') return body
@@ -125,6 +141,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...options }: 
     throw new Refusal('not_found')
   })
 
+  app.addHook('onClose', () => services.resetRequests.close())
   app.get('/livez', async () => ({ status: 'alive' }))
   app.get('/readyz', async (_request, reply) => {
     if (isEnding()) reply.code(503)
@@ -147,6 +164,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...options }: 
       .send(widget.body),
   )
   for (const route of routes) {
+    if (isMailedRoute(route)) continue
     app.route({
       method: route.method,
       url: route.path,
@@ -154,10 +172,18 @@ export function buildConsole({ clientAddress, isEnding, registry, ...options }: 
         isLinkRoute(route) ? answerLink(route, request, reply) : answer(route, request, reply),
     })
   }
+  app.register(async (scope) => {
+    // Mail programs may send a form of another type (RFC 8058), of which nothing is read.
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _body, done) => done(null, undefined))
+    for (const route of routes.filter(isMailedRoute)) {
+      const handler = (request: FastifyRequest, reply: FastifyReply) => answerMailed(route, request, reply)
+      scope.route({ method: route.method, url: route.path, handler })
+    }
+  })
   return app
 
   async function answer(
-    route: Exclude<Route, LinkRoute>,
+    route: Exclude<Route, LinkRoute | MailedRoute>,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<FastifyReply> {
@@ -184,7 +210,13 @@ export function buildConsole({ clientAddress, isEnding, registry, ...options }: 
     return send(reply, await inTime(admitLink(route, linkRequest, request.headers)), [])
   }
 
-  /** Pages of shared links read no cookie: the page that embeds them chooses the theme in the address. */
+  async function answerMailed(route: MailedRoute, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    const params = request.params as Record<string, string>
+    const visit = { services, params, form: formOf(request), theme: themeOf(request) }
+    return send(reply, await inTime(Promise.resolve(route.handle(visit))), [])
+  }
+
+  /** Pages of links read no cookie: the page that embeds a shared link chooses the theme in the address. */
   function themeOf(request: FastifyRequest): Theme | undefined {
     const theme = isOfLink(request)
       ? new URL(request.url, services.publicUrl).searchParams.get('theme')
@@ -254,36 +286,6 @@ const formOf = ({ body }: FastifyRequest): URLSearchParams =>
 /** PostgreSQL refuses a text with a zero byte. No page of ours sends one, so the request gets the answer for unknown things. */
 const hasZeroByte = (request: FastifyRequest): boolean =>
   request.url.includes('%00') || formOf(request).toString().includes('%00')
-
-function send(
-  reply: FastifyReply,
-  { status, body, pieces, file, json, location, cookies = [], headers = {} }: Reply,
-  newCookies: string[],
-): FastifyReply {
-  reply.code(status).headers({ 'Cache-Control': 'no-store', Vary: 'Accept-Encoding, Cookie', ...headers })
-  const all = [...newCookies, ...cookies]
-  if (all.length > 0) reply.header('Set-Cookie', all)
-  if (location !== undefined) return reply.header('Location', location).send()
-  if (json !== undefined) return reply.send(json)
-  if (file) {
-    reply.header('Content-Disposition', `attachment; filename="${file.name}"`)
-    return reply.type(file.type).send(file.text)
-  }
-  reply.type('text/html; charset=utf-8')
-  return pieces ? sendPieces(reply, pieces) : reply.send(body?.text ?? '')
-}
-
-function sendPieces(reply: FastifyReply, pieces: NonNullable<Reply['pieces']>): FastifyReply {
-  const leaving = new AbortController()
-  reply.raw.on('close', () => leaving.abort(new Error('The browser went away')))
-  const encoding = encodingOfLong(reply.request.headers['accept-encoding'])
-  if (encoding) reply.header('Content-Encoding', encoding)
-  return reply.send(compressPieces(textsOf(pieces(leaving.signal)), encoding))
-}
-
-async function* textsOf(pieces: AsyncIterable<Html>): AsyncGenerator<string> {
-  for await (const { text } of pieces) yield text
-}
 
 /** Sends the same bytes to everyone: a refusal must not tell what exists. */
 function sendRefusal(

@@ -2,10 +2,10 @@
 import { findSite } from '../accounts/sites.ts'
 import { type Membership, membershipsOf } from '../users/members.ts'
 import { Refusal } from './refusals.ts'
-import type { AccountVisit, LinkRoute, Reply, Route, SiteVisit, UserVisit, Visit } from './route.ts'
+import type { AccountVisit, LinkRoute, MailedRoute, Reply, Route, SiteVisit, UserVisit, Visit } from './route.ts'
 
 /** Runs the handler if the visitor may use the route. The caller has sent everybody without a session to the sign-in page. */
-export async function admit(route: Exclude<Route, LinkRoute>, visit: Visit): Promise<Reply> {
+export async function admit(route: Exclude<Route, LinkRoute | MailedRoute>, visit: Visit): Promise<Reply> {
   if (route.access === 'everyone') return route.handle(visit)
   const user = await userVisit(visit)
   if (route.access === 'user') return route.handle(user)

@@ -12,6 +12,7 @@ const kinds = {
   too_many: 'attempts beyond the limits of guessing',
   busy: 'sign-ins while too many waited',
   closed_link: 'addresses of shared links that do not work',
+  closed_mail_link: 'links of mails that do not work',
   opened_often: 'requests beyond the limits of shared links',
   spent_link: 'one-time links that do not work',
   unknown_identity: 'single sign-ons of nobody here',

@@ -71,6 +71,11 @@ export const refusals = {
     title: 'This link does not work',
     text: 'It has expired, it was revoked, or a part of its address is missing. Ask whoever gave it to you for a new one.',
   },
+  closed_mail_link: {
+    status: 404,
+    title: 'This link does not work',
+    text: 'It was used already, it has expired, or a part of its address is missing. A report that you have confirmed comes without it. To stop a report, use the link at the end of its newest mail.',
+  },
   opened_often: {
     status: 429,
     title: 'Too many requests',

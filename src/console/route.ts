@@ -5,6 +5,8 @@ import type { KeySecrets } from '../accounts/keys.ts'
 import type { RequestWindows } from '../accounts/request-windows.ts'
 import type { Site } from '../accounts/sites.ts'
 import type { Cluster } from '../cluster/cluster.ts'
+import type { Outbox } from '../mail/outbox.ts'
+import type { Buckets } from '../process/token-buckets.ts'
 import type { StatsService } from '../stats/service.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { Attempts } from '../users/attempts.ts'
@@ -12,6 +14,7 @@ import type { Actor } from '../users/audit-log.ts'
 import type { LinkTokens } from '../users/link-tokens.ts'
 import type { Membership } from '../users/members.ts'
 import type { Passwords } from '../users/passwords.ts'
+import type { ResetRequests } from '../users/reset-requests.ts'
 import type { Session } from '../users/sessions.ts'
 import type { SharedLink } from '../users/shared-links.ts'
 import type { Joining } from '../users/single-sign-on.ts'
@@ -30,14 +33,19 @@ export interface ConsoleServices {
   limiter: RequestWindows | undefined
   passwords: Passwords
   attempts: Attempts
+  resetRequests: ResetRequests
   linkLimits: LinkLimits
   linkTokens: LinkTokens
+  /** Of mails that ask an address to confirm a report, by network. */
+  confirmationLimit: Buckets<string>
   refusalTraces: RefusalTraces
   keySecrets: KeySecrets
   /** Undefined: people sign in with passwords only. */
   singleSignOn: SingleSignOn | undefined
   /** The base of every link. */
   publicUrl: string
+  /** Undefined: no mail server is configured, and links are copied by hand. */
+  outbox: Outbox | undefined
   /** UTC milliseconds. */
   now(): number
   log: Logger
@@ -112,6 +120,9 @@ export interface LinkVisit
   isUnlocked: boolean
 }
 
+/** A request with the link of a mail. It reads no cookie. */
+export type MailedVisit = Pick<Visit, 'services' | 'params' | 'form' | 'theme'>
+
 /** The answer of a handler: a page, a file, JSON or a redirect. */
 export interface Reply {
   status: number
@@ -153,6 +164,8 @@ interface RouteOf<Access extends string, V> {
  * - `link`: people with the shared link that `:token` names, after they have typed its password if it has one
  * - `locked-link`: people with the link, also without its password
  * - `embeddable-link`: pages of other sites, if the link allows it
+ * - `mailed-link`: people and mail programs with the link of a mail. Whoever has the signed `:token` may do what it is for. No
+ *   cookie is read, so a form needs no token and no Origin (decision D-222)
  */
 export type Route =
   | RouteOf<'everyone', Visit>
@@ -160,8 +173,13 @@ export type Route =
   | RouteOf<'member' | 'owner', AccountVisit>
   | RouteOf<'site-member' | 'site-owner', SiteVisit>
   | LinkRoute
+  | MailedRoute
 
 /** `cost`: the max number of its queries, for the limits of shared links. */
 export type LinkRoute = RouteOf<'link' | 'locked-link' | 'embeddable-link', LinkVisit> & { cost: number }
 
+export type MailedRoute = RouteOf<'mailed-link', MailedVisit>
+
 export const isLinkRoute = (route: Route): route is LinkRoute => 'cost' in route
+
+export const isMailedRoute = (route: Route): route is MailedRoute => route.access === 'mailed-link'

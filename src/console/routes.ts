@@ -4,12 +4,16 @@ import { auditLogRoutes } from './pages/audit-log.ts'
 import { dashboardRoutes } from './pages/dashboard.ts'
 import { exclusionsRoutes } from './pages/exclusions.ts'
 import { firstEventRoutes } from './pages/first-event.ts'
+import { forgottenRoutes } from './pages/forgotten.ts'
 import { invitationRoutes } from './pages/invitation.ts'
 import { keyRoutes } from './pages/keys.ts'
 import { linkRoutes } from './pages/links.ts'
 import { memberRemovalRoutes } from './pages/member-removal.ts'
 import { membersRoutes } from './pages/members.ts'
 import { newSiteRoutes } from './pages/new-site.ts'
+import { reportRoutes } from './pages/report.ts'
+import { reportLinkRoutes } from './pages/report-links.ts'
+import { reportsRoutes } from './pages/reports.ts'
 import { resetRoutes } from './pages/reset.ts'
 import { secondFactorRoutes } from './pages/second-factor.ts'
 import { securityRoutes } from './pages/security.ts'
@@ -26,6 +30,7 @@ import type { Route } from './route.ts'
 
 export const routes: readonly Route[] = [
   ...signInRoutes,
+  ...forgottenRoutes,
   ...singleSignOnRoutes,
   ...signInLinkRoutes,
   ...setupRoutes,
@@ -44,6 +49,9 @@ export const routes: readonly Route[] = [
   ...accountRoutes,
   ...membersRoutes,
   ...memberRemovalRoutes,
+  ...reportsRoutes,
+  ...reportRoutes,
+  ...reportLinkRoutes,
   ...securityRoutes,
   ...secondFactorRoutes,
   ...signOnConnectionRoutes,

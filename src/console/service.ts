@@ -3,8 +3,13 @@ import type { Logger } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { type Directory, openDirectory } from '../accounts/directory.ts'
 import { type RequestWindows, redisWindows } from '../accounts/request-windows.ts'
-import { openCluster } from '../cluster/cluster.ts'
+import { type Cluster, openCluster } from '../cluster/cluster.ts'
 import type { Config } from '../config.ts'
+import { minuteMs } from '../durations.ts'
+import { queueDueReports } from '../email-reports/queue-due.ts'
+import { type MailServices, writeReport } from '../email-reports/write-report.ts'
+import { startMail } from '../mail/sender.ts'
+import { mailSettingsOf, outboxOf } from '../mail/settings.ts'
 import { showBuildInfo } from '../process/build-info.ts'
 import { createClientAddress, createTrust } from '../process/client-address.ts'
 import { cannotListen, drain } from '../process/listening.ts'
@@ -16,6 +21,7 @@ import { watchDependencies } from '../stores/dependency-status.ts'
 import { openPostgres, type Postgres } from '../stores/postgres.ts'
 import { openRedis } from '../stores/redis.ts'
 import { openRequestPostgres } from '../stores/request-postgres.ts'
+import { queueExpiringKeys } from '../users/key-notices.ts'
 import { linkAddress } from '../users/one-time-links.ts'
 import { createPasswords } from '../users/passwords.ts'
 import { createSetupLink } from '../users/setup.ts'
@@ -130,6 +136,7 @@ function assemble(
   const postgres = openPostgres(config.DATABASE_URL)
   const cluster = openCluster(config)
   const publicUrl = config.PUBLIC_URL ?? `http://localhost:${port}`
+  const mail = startMailOf(config, { log, postgres, cluster, stats })
   const app = buildConsole({
     postgres,
     cluster,
@@ -141,6 +148,7 @@ function assemble(
     keySecrets: config.KEY_SECRETS,
     singleSignOn: singleSignOnOf(config, { publicUrl, log }),
     publicUrl,
+    outbox: outboxOf(config),
     now: Date.now,
     log,
     clientAddress: createClientAddress(createTrust(config.TRUSTED_PROXIES)),
@@ -149,8 +157,35 @@ function assemble(
   return {
     app,
     announceSetup: () => announceSetup(postgres, publicUrl, log),
-    close: () => Promise.all([postgres.end({ timeout: 0 }), cluster.close()]).then(() => {}),
+    async close() {
+      await mail?.stop()
+      await Promise.all([postgres.end({ timeout: 0 }), cluster.close()])
+    },
   }
+}
+
+/** The console sends the mail of the installation, because it already reads statistics. Several consoles share the work. */
+function startMailOf(config: Config, services: Omit<MailServices, 'outbox'> & { cluster: Cluster; log: Logger }) {
+  const [settings, outbox] = [mailSettingsOf(config), outboxOf(config)]
+  if (!settings || !outbox) return undefined
+  const { postgres, cluster, log } = services
+  return startMail(
+    { postgres, cluster },
+    {
+      settings,
+      outbox,
+      log,
+      due: [
+        { what: 'reports', everyMs: 2_000, queue: (signal) => queueDueReports(postgres, signal) },
+        {
+          what: 'notices of expiring keys',
+          everyMs: minuteMs,
+          queue: (signal) => queueExpiringKeys(postgres, outbox, signal),
+        },
+      ],
+      writeReport: (message, signal) => writeReport({ ...services, outbox }, message, Date.now(), signal),
+    },
+  )
 }
 
 function singleSignOnOf(config: Config, around: { publicUrl: string; log: Logger }): SingleSignOn | undefined {
@@ -165,9 +200,12 @@ function singleSignOnOf(config: Config, around: { publicUrl: string; log: Logger
 
 async function announceSetup(postgres: Postgres, publicUrl: string, log: Logger): Promise<void> {
   try {
-    const token = await createSetupLink(postgres)
+    const token = await createSetupLink(postgres, undefined)
     if (token)
-      log.info(`Nobody owns this installation yet. Open within 24 hours: ${linkAddress(publicUrl, 'setup', token)}`)
+      log.info(
+        { link: linkAddress(publicUrl, 'setup', token) },
+        'Nobody owns this installation yet. Open within 24 hours:',
+      )
   } catch (error) {
     // The rest works without it; `footfall user create` makes the link, too.
     log.warn({ err: error }, 'no link to set up the first owner could be made')

@@ -12,7 +12,7 @@ import { retainedFrom } from '../rollups/coverage.ts'
 import { invalidateDays } from '../rollups/invalidation.ts'
 import { noteInClickHouse } from '../rollups/ledger.ts'
 import { type ClickHouse, isIncomplete } from '../stores/clickhouse.ts'
-import type { Postgres } from '../stores/postgres.ts'
+import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import type { TrafficEvent } from '../traffic/event.ts'
 import { areOnTwoReplicas, type Batch, missingEvents, recordBatch } from '../traffic/recording.ts'
 import { uuidOf } from '../traffic/uuid.ts'
@@ -34,6 +34,8 @@ export interface ImportContext {
   now: number
   /** Called with bytes of the file, in each of the two passes. */
   onProgress(reading: 'checking' | 'importing', done: number, total: number): void
+  /** Called in the transaction that marks the import as finished. */
+  onFinish?(transaction: Postgres, imported: Pick<ImportOutcome, 'events' | 'days'>): Promise<void>
 }
 
 export interface ImportOutcome {
@@ -90,10 +92,14 @@ export async function importFile(file: ImportFile, context: ImportContext): Prom
     const [{ taken }] = await lock<[{ taken: boolean }]>`SELECT pg_try_advisory_lock(hashtext(${job.id})) AS taken`
     if (!taken) throw new FileFaults(['Another command is importing it right now.'])
     const { days, tooOld } = await writeFile(file, context, { ...job, salt: job.salt }, reading('importing'))
-    await record(context, job, context.postgres`salt = NULL, finished_at = now()`)
+    const events = checked.events - tooOld
+    await inTransaction(context.postgres, async (transaction) => {
+      await record(context, job, transaction`salt = NULL, finished_at = now()`, transaction)
+      await context.onFinish?.(transaction, { events, days })
+    })
     return {
       ...outcome,
-      events: checked.events - tooOld,
+      events,
       tooOld,
       days,
       imported: job.batchesDone > 0 ? 'rest' : 'whole',
@@ -244,8 +250,9 @@ async function record(
   { postgres, clickhouse, site }: ImportContext,
   { id }: Pick<Job, 'id'>,
   change: Fragment,
+  connection = postgres,
 ): Promise<void> {
-  const { count } = await postgres`
+  const { count } = await connection`
     UPDATE imports SET ${change} FROM sites
     WHERE imports.id = ${id} AND sites.id = site_id AND shard = ${clickhouse.shard}
       AND NOT EXISTS (SELECT FROM site_moves WHERE site_moves.site_id = sites.id AND hold IS NOT NULL)`

@@ -1,12 +1,12 @@
 // Limits guessing of passwords and codes (decision D-177).
 
+import { signed, signedText } from '../accounts/derived-keys.ts'
 import { newId } from '../accounts/ids.ts'
 import type { KeySecrets } from '../accounts/keys.ts'
 import { hourSeconds } from '../durations.ts'
 import { createNetworkBuckets } from '../process/network-buckets.ts'
 import { createNetworkKey } from '../process/network-key.ts'
 import { type Buckets, createBuckets } from '../process/token-buckets.ts'
-import { signed, signedText } from './derived-keys.ts'
 
 const quarterSeconds = hourSeconds / 4
 
@@ -101,7 +101,7 @@ export const browserCookieOf = (secrets: KeySecrets, email: string): string => {
 }
 
 /** The id of the browser if this user has signed in with it. */
-function knownBrowser(secrets: KeySecrets, cookie: string | undefined, email: string): string | undefined {
+export function knownBrowser(secrets: KeySecrets, cookie: string | undefined, email: string): string | undefined {
   const [id, signature] = cookie?.split('.') ?? []
   return signedText(secrets, 'known browser', `${id} ${email}.${signature}`) && id
 }

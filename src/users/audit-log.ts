@@ -18,6 +18,7 @@ export const auditedActions = {
   'user.sign_on_disconnected': 'disconnected single sign-on',
   'user.recovery_code_used': 'signed in with a recovery code',
   'user.reset_link_created': 'made a link to set a new password',
+  'user.reset_requested': 'asked for a mail with a link to set a new password',
   'account.created': 'created the account',
   'account.plan_changed': 'changed the plan',
   'account.deleted': 'deleted the account',
@@ -41,6 +42,10 @@ export const auditedActions = {
   'key.deleted': 'deleted a key',
   'link.created': 'created a shared link',
   'link.revoked': 'revoked a shared link',
+  'report.subscribed': 'asked for a report by email',
+  'report.changed': 'changed when a report is sent',
+  'report.confirmed': 'confirmed a report by email',
+  'report.ended': 'stopped a report by email',
 } as const satisfies Record<string, string>
 
 type AuditedAction = keyof typeof auditedActions

@@ -1,4 +1,11 @@
-type Reason = 'not_found' | 'spent_link' | 'sign_on_failed' | 'unknown_identity' | 'other_email' | 'identity_taken'
+type Reason =
+  | 'not_found'
+  | 'owners_only'
+  | 'spent_link'
+  | 'sign_on_failed'
+  | 'unknown_identity'
+  | 'other_email'
+  | 'identity_taken'
 
 /** A change that is not allowed. It is thrown in the transaction of the change, which is then rolled back. */
 export class ChangeRefused extends Error {

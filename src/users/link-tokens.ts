@@ -2,10 +2,10 @@
 // read or counted, so strangers cannot use up the limits of links (decision D-208). Some links cannot be checked this way: older ones have
 // no checksum, and the secret of others was removed from KEY_SECRETS. Their hashes are kept in memory.
 import { createHmac, hash, randomBytes } from 'node:crypto'
+import { derivedKeys } from '../accounts/derived-keys.ts'
 import type { KeySecrets } from '../accounts/keys.ts'
 import { minuteMs } from '../durations.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import { derivedKeys } from './derived-keys.ts'
 
 const randomLength = 43
 /** With the checksum, or without it. */

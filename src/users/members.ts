@@ -5,6 +5,7 @@ import { type Actor, recordAction } from './audit-log.ts'
 import { ChangeRefused } from './change-refused.ts'
 import { switchKey } from './key-changes.ts'
 import { keysLeftBehind, revokeLinksLeftBehind } from './left-behind.ts'
+import { endReportsOf } from './report-changes.ts'
 import { endSessionsOf } from './sessions.ts'
 
 export const roles = ['owner', 'viewer'] as const
@@ -44,6 +45,10 @@ export const membersOf = (postgres: Postgres, accountId: string): Promise<Member
   FROM members JOIN users ON users.id = user_id
   WHERE account_id = ${accountId} ORDER BY role, email`
 
+/** The addresses of the owners of an account. */
+export const ownersOf = async (postgres: Postgres, accountId: string): Promise<string[]> =>
+  (await membersOf(postgres, accountId)).flatMap(({ role, email }) => (role === 'owner' ? [email] : []))
+
 interface MemberReference {
   accountId: string
   userId: string
@@ -68,8 +73,8 @@ export const changeRole = (
   })
 
 /**
- * Also ends the sessions of the user, deletes the user if they have no other account and, on request, ends the keys and shared links that
- * they created. Returns the ids of the disabled keys, or undefined if the account would have no owner.
+ * Also ends the sessions of the user and the reports that they get, deletes the user if they have no other account and, on request, ends the
+ * keys and shared links that they created. Returns the ids of the disabled keys, or undefined if the account would have no owner.
  */
 export const removeMember = (
   postgres: Postgres,
@@ -81,6 +86,7 @@ export const removeMember = (
     const member = await lockMember(transaction, { accountId, userId }, undefined)
     if (!member) return undefined
     const { email, role } = member
+    await endReportsOf(transaction, actor, { accountId, userId, email })
     await transaction`DELETE FROM members WHERE account_id = ${accountId} AND user_id = ${userId}`
     await endSessionsOf(transaction, userId)
     await transaction`

@@ -79,6 +79,10 @@ export async function takeLink(transaction: Postgres, purpose: LinkPurpose, toke
   return unspent(row)
 }
 
+/** A new password ends the other links to set one: there may be several, because each mail has one. */
+export const endResetLinks = (postgres: Postgres, userId: string) =>
+  postgres`DELETE FROM one_time_links WHERE purpose = 'reset' AND user_id = ${userId}`
+
 /** The user of a link that sets a password or signs in. */
 export const userOfLink = async (postgres: Postgres, { userId }: OneTimeLink): Promise<UserSecrets> =>
   unspent(await findUserById(postgres, userId as string))

@@ -1,9 +1,9 @@
 // Between password and code, a browser holds a signed note that names the user whose password was right. It is no session: it only allows
 // to type a code, for five minutes, and a new password invalidates it.
 import { hash } from 'node:crypto'
+import { signed, signedText } from '../accounts/derived-keys.ts'
 import type { KeySecrets } from '../accounts/keys.ts'
 import type { Postgres } from '../stores/postgres.ts'
-import { signed, signedText } from './derived-keys.ts'
 import { findUserById, type UserSecrets } from './users.ts'
 
 export const rightPasswordSeconds = 5 * 60

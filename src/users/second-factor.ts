@@ -1,15 +1,16 @@
 // The second factor of a user: the secret that an authenticator app shares with us, and recovery codes for a lost phone.
-import { createCipheriv, createDecipheriv, hash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import type { KeySecrets } from '../accounts/keys.ts'
+import { seal, unseal } from '../accounts/sealing.ts'
+import { mayQueue } from '../mail/limits.ts'
+import { type Outbox, queueMessage } from '../mail/outbox.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import { type Actor, recordOfUser } from './audit-log.ts'
-import { derivedKeys } from './derived-keys.ts'
+import { secondFactorLetter } from './letters.ts'
 import { stepOfCode } from './totp.ts'
 import type { UserReference } from './users.ts'
 
 const recoveryCodeCount = 10
-const nonceBytes = 12
-const tagBytes = 16
 
 /**
  * Turns the second factor on. The user has typed a code of the secret; `step` is the step of that code, which then cannot be used again.
@@ -17,6 +18,7 @@ const tagBytes = 16
  */
 export const turnOnSecondFactor = (
   postgres: Postgres,
+  outbox: Outbox | undefined,
   secrets: KeySecrets,
   actor: Actor,
   user: UserReference,
@@ -24,7 +26,7 @@ export const turnOnSecondFactor = (
 ): Promise<string[] | undefined> =>
   inTransaction(postgres, async (transaction) => {
     const { count } = await transaction`
-      UPDATE users SET totp_secret = ${seal(secrets, user.id, secret)}, totp_step = ${step}
+      UPDATE users SET totp_secret = ${seal(secrets, 'second factor', user.id, secret)}, totp_step = ${step}
       WHERE id = ${user.id} AND totp_secret IS NULL`
     if (count === 0) return undefined
     const codes = Array.from({ length: recoveryCodeCount }, newRecoveryCode)
@@ -32,19 +34,44 @@ export const turnOnSecondFactor = (
     const rows = codes.map((code) => ({ user_id: user.id, hash: hashOf(code) }))
     await transaction`INSERT INTO recovery_codes ${transaction(rows)}`
     await recordOfUser(transaction, actor, user, 'user.second_factor_on')
+    await announce(transaction, outbox, user, { isOn: true, by: actor })
     return codes
   })
 
-export const turnOffSecondFactor = (postgres: Postgres, actor: Actor, user: UserReference): Promise<void> =>
+export const turnOffSecondFactor = (
+  postgres: Postgres,
+  outbox: Outbox | undefined,
+  actor: Actor,
+  user: UserReference,
+): Promise<void> =>
   inTransaction(postgres, async (transaction) => {
-    await dropSecondFactor(transaction, user.id)
+    const wasOn = await dropSecondFactor(transaction, user.id)
     await recordOfUser(transaction, actor, user, 'user.second_factor_off')
+    if (wasOn) await announce(transaction, outbox, user, { isOn: false, by: actor })
   })
 
-/** Call it in a transaction. */
-export async function dropSecondFactor(transaction: Postgres, userId: string): Promise<void> {
-  await transaction`UPDATE users SET totp_secret = NULL WHERE id = ${userId}`
+/** Call it in a transaction. Returns whether there was one. */
+export async function dropSecondFactor(transaction: Postgres, userId: string): Promise<boolean> {
+  const { count } = await transaction`
+    UPDATE users SET totp_secret = NULL WHERE id = ${userId} AND totp_secret IS NOT NULL`
   await transaction`DELETE FROM recovery_codes WHERE user_id = ${userId}`
+  return count > 0
+}
+
+/** Whoever knows the password could otherwise fill the mailbox. */
+const mostPerHour = 10
+
+async function announce(
+  transaction: Postgres,
+  outbox: Outbox | undefined,
+  { email: recipient }: UserReference,
+  change: { isOn: boolean; by: Actor },
+): Promise<void> {
+  const kind = 'second factor'
+  const accountId = null
+  if (!outbox || !(await mayQueue(transaction, { kinds: [kind], recipient, accountId, mostPerHour }))) return
+  const letter = secondFactorLetter(outbox, recipient, { ...change, at: new Date() })
+  await queueMessage(transaction, outbox, { kind, recipient, accountId, letter })
 }
 
 export async function recoveryCodesLeft(postgres: Postgres, userId: string): Promise<number> {
@@ -58,7 +85,7 @@ export async function secondFactorsBySecret(postgres: Postgres, secrets: KeySecr
   const rows = await postgres<{ id: string; sealed: Buffer }[]>`
     SELECT id, totp_secret AS sealed FROM users WHERE totp_secret IS NOT NULL`
   const versionOf = ({ id, sealed }: { id: string; sealed: Buffer }) =>
-    secrets.find((secret) => unseal([secret], id, sealed) !== undefined)?.version
+    secrets.find((secret) => unseal([secret], 'second factor', id, sealed) !== undefined)?.version
   const byVersion = Map.groupBy(rows, versionOf)
   return new Map(secrets.map(({ version }) => [version, byVersion.get(version)?.length ?? 0]))
 }
@@ -83,38 +110,14 @@ async function useAppCode(
 ): Promise<boolean> {
   const [row] = await postgres<{ sealed: Buffer | null }[]>`
     SELECT totp_secret AS sealed FROM users WHERE id = ${userId}`
-  const secret = row?.sealed && unseal(secrets, userId, row.sealed)
+  const secret = row?.sealed && unseal(secrets, 'second factor', userId, row.sealed)
   const step = secret ? stepOfCode(secret, code, now) : undefined
   if (!secret || step === undefined) return false
   // Sealed again, so that an older secret of KEY_SECRETS can be removed once everybody has signed in.
   const { count } = await postgres`
-    UPDATE users SET totp_step = ${step}, totp_secret = ${seal(secrets, userId, secret)}
+    UPDATE users SET totp_step = ${step}, totp_secret = ${seal(secrets, 'second factor', userId, secret)}
     WHERE id = ${userId} AND totp_step < ${step} AND totp_secret = ${row.sealed as Buffer}`
   return count > 0
-}
-
-/** Encrypts the secret, bound to the user: a row copied to another user cannot be read. */
-function seal(secrets: KeySecrets, userId: string, secret: string): Buffer {
-  const nonce = randomBytes(nonceBytes)
-  const cipher = createCipheriv('aes-256-gcm', derivedKeys(secrets, 'second factor')[0], nonce)
-  cipher.setAAD(Buffer.from(userId))
-  const text = Buffer.concat([cipher.update(secret), cipher.final()])
-  return Buffer.concat([nonce, cipher.getAuthTag(), text])
-}
-
-function unseal(secrets: KeySecrets, userId: string, sealed: Buffer): string | undefined {
-  const tagEnd = nonceBytes + tagBytes
-  for (const key of derivedKeys(secrets, 'second factor')) {
-    const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, nonceBytes), { authTagLength: tagBytes })
-    decipher.setAAD(Buffer.from(userId))
-    decipher.setAuthTag(sealed.subarray(nonceBytes, tagEnd))
-    try {
-      return Buffer.concat([decipher.update(sealed.subarray(tagEnd)), decipher.final()]).toString()
-    } catch {
-      // Sealed with another secret.
-    }
-  }
-  return undefined
 }
 
 /** Nobody can guess 80 random bits, so a plain hash is enough. */

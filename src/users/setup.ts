@@ -1,10 +1,12 @@
 // The first owner of an installation. There is no open sign-up and no default password: a one-time link makes the owner.
 import { createAccount } from '../accounts/accounts.ts'
+import { type Outbox, queueMessage } from '../mail/outbox.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import { type Actor, recordAction } from './audit-log.ts'
 import { ChangeRefused } from './change-refused.ts'
 import { disconnectIdentities } from './identities.ts'
-import { createLink, takeLink } from './one-time-links.ts'
+import { setupLetter } from './letters.ts'
+import { createLink, lifetimes, takeLink } from './one-time-links.ts'
 import { dropSecondFactor } from './second-factor.ts'
 import { endSessionsOf } from './sessions.ts'
 import { type Browser, type NewSession, signIn } from './sign-ins.ts'
@@ -20,10 +22,11 @@ async function hasOwner(postgres: Postgres): Promise<boolean> {
 
 /**
  * Returns a token, or undefined if there is an owner. Replaces an earlier link for the same address or, without an address, the link of
- * the last start.
+ * the last start. An address gets the link by mail, too.
  */
 export const createSetupLink = (
   postgres: Postgres,
+  outbox: Outbox | undefined,
   invited?: { by: Actor; email: string; accountId: string },
 ): Promise<string | undefined> =>
   inTransaction(postgres, async (transaction) => {
@@ -34,7 +37,12 @@ export const createSetupLink = (
     if (!invited) return createLink(transaction, { purpose: 'setup' })
     const { by, email, accountId } = invited
     await recordAction(transaction, { ...by, accountId, action: 'member.invited', subject: email, details: 'owner' })
-    return createLink(transaction, { purpose: 'setup', accountId, email })
+    const token = await createLink(transaction, { purpose: 'setup', accountId, email })
+    if (outbox) {
+      const message = { kind: 'invitation', recipient: email, accountId, expiresIn: lifetimes.setup } as const
+      await queueMessage(transaction, outbox, { ...message, letter: setupLetter(outbox, token) })
+    }
+    return token
   })
 
 /** Creates the first owner and signs them in. All other setup links stop working. */
@@ -56,7 +64,7 @@ export const makeFirstOwner = (
     await transaction`DELETE FROM one_time_links WHERE purpose = 'setup'`
     const entry = { actor: email, action: 'account.set_up', subject: email, address: browser.address } as const
     await recordAction(transaction, { accountId, ...entry })
-    return signIn(transaction, { id, email }, browser)
+    return signIn(transaction, undefined, { id, email }, browser)
   })
 
 /** Creates the account only now: an operator who creates one before must not find two. */

@@ -1,4 +1,5 @@
 // Signing in with single sign-on. New people join with an invitation or with an email of the domain.
+import type { Outbox } from '../mail/outbox.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import { recordAction } from './audit-log.ts'
 import { ChangeRefused } from './change-refused.ts'
@@ -28,16 +29,18 @@ const signedOn = 'user.signed_on'
 /** Returns undefined if nobody here has the identity. */
 export async function signOn(
   postgres: Postgres,
+  outbox: Outbox | undefined,
   identity: Identity,
   browser: Browser,
 ): Promise<NewSession | undefined> {
   const user = await userWithIdentity(postgres, identity)
-  return user && signIn(postgres, user, browser, signedOn)
+  return user && signIn(postgres, outbox, user, browser, signedOn)
 }
 
-/** Never finds an existing user by email: they sign in with the password and connect. */
+/** Never finds an existing user by email: they sign in with the password and connect. A new person gets no mail about the sign-in. */
 export const signOnNewPerson = (
   postgres: Postgres,
+  outbox: Outbox | undefined,
   identity: Identity,
   browser: Browser,
   { email, invitation, joining }: NewPerson,
@@ -46,7 +49,7 @@ export const signOnNewPerson = (
     // Two new people must not be added at the same time: both could be the same person.
     await transaction`SELECT pg_advisory_xact_lock(hashtext('footfall identities'))`
     const existing = await userWithIdentity(transaction, identity)
-    if (existing) return signIn(transaction, existing, browser, signedOn)
+    if (existing) return signIn(transaction, outbox, existing, browser, signedOn)
     const invited = invitation && (await findLink(transaction, 'invitation', invitation))
     if (invited && invited.email !== email) throw new ChangeRefused('other_email')
     if (!email || (await findUser(transaction, email))) throw new ChangeRefused('unknown_identity')
@@ -55,7 +58,7 @@ export const signOnNewPerson = (
       ? join(transaction, invitation, { passwordHash: null }, address)
       : joinByDomain(transaction, email, joining, address))
     await addIdentity(transaction, user.id, identity, email)
-    return signIn(transaction, user, browser, signedOn)
+    return signIn(transaction, undefined, user, browser, signedOn)
   })
 
 async function joinByDomain(

@@ -1,7 +1,8 @@
 // Once somebody has typed the password of a shared link, their browser holds a signed note in a cookie of that link. The link is still read
 // for each request, so the note ends with it.
+
+import { signed, signedText } from '../accounts/derived-keys.ts'
 import type { KeySecrets } from '../accounts/keys.ts'
-import { signed, signedText } from './derived-keys.ts'
 import type { SharedLink } from './shared-links.ts'
 
 const maxSeconds = 12 * 3600

@@ -29,6 +29,8 @@ export const password = 'correct horse battery staple'
 export const cheapPasswords = { cost: { memoryKib: 8, passes: 1 } }
 
 export interface ConsoleOptions {
+  /** Messages go to the outbox; nobody sends them. */
+  sendsMail?: boolean
   plan?: Plan
   log?: { write(line: string): void }
   /** ISO 8601. */
@@ -98,6 +100,7 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
       joining: joinDomain ? { domain: joinDomain, accountId } : undefined,
     },
     publicUrl: url,
+    outbox: options.sendsMail ? { secrets: keySecrets, publicUrl: url } : undefined,
     now,
     log,
     clientAddress: createClientAddress(createTrust(['127.0.0.1'])),
@@ -133,7 +136,7 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
     },
     /** The token of an invitation to the console's own account. */
     invite: async (email: string, role: Role = 'viewer'): Promise<string> =>
-      (await inviteMember(postgres, commandLine, { accountId, email, role })) as string,
+      (await inviteMember(postgres, undefined, commandLine, { accountId, email, role }))?.token as string,
     /** Another account with a site of its own. */
     async addAccount(plan: Plan = 'Agency') {
       const otherAccountId = await createAccount(postgres, { name: 'Another test', plan })

@@ -123,7 +123,7 @@ test('a user who exists accepts with their own password, and nobody else can in 
   assert.match(tried.text, /If you have signed in here before, sign in/)
   assert.equal((await attacker.post('/login', '/login', { email, password: chosen['new-password'] })).status, 401)
   const { postgres } = console.stores
-  const browser = { address: '192.0.2.0', browser: 'A test', cookie: undefined }
+  const browser = { address: '192.0.2.0', browser: 'A test', cookie: undefined, browserCookie: undefined }
   await assert.rejects(acceptInvitation(postgres, token, { passwordHash: 'a hash' }, browser), { reason: 'spent_link' })
 
   const visitor = console.stranger()

@@ -49,7 +49,7 @@ for (const javaScriptEnabled of [true, false]) {
 
     // The setup link makes the first owner, who is signed in.
     const owner = await openPage(t, javaScriptEnabled)
-    await owner.goto(`${console.url}/setup/${await createSetupLink(stores.postgres)}`)
+    await owner.goto(`${console.url}/setup/${await createSetupLink(stores.postgres, undefined)}`)
     await owner.getByLabel('Email').fill('owner@example.com')
     await choosePassword(owner, 'Create owner')
     assert.equal(pathOf(owner), '/')

@@ -92,7 +92,7 @@ test('whoever types a right password and a wrong code leaves an entry, which the
   const [user, other] = [await console.addUser('owner'), await console.signedIn('owner')]
   const secret = newTotpSecret()
   const { postgres } = console.stores
-  await turnOnSecondFactor(postgres, keySecrets, commandLine, user, { secret, step: 0 })
+  await turnOnSecondFactor(postgres, undefined, keySecrets, commandLine, user, { secret, step: 0 })
   const { email } = user
   const wrongCode = async (address: string) => {
     const attacker = console.stranger()

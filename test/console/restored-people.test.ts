@@ -61,7 +61,7 @@ test('after a restore people sign in, and links, widgets and the audit log are t
     { id: owner.userId, email: owner.email },
     { secret, step: 0 },
   ]
-  const codes = await turnOnSecondFactor(old.stores.postgres, keySecrets, commandLine, user, made)
+  const codes = await turnOnSecondFactor(old.stores.postgres, undefined, keySecrets, commandLine, user, made)
   const [recoveryCode = ''] = codes ?? []
   const identity = { issuer: 'https://id.example', subject: 'maria' }
   await addIdentity(old.stores.postgres, owner.userId, identity, 'maria@id.example')

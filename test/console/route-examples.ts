@@ -32,6 +32,8 @@ export interface Example {
 const totpSecret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
 const chosen = { 'new-password': 'another good password', 'repeated-password': 'another good password' }
 const unequal = { ...chosen, 'repeated-password': 'a different password' }
+const schedule = { hour: '7', zone: 'Asia/Tokyo' }
+const noSchedule = { hour: '7', zone: 'Mars/Olympus' }
 
 export const examples: Readonly<Record<string, Example>> = {
   'GET /login': {},
@@ -41,6 +43,11 @@ export const examples: Readonly<Record<string, Example>> = {
     mistakeStatus: 401,
   },
   'POST /logout': { viewersMay: true },
+  'GET /login/forgotten': {},
+  'POST /login/forgotten': {
+    fields: ({ owner }) => ({ email: owner.email }),
+    mistake: () => ({ email: 'nobody' }),
+  },
   'GET /login/oidc': { isNoPage: true, status: 303 },
   // Nobody has begun anything.
   'GET /login/oidc/callback': { isNoPage: true, status: 400 },
@@ -134,6 +141,33 @@ export const examples: Readonly<Record<string, Example>> = {
   'POST /account/invitations/revoke': {
     fields: ({ accountId, invitationId }) => ({ account: accountId, invitation: invitationId }),
   },
+  'GET /account/reports': { address: ({ accountId }) => `/account/reports?account=${accountId}` },
+  'POST /account/reports': {
+    fields: ({ accountId, domain }) => ({ account: accountId, site: domain, every: 'month', ...schedule }),
+    mistake: ({ accountId, domain }) => ({ account: accountId, site: domain, every: 'month', ...noSchedule }),
+    viewersMay: true,
+  },
+  'GET /account/reports/:id': {
+    address: ({ accountId, reportId }) => `/account/reports/${reportId}?account=${accountId}`,
+  },
+  'POST /account/reports/:id': {
+    address: ({ reportId }) => `/account/reports/${reportId}`,
+    fields: ({ accountId }) => ({ account: accountId, ...schedule }),
+    mistake: ({ accountId }) => ({ account: accountId, ...noSchedule }),
+    viewersMay: true,
+  },
+  'POST /account/reports/:id/stop': {
+    address: ({ reportId }) => `/account/reports/${reportId}/stop`,
+    fields: ({ accountId }) => ({ account: accountId }),
+    viewersMay: true,
+  },
+  'GET /reports/confirm/:token': { address: ({ confirmToken }) => `/reports/confirm/${confirmToken}` },
+  'POST /reports/confirm/:token': {
+    address: ({ confirmToken }) => `/reports/confirm/${confirmToken}`,
+    fields: () => ({ confirm: 'yes' }),
+  },
+  'GET /reports/unsubscribe/:token': { address: ({ unsubscribeToken }) => `/reports/unsubscribe/${unsubscribeToken}` },
+  'POST /reports/unsubscribe/:token': { address: ({ unsubscribeToken }) => `/reports/unsubscribe/${unsubscribeToken}` },
   'GET /account/security': {},
   'POST /account/password': {
     fields: () => ({ password, ...chosen }),

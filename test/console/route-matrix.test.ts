@@ -32,6 +32,7 @@ const promises: Readonly<Record<Route['access'], Readonly<Record<Role, Promised>
   link: everybody,
   'locked-link': everybody,
   'embeddable-link': everybody,
+  'mailed-link': everybody,
 }
 
 /** What is open to everybody, but answers somebody who is signed in differently. */
@@ -62,7 +63,7 @@ async function openMatrix(t: TestContext) {
   const stores = await freshStores((end) => t.after(end))
   const provider = await startProvider()
   t.after(provider.stop)
-  const { url } = await openConsole(t, { stores, provider })
+  const { url } = await openConsole(t, { stores, provider, sendsMail: true })
   const passwordHash = await createPasswords(cheapPasswords).hash(password)
   const make = () => makeThings(stores, passwordHash)
   const readOnly = { own: await make(), foreign: await make() }
@@ -72,7 +73,8 @@ async function openMatrix(t: TestContext) {
     // A form may end a session or delete a site, so each has an account of its own.
     const { own, foreign } = route.method === 'GET' ? readOnly : { own: await make(), foreign: await make() }
     const [session] = await sessionsOf(stores.postgres, own.viewer.userId)
-    const things = role === 'viewer' ? { ...own, sessionId: session?.id as string } : own
+    const ofViewer = { sessionId: session?.id as string, reportId: own.viewerReportId }
+    const things = role === 'viewer' ? { ...own, ...ofViewer } : own
     const person = { stranger: undefined, viewer: own.viewer, owner: own.owner, 'other account': foreign.owner }[role]
     const answer = await sendExample(url, route, things, { person })
     // What every user may do concerns themselves, unless the request names an account or a session.

@@ -83,7 +83,14 @@ async function withSecondFactor(console: TestConsole, secrets: KeySecrets = keyS
   const user = await console.addUser('owner')
   const secret = newTotpSecret()
   const made = { secret, step: 0 }
-  const codes = (await turnOnSecondFactor(console.stores.postgres, secrets, commandLine, user, made)) as string[]
+  const codes = (await turnOnSecondFactor(
+    console.stores.postgres,
+    undefined,
+    secrets,
+    commandLine,
+    user,
+    made,
+  )) as string[]
   return { ...user, secret, codes, code: () => codeAt(secret, stepAt(Date.now())) }
 }
 

@@ -15,7 +15,8 @@ async function openUnowned(t: TestContext) {
   return openConsole(t, { stores })
 }
 
-const setupPath = async ({ stores }: TestConsole): Promise<string> => `/setup/${await createSetupLink(stores.postgres)}`
+const setupPath = async ({ stores }: TestConsole): Promise<string> =>
+  `/setup/${await createSetupLink(stores.postgres, undefined)}`
 
 test('the setup link makes the first owner, who is signed in and owns the account that is there', async (t) => {
   const console = await openUnowned(t)
@@ -84,8 +85,8 @@ test('two setup links at the same time make one owner', async (t) => {
   const { postgres } = console.stores
   const invited = { by: commandLine, accountId: console.accountId }
   const paths = [
-    `/setup/${await createSetupLink(postgres, { ...invited, email: 'a@example.com' })}`,
-    `/setup/${await createSetupLink(postgres, { ...invited, email: 'b@example.com' })}`,
+    `/setup/${await createSetupLink(postgres, undefined, { ...invited, email: 'a@example.com' })}`,
+    `/setup/${await createSetupLink(postgres, undefined, { ...invited, email: 'b@example.com' })}`,
   ]
   const pages = await Promise.all(
     paths.map((path, index) => console.stranger().post(path, path, { email: `person${index}@example.com`, ...chosen })),
@@ -100,7 +101,7 @@ test('each start makes a new setup link and ends the old one; with an owner ther
   assert.equal((await console.stranger().get(old)).status, 404)
   assert.equal((await console.stranger().get(current)).status, 200)
   await console.addUser('owner')
-  assert.equal(await createSetupLink(console.stores.postgres), undefined)
+  assert.equal(await createSetupLink(console.stores.postgres, undefined), undefined)
   // The link of a start before that is still there, but makes no second owner.
   const visitor = console.stranger()
   assert.equal((await visitor.post(current, current, { email: 'late@example.com', ...chosen })).status, 404)

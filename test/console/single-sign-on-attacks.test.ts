@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { signed } from '../../src/users/derived-keys.ts'
+import { signed } from '../../src/accounts/derived-keys.ts'
 import { startProvider } from '../support/provider.ts'
 import { keySecrets } from '../support/stores.ts'
 import type { Page, Visitor } from './console.ts'

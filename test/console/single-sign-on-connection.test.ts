@@ -110,7 +110,7 @@ test('with a second factor, connecting needs a code, too', async (t) => {
     { id: visitor.userId, email: visitor.email },
     { secret: totpSecret, step: 0 },
   ]
-  await turnOnSecondFactor(console.stores.postgres, keySecrets, commandLine, user, made)
+  await turnOnSecondFactor(console.stores.postgres, undefined, keySecrets, commandLine, user, made)
   assert.match((await visitor.get(page)).text, /name="code"/)
   for (const code of ['', '000000']) {
     const refused = await post(visitor, 'connect', { password, code })

@@ -167,7 +167,7 @@ async function watchShifts(page: Page, isScripted: boolean): Promise<void> {
     place.shifts = 0
     new PerformanceObserver((list) => {
       for (const entry of list.getEntries() as (PerformanceEntry & { value: number })[]) place.shifts += entry.value
-    }).observe({ type: 'layout-shift' as never, buffered: true })
+    }).observe({ type: 'layout-shift' as never })
   })
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
+import { writeDroppedHits } from '../../src/accounts/dropped-hits.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { findSite, setHostnames } from '../../src/accounts/sites.ts'
 import { sitesWithRows } from '../../src/erasure/rows.ts'
@@ -31,6 +32,34 @@ test('the settings show the tag of the command line, and when the first event ha
   assert.match(part, /data-done.*First event received/)
   assert.doesNotMatch(part, /<html|Check again/)
   assert.ok((await viewer.get(settings)).text.includes(part))
+})
+
+test('while the site waits, its last dropped hit is shown with the reason, and an owner may allow its host', async (t) => {
+  const console = await openConsole(t)
+  const { postgres } = console.stores
+  const [owner, viewer] = [await console.signedIn('owner'), await console.signedIn('viewer')]
+  const settings = `/sites/${console.domain}/settings`
+  const part = async (visitor = owner) => (await visitor.get(`${settings}/first-event`)).text
+  const drop = (hostname: string, reason = 'hostname_not_allowed', at = Date.now()) =>
+    writeDroppedHits(postgres, [{ siteId: console.siteId, at, reason, hostname }])
+  assert.doesNotMatch(await part(), /dropped/)
+  await drop('old.example', 'hostname_not_allowed', Date.now() - 25 * 3_600_000)
+  assert.doesNotMatch(await part(), /dropped/)
+  await drop('<img src=x onerror=alert(1)>')
+  assert.match(await part(), /Foreign host name: <b>&#60;img src=x onerror=alert\(1\)&#62;<\/b>/)
+  assert.doesNotMatch(await part(), /<form|<img/)
+  await drop('shop.example.com', 'spam_referrer')
+  assert.match(await part(), /known for spam/)
+
+  await drop('shop.example.com')
+  assert.match(await part(viewer), /Foreign host name: <b>shop\.example\.com<\/b> is not one of/)
+  assert.doesNotMatch(await part(viewer), /<form/)
+  const [, hostnames] = /name="hostnames" value="([^"]+)"/.exec(await part()) ?? []
+  assert.equal(hostnames, `${console.domain} shop.example.com`)
+  const saved = await owner.post(settings, `${settings}/hostnames`, { hostnames: hostnames as string })
+  assert.equal(saved.status, 303)
+  assert.deepEqual((await findSite(postgres, console.domain))?.hostnames, [console.domain, 'shop.example.com'])
+  assert.doesNotMatch(await part(), /dropped/)
 })
 
 test('a change of the time zone is checked, stored and recorded', async (t) => {

@@ -4,6 +4,9 @@ import { createAccount } from '../../src/accounts/accounts.ts'
 import { newId } from '../../src/accounts/ids.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { createSite, findSite, type Site } from '../../src/accounts/sites.ts'
+import type { Interval } from '../../src/email-reports/due.ts'
+import { reportLink } from '../../src/email-reports/links.ts'
+import { createSubscription } from '../../src/email-reports/subscriptions.ts'
 import { commandLine } from '../../src/users/audit-log.ts'
 import { invitationsTo, inviteMember } from '../../src/users/invitations.ts'
 import { addMember } from '../../src/users/members.ts'
@@ -28,6 +31,8 @@ export interface Things {
   memberId: string
   /** An invitation to the account. */
   invitationId: string
+  /** A report by email that the owner gets. */
+  reportId: string
 }
 
 export interface Person {
@@ -47,6 +52,11 @@ export interface OwnThings extends Things {
   sharedToken: string
   embeddableToken: string
   passwordToken: string
+  /** Tokens of links in mails, to addresses that are no members. */
+  confirmToken: string
+  unsubscribeToken: string
+  /** A report by email that the viewer gets. */
+  viewerReportId: string
   siteId: string
   owner: Person
   viewer: Person
@@ -56,7 +66,7 @@ export interface Names {
   account: string
   domain: string
   /** Becomes the part before the @. */
-  person(role: 'owner' | 'viewer' | 'member' | 'invited'): string
+  person(role: 'owner' | 'viewer' | 'member' | 'invited' | 'reader'): string
 }
 
 const randomNames = (): Names => ({ account: 'Things', domain: `${randomUUID()}.example`, person: () => randomUUID() })
@@ -100,14 +110,29 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
   const [session] = await postgres<{ id: string }[]>`
     SELECT id FROM user_sessions WHERE user_id = ${owner.userId} AND browser = 'Safari on iOS'`
   const invited = { accountId, email: `${names.person('invited')}@example.com`, role: 'viewer' } as const
-  const invitationToken = (await inviteMember(postgres, commandLine, invited)) as string
+  const invitationToken = (await inviteMember(postgres, undefined, commandLine, invited))?.token as string
   const [invitation] = await invitationsTo(postgres, accountId)
+
+  const report = async (email: string, userId: string | null, interval: Interval = 'week'): Promise<string> => {
+    const schedule = { interval, hour: 8, timeZone: 'Europe/Berlin' }
+    const subscription = { accountId, siteId, email, userId, createdBy: owner.email, ...schedule }
+    return (await createSubscription(postgres, subscription)) as string
+  }
+  const reader = `${names.person('reader')}@example.com`
+  const confirmed = await report(reader, null, 'month')
+  await postgres`UPDATE report_subscriptions SET confirmed_at = now() WHERE id = ${confirmed}`
+  const tokenOf = (action: 'confirm' | 'unsubscribe', id: string) =>
+    reportLink({ secrets: keySecrets, publicUrl: '' }, action, id).split('/').at(-1) as string
   return {
     invitationToken,
     resetToken: await createLink(postgres, { purpose: 'reset', userId: owner.userId }),
     setupToken: await createLink(postgres, { purpose: 'setup' }),
     signInToken: await createLink(postgres, { purpose: 'sign-in', userId: owner.userId }),
     invitationId: invitation?.id as string,
+    reportId: await report(owner.email, owner.userId),
+    viewerReportId: await report(viewer.email, viewer.userId),
+    confirmToken: tokenOf('confirm', await report(reader, null)),
+    unsubscribeToken: tokenOf('unsubscribe', confirmed),
     accountId,
     siteId,
     domain,
@@ -134,4 +159,5 @@ export const unknownThings = (): Things => ({
   sessionId: newId('sess'),
   memberId: newId('user'),
   invitationId: newId('link'),
+  reportId: newId('rep'),
 })

@@ -11,8 +11,12 @@ import { FileFaults, type ImportContext, importFile } from '../../src/importing/
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
+import { addMember, type Role } from '../../src/users/members.ts'
+import { createUser } from '../../src/users/users.ts'
 import { startApiProcess } from '../support/api-process.ts'
-import { type Installation, install } from '../support/installation.ts'
+import { inherited } from '../support/inherited.ts'
+import { type Installation, install, runFootfall } from '../support/installation.ts'
+import { linkIn, type Mail, mailsTo } from '../support/mails.ts'
 
 let installation: Installation
 let folder: string
@@ -273,6 +277,41 @@ test('events imported into a rolled-up day are in the responses at once', async 
   assert.deepEqual(await pages(), ['/before', '/later'])
 })
 
+test('owners get one mail when an import is finished, with its transaction', async (t) => {
+  const { id } = await newSite('mailed.example')
+  const postgres = openPostgres(installation.addresses.postgres, 1)
+  t.after(() => postgres.end())
+  const [account] = await installation.json('account', 'list')
+  const addPerson = async (email: string, role: Role) =>
+    addMember(postgres, account.id, await createUser(postgres, email, 'none'), role)
+  await addPerson('owner@example.com', 'owner')
+  await addPerson('viewer@example.com', 'viewer')
+  const lines = ['1', '2', '2'].map((day) => `2025-03-0${day}T10:00:00Z,https://mailed.example/,v1\n`)
+  const path = fileOf('mailed.csv', `time,url,visitor\n${lines.join('')}`)
+  const mail = {
+    SMTP_URL: 'smtp://127.0.0.1:1',
+    MAIL_FROM: 'stats@example.com',
+    PUBLIC_URL: 'https://stats.example.com',
+  }
+  const run = () => runFootfall(['import', id, path], { ...installation.environment, ...mail })
+  await postgres`ALTER TABLE outbox ADD CONSTRAINT refused CHECK (kind <> 'import finished') NOT VALID`
+  assert.equal((await run()).code, 1)
+  const [unfinished] = await postgres`SELECT finished_at FROM imports WHERE site_id = ${id}`
+  assert.deepEqual(unfinished, { finished_at: null })
+  await postgres`ALTER TABLE outbox DROP CONSTRAINT refused`
+  for (let index = 0; index < 2; index++) assert.equal((await run()).code, 0)
+  const [letter, ...more] = (await mailsTo(postgres, 'owner@example.com')) as [Mail]
+  assert.deepEqual([letter.kind, letter.accountId, more], ['import finished', account.id, []])
+  assert.equal(letter.subject, 'The import into mailed.example is finished')
+  assert.match(letter.text, /3 events on 2 days were imported into mailed\.example/)
+  assert.equal(linkIn(letter), 'https://stats.example.com/sites/mailed.example')
+  assert.deepEqual(await mailsTo(postgres, 'viewer@example.com'), [])
+  // Without a mail server, nothing is queued.
+  const other = fileOf('unmailed.csv', `time,url,visitor\n${lines[0]}`)
+  await installation.json('import', id, other)
+  assert.equal((await mailsTo(postgres, 'owner@example.com')).length, 1)
+})
+
 test('an import killed repeatedly ends with every event once; then it does nothing more, and its salt is deleted', async () => {
   const { id } = await newSite('killed.example')
   const events = 60_000
@@ -290,7 +329,7 @@ test('an import killed repeatedly ends with every event once; then it does nothi
   try {
     for (const killAfter of [1, 2, 4]) {
       const child = spawn(process.execPath, [command, 'import', 'killed.example', path], {
-        env: installation.environment,
+        env: { ...inherited, ...installation.environment },
         stdio: 'ignore',
       })
       const ended = once(child, 'exit')

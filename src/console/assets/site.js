@@ -8,13 +8,17 @@ for (const field of document.querySelectorAll('input[data-browser-zone]')) {
 // Asks whether the first event has arrived, until it has.
 const pollMs = 3000
 for (const place of document.querySelectorAll('[data-poll]')) {
+  let shown
   const ask = async () => {
     if (place.querySelector('[data-done]')) return
     if (!document.hidden) {
       const response = await fetch(place.dataset.poll).catch(() => undefined)
       // Somebody who has signed out gets the sign-in page.
       if (response && (!response.ok || response.redirected)) return
-      if (response) place.innerHTML = await response.text()
+      const text = await response?.text()
+      // A button that somebody has reached with the keyboard stays.
+      if (text && text !== shown) place.innerHTML = text
+      shown = text
     }
     setTimeout(ask, pollMs)
   }

@@ -6,6 +6,7 @@ import type { UserVisit } from '../route.ts'
 const tabs = [
   ['/account', 'Account'],
   ['/account/members', 'Members'],
+  ['/account/reports', 'Reports'],
   ['/account/keys', 'API keys'],
   ['/account/audit', 'Audit log'],
   ['/account/security', 'Your sign-in'],

@@ -32,9 +32,11 @@ async function invite(visit: AccountVisit): Promise<Reply> {
   if (!isEmail(email))
     return membersPage(visit, { wrong: 'This is not an email address. Write it like maria@example.com.' })
   if (!isRole(role)) return membersPage(visit, { wrong: 'Choose a role: viewer or owner.' })
-  const token = await inviteMember(services.postgres, visit.actor, { accountId: account.accountId, email, role })
-  if (!token) return membersPage(visit, { wrong: `${email} is a member already. You can change the role in the list.` })
-  return membersPage(visit, { link: { email, address: linkAddress(services.publicUrl, 'invitation', token) } })
+  const { postgres, outbox } = services
+  const made = await inviteMember(postgres, outbox, visit.actor, { accountId: account.accountId, email, role })
+  if (!made) return membersPage(visit, { wrong: `${email} is a member already. You can change the role in the list.` })
+  const address = linkAddress(services.publicUrl, 'invitation', made.token)
+  return membersPage(visit, { link: { email, address, isMailed: made.isMailed } })
 }
 
 async function changeMember(visit: AccountVisit): Promise<Reply> {
@@ -65,7 +67,13 @@ async function revoke(visit: AccountVisit): Promise<Reply> {
 interface Outcome {
   wrong?: string
   /** Shown once: only its hash is stored. */
-  link?: { email: string; address: string }
+  link?: NewLink
+}
+
+interface NewLink {
+  email: string
+  address: string
+  isMailed: boolean
 }
 
 async function membersPage(visit: AccountVisit, { wrong, link }: Outcome = {}): Promise<Reply> {
@@ -77,7 +85,7 @@ async function membersPage(visit: AccountVisit, { wrong, link }: Outcome = {}): 
   ])
   const message = done[query.get('done') ?? '']
   const body = html`${accountHead(visit, '/account/members')}
-${message && notice(message)}${wrong && fault(wrong)}${link && newLink(link)}
+${message && notice(message)}${wrong && fault(wrong)}${link && newLink(visit, link)}
 <section aria-labelledby="members"><h2 id="members">${members.length === 1 ? '1 member' : `${members.length} members`}</h2>
 <div class="card"><table class="people">
 <thead><tr><th scope="col">Email</th><th scope="col">Role</th>${isOwner && html`<th scope="col" class="hide">Second factor</th>`}<th scope="col">Last sign-in</th>${isOwner && html`<th scope="col"><span class="unseen">Change</span></th>`}</tr></thead>
@@ -123,9 +131,17 @@ const inviteForm = (visit: AccountVisit, isAgain: boolean): Html => html`
   <label>Email <input name="email" type="email" required maxlength="254" autocomplete="off" value="${isAgain && (visit.form.get('email') ?? '')}"></label>
   <label>Role <select name="role"><option value="viewer">Viewer: sees everything, changes nothing</option><option value="owner"${visit.form.get('role') === 'owner' && html` selected`}>Owner: changes everything</option></select></label>
   <div><button class="button first">Create invitation</button>
-  <span class="hint">You get a link to pass on. It works once, for seven days. Footfall sends no mail.</span></div>
+  <span class="hint">${
+    visit.services.outbox
+      ? 'They get a mail with a link. It works once, for seven days.'
+      : 'You get a link to pass on. It works once, for seven days. Footfall sends no mail, because no mail server is set up.'
+  }</span></div>
 </form></section>`
 
-const newLink = ({ email, address }: { email: string; address: string }): Html => html`
-<section class="people-link" role="status"><p><b>Pass this link on to ${email}.</b> It is shown only now and works once.</p>
+const newLink = ({ services }: AccountVisit, { email, address, isMailed }: NewLink): Html => html`
+<section class="people-link" role="status"><p>${
+  isMailed
+    ? html`<b>A mail with this link is on its way to ${email}.</b> You can also pass it on yourself.`
+    : html`<b>Pass this link on to ${email}.</b>${services.outbox && ' It is not sent by mail: there were too many invitations in the last hour.'}`
+} It is shown only now and works once.</p>
 <p class="row"><code id="link" tabindex="0">${address}</code><button class="button scripted" type="button" data-copy="link">Copy link</button></p></section>`

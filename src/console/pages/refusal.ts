@@ -3,8 +3,8 @@ import { layout } from '../layout/layout.ts'
 import { type RefusalName, type RefusalText, refusals } from '../refusals.ts'
 import type { Theme } from '../route.ts'
 
-/** Somebody with a shared link has no sites to go to. */
-const withoutSites: readonly RefusalName[] = ['closed_link', 'opened_often']
+/** Somebody with a shared link or the link of a mail has no sites to go to. */
+const withoutSites: readonly RefusalName[] = ['closed_link', 'closed_mail_link', 'opened_often']
 
 /** It knows only the visitor's theme, so unknown and foreign things get the same bytes. */
 export function refusalPage(name: RefusalName, theme: Theme | undefined): Html {

@@ -40,8 +40,8 @@ async function turnOn(visit: UserVisit): Promise<Reply> {
       'This code is not right. Type the one that your app shows now; its clock must be right.',
     )
   }
-  const { postgres, keySecrets } = services
-  const codes = await turnOnSecondFactor(postgres, keySecrets, visit.actor, session.user, { secret, step })
+  const { postgres, outbox, keySecrets } = services
+  const codes = await turnOnSecondFactor(postgres, outbox, keySecrets, visit.actor, session.user, { secret, step })
   return codes ? show(codesPage(visit, codes)) : goTo(accountPath(visit, '/account/security'))
 }
 
@@ -49,7 +49,8 @@ async function turnOff(visit: UserVisit): Promise<Reply> {
   const { user } = visit.session
   if (!(await isOwnPassword(visit))) return offPage(visit, 'Your password is not right.')
   if (!(await judgeCode(visit, user))) return offPage(visit, wrongCode)
-  await turnOffSecondFactor(visit.services.postgres, visit.actor, user)
+  const { postgres, outbox } = visit.services
+  await turnOffSecondFactor(postgres, outbox, visit.actor, user)
   return goTo(accountPath(visit, '/account/security', { done: 'second-factor-off' }))
 }
 

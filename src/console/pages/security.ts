@@ -10,6 +10,7 @@ import { fault, layout, notice } from '../layout/layout.ts'
 import { dayText, relativeText, timeElement } from '../layout/times.ts'
 import { goTo, type Reply, type Route, show, type UserVisit } from '../route.ts'
 import { isOwnPassword, newPasswordFields, newPasswordOf } from '../sign-in/signing-in.ts'
+import { forgottenPath } from './forgotten.ts'
 
 export const securityRoutes: readonly Route[] = [
   { method: 'GET', path: '/account/security', access: 'user', handle: (visit) => securityPage(visit) },
@@ -75,9 +76,15 @@ ${
 <thead><tr><th scope="col">Browser</th><th scope="col" class="hide">Address</th><th scope="col">Last seen</th><th scope="col"><span class="unseen">Sign out</span></th></tr></thead>
 <tbody>${sessions.map((one) => sessionRow(visit, one))}</tbody></table></div>
 <form class="people-after" method="post" action="/account/sessions/end-all">${tokenField(visit.formToken)}${accountField(visit)}
-<button class="button">Sign out everywhere</button></form></section>`
+<button class="button">Sign out everywhere</button></form>
+<p class="note">${mailNote(visit)}</p></section>`
   return show(layout({ title: 'Your sign-in', visit, body }), wrong ? 422 : 200)
 }
+
+const mailNote = ({ services, session }: UserVisit): string =>
+  services.outbox
+    ? `A new browser that signs in, and a second factor that is turned on or off, are announced by mail to ${session.user.email}.`
+    : 'Footfall sends no mail about new browsers: no mail server is set up.'
 
 function wrongCodesNotice(count: number, { at, address }: { at: Date; address: string }, now: number): Html {
   const last = html`${timeElement(at, relativeText(at, now))} from ${address}`
@@ -92,7 +99,8 @@ const passwordForm = (visit: UserVisit): Html => html`
   <label>Current password <input name="password" type="password" autocomplete="current-password" required></label>
   ${newPasswordFields()}
   <div><button class="button">Change password</button><span class="hint">Signs out your other sessions.</span></div>
-</form>`
+</form>
+${visit.services.outbox && html`<p class="note">Forgotten your current password? <a href="${forgottenPath}">Set a new one by mail</a></p>`}`
 
 const noPassword = html`<p class="card padded">You have none: you sign in with single sign-on. Whoever runs this Footfall can make a link to set one: <code>footfall user reset</code></p>`
 

@@ -44,7 +44,7 @@ ${wrong && fault(wrong)}
 <form class="card form" method="post">
   ${tokenField(visit.formToken)}
   <label>Email <input name="email" type="email" autocomplete="username" required autofocus maxlength="254" value="${email}">
-    <span class="hint">You sign in with it. Footfall sends no mail.</span></label>
+    <span class="hint">You sign in with it. ${visit.services.outbox ? 'Footfall sends notices to it.' : 'Footfall sends no mail.'}</span></label>
   ${newPasswordFields()}
   <button class="button first">Create owner</button>
 </form>`,

@@ -32,6 +32,6 @@ async function ask(visit: Visit): Promise<Reply> {
 async function signIn(visit: Visit): Promise<Reply> {
   const { services, query, params } = visit
   const next = ownPath(query.get('next'))
-  const { user, session } = await signInWithLink(services.postgres, params.token as string, visit)
+  const { user, session } = await signInWithLink(services.postgres, services.outbox, params.token as string, visit)
   return session ? goTo(next, sessionCookies(visit, session)) : askForCode(visit, user, next)
 }

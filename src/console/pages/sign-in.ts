@@ -7,6 +7,7 @@ import { tokenField } from '../forms/forms.ts'
 import { fault, layout, notice } from '../layout/layout.ts'
 import { goTo, type Reply, type Route, show, type Visit } from '../route.ts'
 import { judgeCode, judgeWithinLimits, ownPath, sessionCookies } from '../sign-in/signing-in.ts'
+import { forgottenPath } from './forgotten.ts'
 import { codeField, wrongCode } from './second-factor.ts'
 
 export const signInRoutes: readonly Route[] = [
@@ -44,7 +45,7 @@ async function signInWithPassword(visit: Visit): Promise<Reply> {
   if (!user) return show(signInPage(visit, 'Email or password is not right.'), 401)
   const next = ownPath(form.get('next'))
   if (user.hasSecondFactor) return askForCode(visit, user, next)
-  return goTo(next, sessionCookies(visit, await signIn(services.postgres, user, visit)))
+  return goTo(next, sessionCookies(visit, await signIn(services.postgres, services.outbox, user, visit)))
 }
 
 /** Leads a user whose password or link was right to the second factor. */
@@ -63,7 +64,7 @@ async function signInWithCode(visit: Visit): Promise<Reply> {
     return show(codePage(visit, wrongCode), 401)
   }
   const action = verdict === 'recovery' ? 'user.recovery_code_used' : 'user.signed_in'
-  const session = await signIn(services.postgres, user, visit, action)
+  const session = await signIn(services.postgres, services.outbox, user, visit, action)
   return goTo(ownPath(form.get('next')), sessionCookies(visit, session))
 }
 
@@ -92,7 +93,11 @@ ${message && notice(message)}${wrong && fault(wrong)}
   <button class="button first">Sign in</button>
 </form>
 ${provider && html`<p class="other-way"><a class="button" href="/login/oidc?next=${encodeURIComponent(nextOf(visit))}">Sign in with ${provider.name}</a></p>`}
-<p class="note">Forgotten your password? Ask whoever runs this Footfall for a one-time link: <code>footfall user reset</code></p>`,
+<p class="note">${
+      visit.services.outbox
+        ? html`Forgotten your password? <a href="${forgottenPath}">Set a new one</a>`
+        : html`Forgotten your password? Ask whoever runs this Footfall for a one-time link: <code>footfall user reset</code>`
+    }</p>`,
   })
 }
 

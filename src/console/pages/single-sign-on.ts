@@ -18,6 +18,7 @@ async function begin(visit: Visit): Promise<Reply> {
 
 async function comeBack(visit: Visit): Promise<Reply> {
   const { services, query, cookies } = visit
+  const { postgres, outbox } = services
   const provider = providerOf(visit)
   const flow = flowOf(visit)
   if (!flow) throw new Refusal('sign_on_failed')
@@ -26,12 +27,12 @@ async function comeBack(visit: Visit): Promise<Reply> {
   if (flow.userId) return goTo(await connect(visit, flow.userId, person), [cookies.remove('flow')])
 
   const { invitation, next } = flow
-  const session = await signOn(services.postgres, person, visit)
+  const session = await signOn(postgres, outbox, person, visit)
   // If the invitation is for another address, its page says so.
   if (session) return goTo(invitation ? `/invitation/${invitation}` : next, sessionCookies(visit, session))
   const { joining } = services.singleSignOn ?? {}
   const newPerson = { email: await person.verifiedEmail(), invitation, joining }
-  return goTo(next, sessionCookies(visit, await signOnNewPerson(services.postgres, person, visit, newPerson)))
+  return goTo(next, sessionCookies(visit, await signOnNewPerson(postgres, outbox, person, visit, newPerson)))
 }
 
 /** Throws if another user is signed in by now. */

@@ -78,11 +78,13 @@ ${await snippetPart(visit)}
   <dt>Id</dt><dd><code>${site.id}</code><span class="hint">Names the site in the API, as <code>site_id</code>.</span></dd>
   ${!isOwner && readOnlyFacts(visit)}
 </dl>
+${reportsPart(visit)}
 ${isOwner ? html`${timeZonePart(visit, mistake)}${hostnamesPart(visit, mistake)}${deletePart(visit, mistake)}` : html`<p class="note">Owners of ${visit.account.name} can change these settings.</p>`}`,
   })
 }
 
-async function snippetPart({ services, site }: SiteVisit): Promise<Html> {
+async function snippetPart(visit: SiteVisit): Promise<Html> {
+  const { services, site } = visit
   const { tag } = trackerTag(services.publicUrl, site.domain, readTracker())
   return html`<h2 id="snippet-title">Snippet</h2>
 <section class="card padded" aria-labelledby="snippet-title">
@@ -90,8 +92,18 @@ async function snippetPart({ services, site }: SiteVisit): Promise<Html> {
   <pre id="snippet" class="snippet" tabindex="0">${tag}</pre>
   <div class="row snippet-state">
     <button class="button scripted" type="button" data-copy="snippet">Copy snippet</button>
-    <p class="first-event" role="status" data-poll="${sitePath(site, '/settings/first-event')}">${await firstEvent(services, site)}</p>
+    <div class="first-event" role="status" data-poll="${sitePath(site, '/settings/first-event')}">${await firstEvent(visit)}</div>
   </div>
+</section>`
+}
+
+/** Names the account, because the visitor may have several. */
+function reportsPart({ site, account }: SiteVisit): Html {
+  const query = new URLSearchParams({ account: account.accountId, site: site.domain })
+  return html`<h2 id="reports-title">Reports by email</h2>
+<section class="card padded row" aria-labelledby="reports-title">
+  <p class="reports-lead">Get the numbers of ${site.domain} every week or month.</p>
+  <a class="button" href="/account/reports?${query.toString()}">Reports</a>
 </section>`
 }
 

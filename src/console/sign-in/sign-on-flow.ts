@@ -1,6 +1,6 @@
 // A single sign-on in progress. A signed cookie in the browser holds its checks and its purpose; nothing is stored before the person is
 // signed in.
-import { signed, signedText } from '../../users/derived-keys.ts'
+import { signed, signedText } from '../../accounts/derived-keys.ts'
 import { Refusal } from '../refusals.ts'
 import type { Visit } from '../route.ts'
 import type { Checks, Provider } from './provider.ts'

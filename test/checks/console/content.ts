@@ -28,13 +28,15 @@ export async function makeContent(stores: Stores, now: number): Promise<Content>
   const empty = await makeThings(stores, passwordHash, emptyNames)
   await stores.postgres`DELETE FROM api_keys WHERE account_id = ${empty.accountId}`
   await stores.postgres`DELETE FROM shared_links WHERE site_id = ${empty.siteId}`
+  await stores.postgres`DELETE FROM report_subscriptions WHERE account_id = ${empty.accountId}`
   return { usual, long, empty }
 }
 
 const defaultNames: Names = {
   account: 'Northwind Trading',
   domain: 'demo.example',
-  person: (kind) => ({ owner: 'maria.keller', viewer: 'sam', member: 'jo.ferreira', invited: 'new.colleague' })[kind],
+  person: (kind) =>
+    ({ owner: 'maria.keller', viewer: 'sam', member: 'jo.ferreira', invited: 'new.colleague', reader: 'agency' })[kind],
 }
 
 async function fillUsual(stores: Stores, things: OwnThings, now: number): Promise<void> {

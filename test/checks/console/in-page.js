@@ -8,7 +8,7 @@ document.addEventListener('securitypolicyviolation', ({ violatedDirective, block
 new PerformanceObserver((list) => {
   for (const { value, sources } of list.getEntries()) {
     const nodes = sources.map(({ node }) => node?.outerHTML?.slice(0, 80) ?? 'text')
-    if (value > 0) observed.shifts.push(`${value.toFixed(4)} by ${nodes.join(' and ')}`)
+    observed.shifts.push({ value, by: nodes.join(' and ') })
   }
 }).observe({ type: 'layout-shift', buffered: true })
 

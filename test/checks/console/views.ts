@@ -1,6 +1,6 @@
 // Every page of the console, derived from the table of routes: as people have it, after a mistake, refused, empty, and with long names.
 import type { Page } from 'playwright-core'
-import { isLinkRoute, type Route } from '../../../src/console/route.ts'
+import { isLinkRoute, isMailedRoute, type Route } from '../../../src/console/route.ts'
 import { routes } from '../../../src/console/routes.ts'
 import { addressOf, exampleOf, nameOf } from '../../console/route-examples.ts'
 import type { OwnThings, Person } from '../../console/things.ts'
@@ -20,7 +20,10 @@ export interface View {
   themeInAddress?: boolean
 }
 
-const isForEveryone = (route: Route): boolean => route.access === 'everyone' || isLinkRoute(route)
+const isForEveryone = (route: Route): boolean => route.access === 'everyone' || isOfLink(route)
+
+/** Its theme is not in a cookie, because it reads none. */
+const isOfLink = (route: Route): boolean => isLinkRoute(route) || isMailedRoute(route)
 
 /** 1: every page once. 2: also as a viewer and of a new account. 3: also with names that are as long as can be. */
 export function viewsOf({ usual, empty, long }: Content, contents: number): View[] {
@@ -31,7 +34,10 @@ export function viewsOf({ usual, empty, long }: Content, contents: number): View
     ...dashboards(usual),
     ...shared(usual),
     ...(contents >= 2
-      ? [...pages('viewer', usual, (things) => things.viewer), ...pages('empty', empty, ({ owner }) => owner)]
+      ? [
+          ...pages('viewer', { ...usual, reportId: usual.viewerReportId }, (things) => things.viewer),
+          ...pages('empty', empty, ({ owner }) => owner),
+        ]
       : []),
     ...(contents >= 3 ? [...pages('long', long, ({ owner }) => owner), ...mistakes('long', long)] : []),
   ]
@@ -42,13 +48,13 @@ function pages(content: string, things: OwnThings, personOf: (things: OwnThings)
   return (
     routes
       .filter((route) => route.method === 'GET' && !exampleOf(route).isNoPage)
-      // A new account has no keys and no shared links, so none of them has a page.
-      .filter((route) => content !== 'empty' || !(route.path.endsWith('/:id') || isLinkRoute(route)))
+      // A new account has no keys, no shared links and no reports, so none of them has a page.
+      .filter((route) => content !== 'empty' || !(route.path.endsWith('/:id') || isOfLink(route)))
       .filter((route) => isOwner || !isForEveryone(route))
       .map((route) => ({
         name: `${content}: ${nameOf(route)}`,
         person: isForEveryone(route) ? undefined : personOf(things),
-        themeInAddress: isLinkRoute(route),
+        themeInAddress: isOfLink(route),
         address: addressOf(route, things),
         status: !isOwner && /owner/.test(route.access) ? 403 : 200,
       }))
@@ -97,7 +103,7 @@ function mistakes(content: string, things: OwnThings): View[] {
     return {
       name: `${content}: ${nameOf(route)} with a mistake`,
       person: isForEveryone(route) ? undefined : things.owner,
-      themeInAddress: isLinkRoute(route),
+      themeInAddress: isOfLink(route),
       // Any page with a form has the token, except where a form has one of its own.
       address: form?.(things).page ?? (route.access === 'everyone' ? '/login' : '/account'),
       form: { action: addressOf(route, things), fields: mistake(things) },
@@ -141,7 +147,7 @@ const links = (): View[] =>
     .map((route) => ({
       name: `used link: ${route.path}`,
       person: undefined,
-      themeInAddress: isLinkRoute(route),
+      themeInAddress: isOfLink(route),
       address: route.path.replace(':token', 'x'.repeat(43)),
       status: 404,
     }))

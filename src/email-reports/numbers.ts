@@ -1,0 +1,201 @@
+// Reads the numbers of a report. Each is what the API answers for the same days (decision D-220).
+
+import { inFull } from '../display/formats.ts'
+import { visibleLine } from '../mail/letter.ts'
+import { sitesParameters } from '../stats/parameters.ts'
+import type { Metrics, Overview } from '../stats/reports/overview.ts'
+import { instantOf, type ReportName } from '../stats/reports.ts'
+import { halfUp } from '../stats/rounding.ts'
+import type { StatsService } from '../stats/service.ts'
+import { sitesOverview } from '../stats/sites-overview.ts'
+import type { ReportedSite, ReportOrder } from './order.ts'
+import { type ReportDays, rangeOf } from './period.ts'
+
+/** Everything that a letter about one site is made from. */
+export interface SiteReport {
+  order: ReportOrder
+  site: ReportedSite
+  days: ReportDays
+  numbers: SiteNumbers
+}
+
+export interface SiteNumbers {
+  overview: Overview
+  days: readonly Day[]
+  lists: readonly List[]
+}
+
+export interface Day {
+  date: Temporal.PlainDate
+  visitors: number
+  /** On the same day of the week before; not read for a month. */
+  before: number | undefined
+}
+
+export interface List {
+  title: string
+  unit: string
+  rows: readonly ListRow[]
+  /** What it says without rows. */
+  nothing: string
+}
+
+export interface ListRow {
+  name: string
+  count: number
+  /** A share of all, or a second number. */
+  beside: string
+}
+
+/** All reports wait in one queue, so that a Monday morning does not delay the pages of people. */
+const queueKey = 'reports by e-mail'
+const rows = 5
+/** Longer names are cut. */
+const maxName = 80
+
+export async function readSite(
+  stats: StatsService,
+  site: ReportedSite,
+  days: ReportDays,
+  clock: number,
+  signal: AbortSignal,
+): Promise<SiteNumbers> {
+  const now = instantOf(site, clock)
+  const read = async <Data>(report: ReportName, { first, last } = days as ReportDays['before'], limit = rows) => {
+    const parameters = { range: rangeOf(first, last), filters: {}, limit }
+    return (await stats.read({ report, site, parameters, queueKey, now }, signal)).data as Data
+  }
+  const [overview, series, seriesBefore, pages, referrers, channels, countries, events] = await Promise.all([
+    read<Overview>('overview'),
+    read<DayRow[]>('timeseries'),
+    days.interval === 'week' ? read<DayRow[]>('timeseries', days.before) : [],
+    read<PageRow[]>('pages'),
+    read<ReferrerRow[]>('referrers', days, mostReferrers),
+    read<ChannelRow[]>('channels'),
+    read<CountryRow[]>('geo'),
+    read<EventRow[]>('events'),
+  ])
+  const { current } = overview
+  return {
+    overview,
+    days: series.map(({ date, visitors }, index) => ({
+      date: Temporal.PlainDate.from(date),
+      visitors,
+      before: seriesBefore[index]?.visitors,
+    })),
+    lists: [
+      {
+        title: 'Pages',
+        unit: 'views',
+        nothing: 'No page was viewed.',
+        rows: pages.map(({ pathname, views }) => row(pathname, views, current.pageviews)),
+      },
+      {
+        title: 'Sources',
+        unit: 'visitors',
+        nothing: 'No source is known.',
+        rows: sourcesOf(referrers, channels).map(({ name, visitors }) => row(name, visitors, current.visitors)),
+      },
+      {
+        title: 'Countries',
+        unit: 'visitors',
+        nothing: 'No country is known.',
+        rows: countries.map(({ name, visitors }) => row(name, visitors, current.visitors)),
+      },
+      {
+        title: 'Custom events',
+        unit: 'times, visitors',
+        nothing: 'No custom event was sent.',
+        rows: events.map(({ name, count, visitors }) => ({ name: shownName(name), count, beside: inFull(visitors) })),
+      },
+    ],
+  }
+}
+
+interface DayRow {
+  date: string
+  visitors: number
+}
+interface PageRow {
+  pathname: string
+  views: number
+}
+interface ReferrerRow {
+  referrer: string
+  visitors: number
+}
+interface ChannelRow {
+  channel: string
+  visitors: number
+}
+interface CountryRow {
+  name: string
+  visitors: number
+}
+interface EventRow {
+  name: string
+  count: number
+  visitors: number
+}
+
+/** The API orders referrers by views. Enough of them to find the five with most visitors. */
+const mostReferrers = 100
+
+/** The referrers do not contain visits without one, so the channel Direct joins them. */
+function sourcesOf(referrers: readonly ReferrerRow[], channels: readonly ChannelRow[]) {
+  const direct = channels.filter(({ channel }) => channel === 'Direct')
+  return [
+    ...direct.map(({ channel, visitors }) => ({ name: channel, visitors })),
+    ...referrers.map(({ referrer, visitors }) => ({ name: referrer, visitors })),
+  ]
+    .sort((one, other) => other.visitors - one.visitors)
+    .slice(0, rows)
+}
+
+const row = (name: string, count: number, total: number): ListRow => {
+  const share = halfUp(count * 100, total)
+  return { name: shownName(name), count, beside: share === 0 ? '<1%' : `${share}%` }
+}
+
+/** A name of blanks would be invisible. */
+const shownName = (name: string): string => visibleLine(name, maxName) || '(blank)'
+
+/** Everything that a letter about the sites of an account is made from. */
+export interface AccountReport {
+  order: ReportOrder
+  account: string
+  sites: readonly ReportedSite[]
+  days: ReportDays
+  /** Most visitors first. */
+  lines: readonly SiteLine[]
+}
+
+export interface SiteLine {
+  domain: string
+  current: Metrics
+  previous: Metrics
+  change: Overview['change']
+}
+
+export async function readSites(
+  stats: StatsService,
+  sites: readonly ReportedSite[],
+  { first, last }: ReportDays,
+  now: number,
+  signal: AbortSignal,
+): Promise<SiteLine[]> {
+  const atOnce = sitesParameters.limit.max
+  const parameters = { range: rangeOf(first, last), filters: {}, limit: atOnce }
+  const lines: SiteLine[] = []
+  for (let from = 0; from < sites.length; from += atOnce) {
+    const some = sites.slice(from, from + atOnce)
+    const { data } = await stats.readSites({ report: sitesOverview, sites: some, parameters, queueKey, now }, signal)
+    lines.push(...data)
+  }
+  return lines.sort(
+    (one, other) =>
+      other.current.visitors - one.current.visitors ||
+      other.current.pageviews - one.current.pageviews ||
+      (one.domain < other.domain ? -1 : 1),
+  )
+}

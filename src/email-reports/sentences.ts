@@ -1,0 +1,77 @@
+// What both parts of a letter say in the same words.
+import { counted, inFull } from '../display/formats.ts'
+import { metrics } from '../display/metrics.ts'
+import type { Metrics, Overview } from '../stats/reports/overview.ts'
+import { percentChange } from '../stats/rounding.ts'
+import { countryNames } from '../traffic/country.ts'
+import type { AccountReport, SiteLine } from './numbers.ts'
+import type { ReportedSite } from './order.ts'
+import { beforeName, type ReportDays, thisPeriod } from './period.ts'
+
+/** All digits: nobody can hover over a mail for the rest of `1.23M`. */
+const metricText = (name: keyof Metrics, value: number): string =>
+  name === 'bounce_rate' || name === 'avg_duration' ? metrics[name].text(value) : inFull(value)
+
+/** The five numbers, in the order of the dashboard. */
+export const numberLines = ({ current, previous, change }: Overview) =>
+  (Object.keys(metrics) as (keyof Metrics)[]).map((name) => ({
+    name: metrics[name].name,
+    now: metricText(name, current[name]),
+    before: metricText(name, previous[name]),
+    change: { percent: change[name], isGood: (change[name] ?? 0) > 0 !== (metrics[name].lessIsBetter === true) },
+  }))
+
+/** `7,041 visitors, 5.2% more than the week before.` */
+export function summary(visitors: number, change: number | null, days: ReportDays): string {
+  const before = beforeName(days)
+  const compared =
+    change === null
+      ? ''
+      : change === 0
+        ? `, as many as ${before}`
+        : `, ${inFull(Math.abs(change))}% ${change > 0 ? 'more' : 'fewer'} than ${before}`
+  return `${counted(visitors, 'visitor')}${compared}.`
+}
+
+const listed = new Intl.ListFormat('en-GB')
+
+/** `China and Russia` */
+export const excludedNames = ({ excludedCountries }: ReportedSite): string =>
+  listed.format(excludedCountries.map((code) => countryNames[code]))
+
+export const sameAsApi = ({ count }: ReportDays): string =>
+  `Every number is what the API answers for these ${counted(count, 'day')}.`
+
+export const noTraffic = (days: ReportDays, before: number): string =>
+  `Nobody visited the site ${thisPeriod(days)}.${before === 0 ? '' : ` It had ${counted(before, 'visitor')} in ${beforeName(days)}.`}`
+
+export const checkSnippet = 'If this is not what you expect, see whether the snippet is still on its pages:'
+
+export const promise = 'It loads nothing and does not tell us whether you read it.'
+
+/** More sites would make a mail that nobody reads to its end, and that mail programs cut. */
+export const maxSites = 50
+
+export const moreSites = (sites: number): string =>
+  `And ${counted(sites - maxSites, 'more site', 'more sites')} with fewer visitors.`
+
+export const maxAccountName = 80
+
+export const noSites = 'This account has no sites.'
+
+/** The sums of all sites, also of those that are not shown. */
+export function accountTotals(lines: readonly SiteLine[]) {
+  const visitors = lines.reduce((sum, { current }) => sum + current.visitors, 0)
+  const before = lines.reduce((sum, { previous }) => sum + previous.visitors, 0)
+  return { visitors, before, percent: percentChange(visitors, before) }
+}
+
+export const notesOfSites = ({ sites, days }: AccountReport): string =>
+  [
+    sites.some(({ excludedCountries }) => excludedCountries.length > 0) &&
+      'Without the countries that each site excludes.',
+    'Days are those of the time zone of each site.',
+    sameAsApi(days),
+  ]
+    .filter(Boolean)
+    .join(' ')
