@@ -7,13 +7,14 @@ import type { Config } from '../config.ts'
 import { openConsole } from '../console/service.ts'
 import type { PortShare } from '../process/shared-port.ts'
 import { startRollups } from '../rollups/loop.ts'
+import { startBackups } from './backup-loop.ts'
 
 export interface AllProcesses {
   /** Keeps answering for some seconds, so that load balancers go elsewhere, then ends everything. */
   stop(drainSeconds: number): Promise<void>
 }
 
-/** The stores are for the rollups; every other process opens its own connections. */
+/** The stores are for rollups and backups; every other process opens its own connections. */
 export async function startAll(config: Config, log: Logger, stores: AllStores): Promise<AllProcesses> {
   let seconds = 0
   // Closed in reverse order, also if a process cannot start, because anything left open would keep this process alive.
@@ -36,6 +37,8 @@ export async function startAll(config: Config, log: Logger, stores: AllStores): 
   void console.announceSetup()
   const rollups = startRollups(stores, log, config.RETENTION_MONTHS)
   opened.defer(() => rollups.stop())
+  const backups = startBackups(config, { log, postgres: stores.postgres, registry: api.registry })
+  opened.defer(() => backups?.stop())
   const running = opened.move()
   return {
     stop(drainSeconds) {

@@ -20,6 +20,7 @@ export const controlTables = [
   'key_usage',
   'shared_links',
   'members',
+  'report_subscriptions',
 ] as const
 
 /** The other tables, and why a restored installation does without their rows. */
@@ -38,6 +39,8 @@ export const notInBackup: Readonly<Record<string, string>> = {
   today_coverage: 'Its rows are not in the backup.',
   user_sessions: 'A browser that was signed out since must not be signed in again.',
   one_time_links: 'A link that was used since must not work again.',
+  dropped_hits: 'They are hints about today.',
+  outbox: 'A message may have been sent since, and some contain links (decision D-221).',
 }
 
 export function contentOf(control: TransactionSql, table: (typeof controlTables)[number]): Fragment {

@@ -1,21 +1,26 @@
 // A backup is a folder: `manifest.json`, one JSON Lines file per PostgreSQL table, and one compressed file in ClickHouse's Native format
 // per shard and ClickHouse table. Any version of Footfall that has the migrations named in the manifest can restore it.
 import {
+  closeSync,
   createReadStream,
   createWriteStream,
   existsSync,
+  fsyncSync,
   mkdirSync,
+  openSync,
+  readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip, createGzip } from 'node:zlib'
 import type { TransactionSql } from 'postgres'
-import { pendingMigrations } from '../cluster/migrate.ts'
-import { byShard } from '../cluster/stores.ts'
+import { isBeforeBaseline, pendingMigrations } from '../cluster/migrate.ts'
+import { type AllStores, byShard } from '../cluster/stores.ts'
 import { lastingTables, rollupTables } from '../cluster/tables.ts'
 import { retainedFrom } from '../rollups/coverage.ts'
 import { noteKeptDays } from '../rollups/ledger.ts'
@@ -24,12 +29,13 @@ import { date, type Sql, sql } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { clonedRows, withSnapshot } from '../traffic/snapshot.ts'
 import { contentOf, controlTables, readControlTable, writeControlTable } from './backup-control.ts'
+import { nameOf, prune, unfinishedName } from './backup-schedule.ts'
 import { type Command, CommandError, type Context, positionals } from './command.ts'
 import { showProgress } from './terminal.ts'
 
-type TrafficTable = keyof typeof lastingTables
-const trafficTables = Object.keys(lastingTables) as TrafficTable[]
-interface Manifest {
+export type TrafficTable = keyof typeof lastingTables
+export const trafficTables = Object.keys(lastingTables) as TrafficTable[]
+export interface Manifest {
   /** Format 1 also counted titles that a later title replaces. Formats 1 and 2 know one shard only. */
   format: 1 | 2 | 3
   shards: number
@@ -40,28 +46,61 @@ interface Manifest {
 
 export const backup: Command = {
   summary: 'Write accounts, sites, people, keys and all traffic into a new folder',
-  usage: '<folder>',
-  examples: ['footfall backup /var/backups/footfall-2026-11-15'],
+  usage: '<folder> | --scheduled',
+  options: { scheduled: { type: 'boolean' } },
+  optionHelp: {
+    scheduled: 'write it into BACKUP_FOLDER under its moment, then delete what BACKUP_KEEP does not keep',
+  },
+  examples: ['footfall backup /var/backups/footfall-2026-11-15', 'footfall backup --scheduled'],
   async run(input, context) {
-    const [folder] = positionals(input, ['folder']) as [string]
+    const { scheduled } = input.options
+    const [named] = positionals(input, scheduled ? [] : ['folder'])
+    const folder = named === undefined ? join(backupFolder(context), nameOf(Date.now())) : resolve(named)
     if (existsSync(folder))
       throw new CommandError(`${folder} already exists.`, 'Name a folder that does not exist yet.')
-    const manifest = await writeBackup(context, folder).catch((error) => {
-      rmSync(folder, { recursive: true, force: true }) // half a backup is useless and would block the next attempt
-      throw error
-    })
+    const manifest = await writeBackup(context, folder)
     if (!manifest) throw new CommandError('Another backup is running.', 'Wait until it has finished.')
+    const removed = scheduled ? prune(backupFolder(context), context.config.BACKUP_KEEP) : []
+    const kept = scheduled ? ` Removed ${removed.length} older ones, as BACKUP_KEEP says.` : ''
     return {
-      data: { folder, ...manifest },
+      data: { folder, ...manifest, removed },
       show: (terminal) =>
-        `${terminal.facts(Object.entries(manifest.rows).map(([table, count]) => [table, count.toLocaleString('en')]))}\n\nWritten to ${folder}. The backup contains hashes of keys and sealed second factors but not the secrets: keep KEY_SECRETS too.`,
+        `${terminal.facts(Object.entries(manifest.rows).map(([table, count]) => [table, count.toLocaleString('en')]))}\n\nWritten to ${folder}.${kept} The backup contains hashes of keys and sealed second factors but not the secrets: keep KEY_SECRETS too.`,
     }
   },
 }
 
-/** Undefined while another backup is running. */
+export function backupFolder({ config }: Context): string {
+  if (config.BACKUP_FOLDER !== undefined) return config.BACKUP_FOLDER
+  throw new CommandError('BACKUP_FOLDER is not set.', 'Set it to the folder for scheduled backups, or name a folder.')
+}
+
+/** Undefined while another backup is running. The folder gets its name when the backup is complete and on disk. */
 async function writeBackup(context: Context, folder: string): Promise<Manifest | undefined> {
-  const manifest = await withSnapshot(context, trafficTables, async (control): Promise<Manifest> => {
+  const path = unfinishedName(folder)
+  try {
+    const manifest = await writeSnapshot(context, path)
+    if (!manifest) return undefined
+    writeFileSync(join(path, 'manifest.json'), JSON.stringify(manifest, null, 2))
+    for (const file of readdirSync(path)) sync(join(path, file))
+    renameSync(path, folder)
+    return manifest
+  } catch (error) {
+    rmSync(path, { recursive: true, force: true }) // half a backup is useless
+    throw error
+  }
+}
+
+/** Without this, a power cut after the renaming could leave empty files. */
+function sync(path: string): void {
+  const file = openSync(path, 'r')
+  fsyncSync(file)
+  closeSync(file)
+}
+
+const writeSnapshot = (context: Context, folder: string): Promise<Manifest | undefined> =>
+  withSnapshot(context, trafficTables, async (control): Promise<Manifest> => {
+    rmSync(folder, { recursive: true, force: true }) // of a backup that was killed: only one runs at a time
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     const rows: Record<string, number> = {}
     for (const table of controlTables) {
@@ -87,13 +126,9 @@ async function writeBackup(context: Context, folder: string): Promise<Manifest |
     const shards = context.cluster.shards.length
     return { format: 3, takenAt: new Date().toISOString(), migrations: await appliedMigrations(control), shards, rows }
   })
-  // Written last: a folder without a manifest is no backup.
-  if (manifest) writeFileSync(join(folder, 'manifest.json'), JSON.stringify(manifest, null, 2))
-  return manifest
-}
 
 /** The name of the first shard has no number, as in backups from before there were several shards. */
-const fileOf = (table: TrafficTable, shard: number): string =>
+export const fileOf = (table: TrafficTable, shard: number): string =>
   shard === 1 ? `${table}.native.gz` : `${table}.shard-${shard}.native.gz`
 
 export const restore: Command = {
@@ -103,37 +138,7 @@ export const restore: Command = {
     const [folder] = positionals(input, ['folder']) as [string]
     const manifest = readManifest(folder)
     await refuseUnlessReady(context, manifest)
-    const rows: Record<string, number> = {}
-    const progress = showProgress(context.progressTo, 'Restoring', 'tables')
-    for (const [index, table] of trafficTables.entries()) {
-      if (!(table in manifest.rows)) continue
-      progress.update(index, trafficTables.length)
-      rows[table] = 0
-      for (const clickhouse of context.cluster.shards.slice(0, manifest.shards)) {
-        await readTraffic(clickhouse, table, join(folder, fileOf(table, clickhouse.shard)))
-        rows[table] += await countRows(clickhouse, table, lastingTables[table])
-      }
-    }
-    progress.update(trafficTables.length, trafficTables.length)
-    progress.end()
-    for (const table of controlTables) {
-      if (!(table in manifest.rows)) continue // the backup is older than this table
-      if (table === 'retention') await context.postgres`DELETE FROM retention` // a new database has one row
-      const path = join(folder, `${table}.jsonl`)
-      rows[table] = await readControlTable(context.postgres, table, path).catch(damaged(path))
-    }
-    for (const shard of byShard(context)) await noteKeptDays(shard)
-    // A new id, so that collectors forget what they know about the old installation.
-    await context.postgres`UPDATE ledger SET installation = gen_random_uuid()`
-    const wrong = Object.entries(manifest.rows).filter(
-      ([table, count]) => rows[table] !== count && !(manifest.format === 1 && table === 'titles'),
-    )
-    if (wrong.length > 0) {
-      throw new CommandError(
-        `The restored tables differ from the backup: ${wrong.map(([table, count]) => `${table} ${rows[table]} of ${count}`).join(', ')}.`,
-        'Empty both databases and try again; if it fails again, the backup is damaged.',
-      )
-    }
+    const rows = await restoreInto(context, { folder, manifest, progressTo: context.progressTo })
     return {
       data: { folder, rows },
       show: (terminal) =>
@@ -142,7 +147,48 @@ export const restore: Command = {
   },
 }
 
-function readManifest(folder: string): Manifest {
+/** Reads a backup into these databases, which must be new. Returns the rows of each table. */
+export async function restoreInto(
+  stores: AllStores,
+  { folder, manifest, progressTo }: { folder: string; manifest: Manifest; progressTo: NodeJS.WriteStream },
+): Promise<Record<string, number>> {
+  const rows: Record<string, number> = {}
+  const progress = showProgress(progressTo, 'Restoring', 'tables')
+  for (const [index, table] of trafficTables.entries()) {
+    if (!(table in manifest.rows)) continue
+    progress.update(index, trafficTables.length)
+    rows[table] = 0
+    for (const clickhouse of stores.cluster.shards.slice(0, manifest.shards)) {
+      await readTraffic(clickhouse, table, join(folder, fileOf(table, clickhouse.shard)))
+      rows[table] += await countRows(clickhouse, table, lastingTables[table])
+    }
+  }
+  progress.update(trafficTables.length, trafficTables.length)
+  progress.end()
+  for (const table of controlTables) {
+    if (!(table in manifest.rows)) continue // the backup is older than this table
+    if (table === 'retention') await stores.postgres`DELETE FROM retention` // a new database has one row
+    // No report is sent that was due before the restore (decision D-221).
+    if (table === 'report_subscriptions') await stores.postgres`UPDATE ledger SET began_at = now()`
+    const path = join(folder, `${table}.jsonl`)
+    rows[table] = await readControlTable(stores.postgres, table, path).catch(damaged(path))
+  }
+  for (const shard of byShard(stores)) await noteKeptDays(shard)
+  // A new id, so that collectors forget what they know about the old installation.
+  await stores.postgres`UPDATE ledger SET installation = gen_random_uuid()`
+  const wrong = Object.entries(manifest.rows).filter(
+    ([table, count]) => rows[table] !== count && !(manifest.format === 1 && table === 'titles'),
+  )
+  if (wrong.length > 0) {
+    throw new CommandError(
+      `The restored tables differ from the backup: ${wrong.map(([table, count]) => `${table} ${rows[table]} of ${count}`).join(', ')}.`,
+      'Empty both databases and try again; if it fails again, the backup is damaged.',
+    )
+  }
+  return rows
+}
+
+export function readManifest(folder: string): Manifest {
   const path = join(folder, 'manifest.json')
   if (!existsSync(path))
     throw new CommandError(
@@ -170,7 +216,7 @@ const damaged =
     )
   }
 
-async function readTraffic(clickhouse: ClickHouse, table: string, path: string): Promise<void> {
+export async function readTraffic(clickhouse: ClickHouse, table: string, path: string): Promise<void> {
   const file = createReadStream(path)
   const content = createGunzip()
   const failed = new Promise<never>((_resolve, reject) => {
@@ -180,17 +226,20 @@ async function readTraffic(clickhouse: ClickHouse, table: string, path: string):
   await Promise.race([clickhouse.upload(table, file.pipe(content)), failed]).catch(damaged(path))
 }
 
-async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<void> {
-  const pending = await pendingMigrations(context.postgres)
+export async function refuseUnlessReady(stores: AllStores, manifest: Manifest): Promise<void> {
+  const pending = await pendingMigrations(stores.postgres)
   if (pending.length > 0) throw new CommandError('The databases are not up to date.', 'Run: footfall migrate')
-  const applied = await appliedMigrations(context.postgres)
+  if (isBeforeBaseline(manifest.migrations)) {
+    throw new CommandError('The backup is from before 0.1.0.', 'Only the version that made it can restore it.')
+  }
+  const applied = await appliedMigrations(stores.postgres)
   const unknown = manifest.migrations.filter((name) => !applied.includes(name))
   if (unknown.length > 0) {
     throw new CommandError(`The backup is from a newer version (${unknown.join(', ')}).`, 'Upgrade Footfall first.')
   }
-  const [{ isUsed }] = await context.postgres<[{ isUsed: boolean }]>`
+  const [{ isUsed }] = await stores.postgres<[{ isUsed: boolean }]>`
     SELECT EXISTS (SELECT FROM accounts) OR EXISTS (SELECT FROM users) AS "isUsed"`
-  const shards = context.cluster.shards.length
+  const shards = stores.cluster.shards.length
   if (shards < manifest.shards) {
     throw new CommandError(
       `The backup has ${manifest.shards} shards, and this installation has ${shards}.`,
@@ -198,7 +247,7 @@ async function refuseUnlessReady(context: Context, manifest: Manifest): Promise<
     )
   }
   const events = await Promise.all(
-    context.cluster.shards.map((clickhouse) => countRows(clickhouse, 'events', lastingTables.events)),
+    stores.cluster.shards.map((clickhouse) => countRows(clickhouse, 'events', lastingTables.events)),
   )
   if (isUsed || events.some((count) => count > 0)) {
     throw new CommandError(

@@ -25,6 +25,8 @@ export interface Input {
 /** The resources of a command. Each opens on first use and closes at the end. */
 export interface Context {
   config: Config
+  /** The file that the settings come from, besides the environment. */
+  settingsFile: string | undefined
   postgres: Postgres
   cluster: Cluster
   terminal: Terminal

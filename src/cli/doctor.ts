@@ -1,13 +1,17 @@
 import { readClocks } from '../cluster/clocks.ts'
 import { columnsOf, pendingClickHouseMigrations, pendingMigrations } from '../cluster/migrate.ts'
-import { byShard } from '../cluster/stores.ts'
-import { readConfig } from '../config.ts'
+import { openCountries } from '../enrichment/country.ts'
 import { causeOf, explain } from '../process/error-hints.ts'
-import { compareLedger, unknownSites } from '../rollups/ledger.ts'
+import { Unavailable } from '../stores/breaker.ts'
 import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
+import { backupState } from './backup-state.ts'
 import { settingsNotInForce } from './clickhouse-settings.ts'
 import { type Command, type Context, positionals } from './command.ts'
+import { ledgerState } from './ledger-state.ts'
+import { mailState } from './mail-state.ts'
+import { portsState } from './ports-state.ts'
+import { proxyState } from './proxy-state.ts'
 import { upgradeOf } from './rewriting.ts'
 import { size } from './size.ts'
 
@@ -67,6 +71,7 @@ const ok = (found: string): Examination => ({ state: 'ok', found })
 /** The checks that must pass before a check runs, so that one cause is not reported several times. */
 const needs: Readonly<Record<string, readonly string[]>> = {
   'ClickHouse settings': ['ClickHouse'],
+  Mail: ['PostgreSQL', 'Migrations'],
   Replication: ['ClickHouse'],
   Migrations: ['PostgreSQL', 'ClickHouse'],
   Clocks: ['PostgreSQL', 'ClickHouse'],
@@ -81,7 +86,8 @@ const addresses: Readonly<Record<string, string>> = { PostgreSQL: 'DATABASE_URL'
 
 function failure(error: Error, check: string): Examination {
   const cause = causeOf(error)
-  if (addresses[check] && unreachable.has(cause.code ?? '')) {
+  const isAway = cause.code ? unreachable.has(cause.code) || cause.syscall === 'connect' : error instanceof Unavailable
+  if (addresses[check] && isAway) {
     const advice = `Check that it runs, and its address: ${addresses[check]}.`
     return { state: 'failed', found: `does not answer (${cause.message})`, advice }
   }
@@ -134,22 +140,30 @@ async function wrongPathOf(clickhouse: ClickHouse): Promise<string | undefined> 
 }
 
 const checks: Record<string, (context: Context) => Promise<Examination>> = {
-  async Configuration() {
-    const config = readConfig(process.env)
-    return ok(`${config.KEY_SECRETS.length} key secret${config.KEY_SECRETS.length > 1 ? 's' : ''}, port ${config.PORT}`)
+  async Configuration(context) {
+    const { KEY_SECRETS, PORT } = context.config
+    const from = context.settingsFile ? `the environment and ${context.settingsFile}` : 'the environment'
+    return ok(`from ${from}: ${KEY_SECRETS.length} key secret${KEY_SECRETS.length > 1 ? 's' : ''}, port ${PORT}`)
   },
+
+  async Countries({ config }) {
+    const countries = await openCountries(config.COUNTRY_FILE)
+    countries.close()
+    return ok(config.COUNTRY_FILE ?? 'the file of db-ip.com from npm')
+  },
+
+  Ports: portsState,
 
   async PostgreSQL({ postgres }) {
     const [{ version }] = await postgres<[{ version: string }]>`SELECT current_setting('server_version') AS version`
-    return version < '14'
+    return Number.parseInt(version, 10) < 14
       ? { state: 'failed', found: `version ${version}`, advice: 'Footfall needs PostgreSQL 14 or newer.' }
       : ok(`version ${version}`)
   },
 
   ClickHouse: ofEachServer(async (clickhouse) => {
-    const [row] = await clickhouse.rows<{ version: string }>(sql`SELECT version() AS version`)
-    const version = row?.version ?? 'unknown'
-    return Number.parseFloat(version) < 25
+    const version = await clickhouse.version()
+    return Number.parseInt(version, 10) < 25
       ? { state: 'failed', found: `version ${version}`, advice: 'Footfall needs ClickHouse 25 or newer.' }
       : ok(`version ${version}`)
   }),
@@ -180,7 +194,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
         : ok(`version ${version}`)
     } catch (error) {
       const advice = 'Check REDIS_URL. Until Redis answers, each API process counts alone.'
-      return { state: 'failed', found: `does not answer (${(error as Error).message})`, advice }
+      return { state: 'failed', found: `does not answer (${causeOf(error as Error).message})`, advice }
     } finally {
       await redis.close()
     }
@@ -217,31 +231,7 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
 
   Upgrade: ofEachServer(upgradeOf),
 
-  async Ledger(context) {
-    const [{ epoch, began }] = await context.postgres<[{ epoch: number; began: string }]>`
-      SELECT epoch, to_char(began_at AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI') AS began FROM ledger`
-    const older = (await Promise.all(byShard(context).map(compareLedger))).find((one) => one !== undefined)
-    if (older) {
-      return {
-        state: 'failed',
-        found: `${older} is an older copy: it was restored, or lost its last changes`,
-        advice:
-          'The process that rolls up (footfall serve, or footfall rollup run) finds out which days to read from events.',
-      }
-    }
-    if (epoch === 0) return ok('PostgreSQL and ClickHouse are of the same moment')
-    const unknown = await unknownSites(context)
-    if (unknown.length > 0) {
-      return {
-        state: 'warning',
-        found: `${unknown.length} sites have traffic, but PostgreSQL does not know them: it was restored from a copy from before they were created (${unknown.slice(0, 3).join(', ')})`,
-        advice: 'If you have a newer copy of PostgreSQL, restore that one. Otherwise, nobody can read this traffic.',
-      }
-    }
-    return ok(
-      `epoch ${epoch} since ${began} UTC, when one of the databases was an older copy; both are of the same moment now`,
-    )
-  },
+  Ledger: ledgerState,
 
   async Clocks(context) {
     const clocks = await readClocks(context)
@@ -281,4 +271,10 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
       ? { state: 'warning', found, advice: 'Give ClickHouse a larger disk, or set RETENTION_MONTHS.' }
       : ok(found)
   }),
+
+  Mail: mailState,
+
+  Backups: backupState,
+
+  Proxy: proxyState,
 }

@@ -2,19 +2,25 @@ import type { Command } from './command.ts'
 import type { Commands } from './commands.ts'
 import type { Terminal } from './terminal.ts'
 
-export function overallHelp(tasks: Readonly<Record<string, Commands>>, terminal: Terminal): string {
-  const sections = Object.entries(tasks).map(([task, commands]) => [task, linesOf(commands)] as const)
+/** The commands of each task with their summaries: src/cli/summaries.json, so that the help need not load the commands. */
+export type Summaries = Readonly<Record<string, readonly [name: string, summary: string][]>>
+
+export function overallHelp(summaries: Summaries, terminal: Terminal): string {
+  const sections = Object.entries(summaries)
   const longest = Math.max(...sections.flatMap(([, lines]) => lines.map(([name]) => name.length)))
   return [
     `${terminal.bold('footfall')}: web analytics with a statistics API`,
     '',
     ...sections.flatMap(([task, lines]) => [terminal.bold(task), list(lines, terminal, longest), '']),
     ...wrap(
-      'Every command takes --help, and --json for output that programs can read. Settings come from the environment: docs/configuration.md. footfall --version prints the version.',
+      'Every command takes --help, and --json for output that programs can read. Settings come from the environment and one file: --env-file <file>, else .env here, else /etc/footfall.env (docs/configuration.md). footfall --version prints the version.',
       terminal.width,
     ),
   ].join('\n')
 }
+
+export const summariesOf = (tasks: Readonly<Record<string, Commands>>): Summaries =>
+  Object.fromEntries(Object.entries(tasks).map(([task, commands]) => [task, linesOf(commands)]))
 
 const linesOf = (commands: Commands) =>
   Object.entries(commands).flatMap(([name, entry]) =>

@@ -1,26 +1,32 @@
-#!/usr/bin/env node
-import { existsSync, readFileSync } from 'node:fs'
-import { loadEnvFile } from 'node:process'
 import { parseArgs } from 'node:util'
 import { type Cluster, openCluster } from '../cluster/cluster.ts'
+import { loadSettings } from '../config/reading.ts'
+import { takeEnvFile } from '../config/settings-file.ts'
 import { type Config, readConfig } from '../config.ts'
-import { exitWith, explain } from '../process/error-hints.ts'
+import { explain } from '../process/error-hints.ts'
 import { openPostgres, type Postgres } from '../stores/postgres.ts'
 import { type Command, CommandError, type Context, type Input } from './command.ts'
-import { commands, tasks } from './commands.ts'
-import { commandHelp, groupHelp, overallHelp } from './help.ts'
+import { commands } from './commands.ts'
+import { commandHelp, groupHelp } from './help.ts'
 import { printableJson } from './printable.ts'
+import { say } from './say.ts'
 import { createTerminal } from './terminal.ts'
 
 const terminal = createTerminal(process.stdout, process.env)
 const opened: (() => Promise<unknown>)[] = []
+let namedFile: string | undefined
+let settingsFile: string | undefined
 
 /** Configuration and connections are opened when a command first needs them; help and `secret create` need neither. */
 const context: Context = {
   terminal,
   progressTo: process.stderr,
   get config(): Config {
+    settingsFile = loadSettings(namedFile) ?? settingsFile
     return readConfig(process.env)
+  },
+  get settingsFile() {
+    return settingsFile
   },
   get postgres(): Postgres {
     const postgres = openPostgres(context.config.DATABASE_URL)
@@ -44,14 +50,15 @@ process.exitCode = await main(process.argv.slice(2)).catch((error: Error) => {
 })
 await Promise.all(opened.map((close) => close()))
 
-async function main(words: string[]): Promise<number> {
-  // Reads the settings in .env; a variable of the environment takes precedence.
-  if (existsSync('.env')) loadEnvFile()
-  const [first, second] = words
-  if (first === '--version') return say(`footfall ${version()}`)
-  if (first === undefined || ['help', '--help', '-h'].includes(first)) return say(overallHelp(tasks, terminal))
+async function main(all: string[]): Promise<number> {
+  const { file, words } = takeEnvFile(all)
+  namedFile = file
+  const [first = '', second] = words
   const entry = Object.hasOwn(commands, first) ? commands[first] : undefined
   if (!entry) throw new CommandError(`There is no command ${first}.`, 'See them all with: footfall help')
+  // `backup verify` stands beside `backup <folder>`.
+  const longer = Object.hasOwn(commands, `${first} ${second}`) ? commands[`${first} ${second}`] : undefined
+  if (longer && isCommand(longer)) return perform(`${first} ${second}`, longer, words.slice(2))
   if (isCommand(entry)) return perform(first, entry, words.slice(1))
   if (second === undefined || ['help', '--help', '-h'].includes(second)) return say(groupHelp(first, entry, terminal))
   const command = Object.hasOwn(entry, second) ? entry[second] : undefined
@@ -75,24 +82,6 @@ function parse(name: string, command: Command, args: string[]) {
   } catch (error) {
     throw new CommandError((error as Error).message, `See: footfall ${name} --help`)
   }
-}
-
-function version(): string {
-  return JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')).version
-}
-
-function say(text: string): 0 {
-  process.stdout.once('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit() // the reader has stopped reading, as `head` does
-    exitWith(
-      new CommandError(
-        `The result cannot be printed (${error.message}).`,
-        'Write it to another disk, or free some space.',
-      ),
-    )
-  })
-  process.stdout.write(`${text}\n`)
-  return 0
 }
 
 function isCommand(entry: Command | Readonly<Record<string, Command>>): entry is Command {

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import { addressesOf } from '../cluster/cluster.ts'
 import type { Obstacle, Rewriting } from '../cluster/column-rewrites.ts'
 import { migrate as applyMigrations } from '../cluster/migrate.ts'
@@ -12,7 +13,7 @@ export const migrate: Command = {
   usage: '',
   async run(input, context) {
     positionals(input, [])
-    await createPostgresDatabase(context.config.DATABASE_URL)
+    await createPostgresDatabase(context.config.DATABASE_URL).catch(mayNotCreate(context.config.DATABASE_URL))
     for (const url of addressesOf(context.config).flat()) await createClickHouseDatabase(url)
     const postponed: [Rewriting, Obstacle][] = []
     const applied = await applyMigrations(context, {
@@ -38,6 +39,22 @@ export const migrate: Command = {
     }
   },
 }
+
+/** A role of a distribution's PostgreSQL may not create databases. */
+const mayNotCreate =
+  (url: string) =>
+  (error: Error & { code?: string }): never => {
+    if (error.code !== '42501') throw error
+    const { username, pathname } = new URL(url)
+    const [role, database] = [
+      decodeURIComponent(username) || userInfo().username,
+      decodeURIComponent(pathname.slice(1)),
+    ]
+    throw new CommandError(
+      `The database ${database} does not exist, and the role ${role} may not create it.`,
+      `As an administrator, run: sudo -u postgres createdb --owner=${role} ${database}`,
+    )
+  }
 
 /** Says what a step takes before it begins, then shows how many parts are done. */
 function watchOn({ progressTo, cluster }: Context) {

@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { migrate } from '../cluster/migrate.ts'
+import { exitWithin } from '../process/ending.ts'
 import { Unavailable } from '../stores/breaker.ts'
 import { isOutage } from '../stores/postgres.ts'
 import { type Command, type Context, positionals } from './command.ts'
 import { leftOf, whyNot } from './rewriting.ts'
 
 const maxPauseMs = 2_000
+/** Besides DRAIN_SECONDS, whose default is 3 s: containers are killed after 10 s. */
+const maxEndMs = 6_500
 
 export const serve: Command = {
   summary: 'Run all of Footfall on one port: console, API, collector and tracker, and the rollups',
@@ -29,7 +32,9 @@ export const serve: Command = {
     if (ending.signal.aborted) return stopped
     const running = await startAll(config, log, context)
     await ended
-    await running.stop(ending.signal.reason === 'SIGTERM' ? config.DRAIN_SECONDS : 0)
+    const drainSeconds = ending.signal.reason === 'SIGTERM' ? config.DRAIN_SECONDS : 0
+    exitWithin(drainSeconds * 1000 + maxEndMs)
+    await running.stop(drainSeconds)
     return stopped
   },
 }

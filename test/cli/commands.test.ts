@@ -68,6 +68,8 @@ test('settings of a site are changed by its domain, and the error for a wrong va
     [['site', 'create', 'settings.example'], /already exists/],
     [['account', 'plan', 'acct_x', 'Gold'], /Free, Starter, Growth, Scale, Agency/],
     [['key', 'create', id, '--expires', 'soon'], /2027-01-31/],
+    [['key', 'create', id, '--account', 'any'], /a key reads a site or --account <id>, not both/i],
+    [['key', 'create'], /name a site or --account <id>/i],
     [['site', 'create', 'a.example', '--colour', 'red'], /footfall site create --help/],
     [['sute'], /footfall help/],
   ] as const) {
@@ -85,7 +87,7 @@ test('the script tag of a site has its domain, a public URL, and by default the 
   const [, integrity] = / integrity="(sha384-[A-Za-z0-9+/]{64})" /.exec(tag) ?? []
   assert.equal(
     tag,
-    `<script defer src="https://stats.example.com/js/footfall-2.js" data-site="tagged.example" integrity="${integrity}" crossorigin="anonymous"></script>`,
+    `<script defer src="https://stats.example.com/js/footfall-3.js" data-site="tagged.example" integrity="${integrity}" crossorigin="anonymous"></script>`,
   )
   assert.equal((await footfall(...asked)).stdout, `${tag}\n`)
   assert.equal(
@@ -233,7 +235,7 @@ test('doctor finds nothing wrong here, and elsewhere says what to do', { timeout
   const findings = await json('doctor')
   assert.deepEqual(
     findings.map(({ state }: { state: string }) => state),
-    Array(11).fill('ok'),
+    Array(16).fill('ok'),
   )
   for (const [change, check, advice] of [
     [{ DATABASE_URL: 'postgres://postgres@127.0.0.1:1/none' }, 'PostgreSQL', /DATABASE_URL/],
@@ -243,6 +245,11 @@ test('doctor finds nothing wrong here, and elsewhere says what to do', { timeout
       /footfall migrate/,
     ],
     [{ REDIS_URL: 'redis://127.0.0.1:1' }, 'Redis', /REDIS_URL/],
+    [
+      { SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'stats@example.com', PUBLIC_URL: 'https://stats.example.com' },
+      'Mail',
+      /SMTP_URL/,
+    ],
     [{ KEY_SECRETS: 'short' }, 'Configuration', /footfall secret create/],
   ] as const) {
     const { code, stdout } = await runFootfall(['doctor', '--json'], { ...installation.environment, ...change })

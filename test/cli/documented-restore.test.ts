@@ -16,6 +16,7 @@ import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { eventOf } from '../support/events.ts'
 import { freshStores } from '../support/fresh-stores.ts'
+import { inherited } from '../support/inherited.ts'
 import { keySecretsSetting } from '../support/serve-process.ts'
 import { databaseUrl } from '../support/stores.ts'
 
@@ -50,7 +51,7 @@ test('the documented commands back up and restore both databases, to different m
       ],
       {
         cwd: folder,
-        env: { ...process.env, ...environment },
+        env: { ...process.env, ...inherited, ...environment },
       },
     )
 

@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createServer as createSocketServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 import { openPostgres } from '../../src/stores/postgres.ts'
+import { inherited } from '../support/inherited.ts'
 import { type Installation, install, type Outcome, runFootfall } from '../support/installation.ts'
 import { createEmptyStores } from '../support/stores.ts'
 
@@ -100,10 +101,15 @@ test('an unknown name or an unusable file or folder gives one sentence and what 
   fresh.DATABASE_URL = empty.stores.addresses.postgres
   fresh.CLICKHOUSE_URL = empty.stores.addresses.clickhouse
   assert.equal((await runFootfall(['migrate'], fresh)).code, 0)
-  for (const name of ['cut', 'missing', 'garbled']) cpSync(at('whole'), at(name), { recursive: true })
+  for (const name of ['cut', 'missing', 'garbled', 'older', 'newer']) cpSync(at('whole'), at(name), { recursive: true })
   writeFileSync(at('cut/events.native.gz'), 'no gzip')
   rmSync(at('missing/titles.native.gz'))
   writeFileSync(at('garbled/manifest.json'), '{')
+  const manifest = JSON.parse(readFileSync(at('whole/manifest.json'), 'utf8')) as { migrations: string[] }
+  const withMigrations = (name: string, migrations: string[]) =>
+    writeFileSync(at(`${name}/manifest.json`), JSON.stringify({ ...manifest, migrations }))
+  withMigrations('older', ['clickhouse/0001_events.sql', 'postgres/0001_accounts.sql'])
+  withMigrations('newer', [...manifest.migrations, 'postgres/9001_more.sql'])
   const own = installation.environment
   const cases: [words: string[], expected: RegExp, environment?: Record<string, string>][] = [
     [['constructor'], /no command constructor.*\n.*footfall help/],
@@ -124,6 +130,8 @@ test('an unknown name or an unusable file or folder gives one sentence and what 
     [['restore', at('unfinished')], /is not a finished backup/],
     [['restore', at('garbled')], /is not the manifest of a backup/],
     [['restore', at('whole')], /not empty/],
+    [['restore', at('older')], /backup is from before 0\.1\.0.*\n.*the version that made it/, fresh],
+    [['restore', at('newer')], /newer version \(postgres\/9001_more\.sql\).*\n.*Upgrade/, fresh],
     [['restore', at('cut')], /backup is damaged: .*events\.native\.gz/, fresh],
     [['restore', at('missing')], /backup is damaged: .*titles\.native\.gz is missing/, fresh],
     [['secret', 'create', '--to', '/etc/passwd/env'], /not in a folder/],
@@ -131,6 +139,48 @@ test('an unknown name or an unusable file or folder gives one sentence and what 
   ]
   for (const [words, expected, environment = own] of cases) {
     refused(await runFootfall(words, environment), expected, words.join(' '))
+  }
+})
+
+test('databases of an earlier, unreleased version get one sentence that leads out, not in a circle', async () => {
+  const { stores, remove } = await createEmptyStores()
+  const environment = {
+    ...installation.environment,
+    DATABASE_URL: stores.addresses.postgres,
+    CLICKHOUSE_URL: stores.addresses.clickhouse,
+  }
+  const outcomes = async () =>
+    Object.fromEntries(
+      await Promise.all(
+        ['migrate', 'serve', 'doctor'].map(async (word) => {
+          const { stdout, stderr } = await runFootfall([word], environment)
+          return [
+            word,
+            (stderr || stdout).split('\n').find((line) => /footfall restore|version that made them/.test(line)),
+          ]
+        }),
+      ),
+    )
+  try {
+    await stores.postgres`CREATE TABLE migrations (name text, checksum text)`
+    await stores.postgres`INSERT INTO migrations VALUES ('postgres/0001_baseline.sql', 'of another text')`
+    const restoring =
+      'Run footfall backup with the version that made them, then footfall migrate and footfall restore with this one and new databases in DATABASE_URL and CLICKHOUSE_URL.'
+    assert.deepEqual(await outcomes(), {
+      migrate: `  ${restoring}`,
+      serve: `  ${restoring}`,
+      doctor: `    ${restoring}`,
+    })
+    await stores.postgres`UPDATE migrations SET name = 'postgres/0001_accounts.sql'`
+    const beginning =
+      'Name new databases in DATABASE_URL and CLICKHOUSE_URL and run footfall migrate; only the version that made them can read the old ones.'
+    assert.deepEqual(await outcomes(), {
+      migrate: `  ${beginning}`,
+      serve: `  ${beginning}`,
+      doctor: `    ${beginning}`,
+    })
+  } finally {
+    await remove()
   }
 })
 
@@ -153,15 +203,21 @@ test('a backup that fails leaves no folder behind', async () => {
 })
 
 test('output that cannot be printed is reported; a reader that closes early is no failure', async () => {
-  const main = new URL('../../src/cli/main.ts', import.meta.url).pathname
-  const child = spawn(process.execPath, [main, 'help'], { stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'] })
+  const main = new URL('../../src/cli/start.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [main, 'help'], {
+    env: inherited,
+    stdio: ['ignore', openSync('/dev/full', 'w'), 'pipe'],
+  })
   let stderr = ''
   child.stderr?.on('data', (chunk) => {
     stderr += chunk
   })
   const [code] = await once(child, 'close')
   refused({ code, stdout: '', stderr }, /cannot be printed/, 'help on a full disk')
-  const piped = spawn('bash', ['-c', `set -o pipefail; '${process.execPath}' ${main} help | true`], { stdio: 'pipe' })
+  const piped = spawn('bash', ['-c', `set -o pipefail; '${process.execPath}' ${main} help | true`], {
+    env: { ...process.env, ...inherited },
+    stdio: 'pipe',
+  })
   let said = ''
   piped.stderr.on('data', (chunk) => {
     said += chunk

@@ -5,7 +5,8 @@ import { addIdentity } from '../../src/users/identities.ts'
 import { findLink, type LinkPurpose } from '../../src/users/one-time-links.ts'
 import { createUser } from '../../src/users/users.ts'
 import { eventually } from '../support/eventually.ts'
-import { type Installation, install } from '../support/installation.ts'
+import { type Installation, install, runFootfall } from '../support/installation.ts'
+import { linkIn, type Mail, mailsTo } from '../support/mails.ts'
 import { launchServe } from '../support/serve-process.ts'
 
 const publicUrl = 'https://stats.example.com'
@@ -42,7 +43,7 @@ test('serve prints a link for the first owner, made from PUBLIC_URL, and a new o
       .split('\n')
       .filter((one) => one.includes('/setup/'))
     assert.equal(JSON.parse(line).level, 30)
-    links.push(/https:\S+/.exec(JSON.parse(line).msg)?.[0] as string)
+    links.push(JSON.parse(line).link)
   }
   assert.equal(await linkOf(links[0] as string, 'setup'), undefined)
   assert.equal((await linkOf(links[1] as string, 'setup'))?.email, null)
@@ -127,6 +128,27 @@ test('a reset disconnects single sign-on at once, and says so', async () => {
   const again = await footfall('user', 'reset', 'owner@example.com')
   assert.doesNotMatch(again.stdout, /is disconnected/)
   assert.equal((await entries()).length, 2)
+})
+
+test('with a mail server, links to join are mailed, too, and a second factor that is turned off is announced', async () => {
+  const environment = { ...installation.environment, SMTP_URL: 'smtp://127.0.0.1:1', MAIL_FROM: 'stats@example.com' }
+  const { stdout, stderr } = await runFootfall(['user', 'create', 'mailed@example.com'], environment)
+  const [mail] = (await mailsTo(postgres, 'mailed@example.com')) as [Mail]
+  assert.ok(mail, stderr)
+  assert.match(mail.text, /^Whoever runs this Footfall invites you/m)
+  assert.ok(stdout.startsWith(`${linkIn(mail)}\n`), stdout)
+  assert.match(stdout, /A mail with it is on its way to mailed@example\.com\./)
+  const without = await footfall('user', 'create', 'unmailed@example.com')
+  assert.match(without.stdout, /Pass it on yourself: it is not mailed, no mail server is set up \(SMTP_URL\)\./)
+  assert.deepEqual(await mailsTo(postgres, 'unmailed@example.com'), [])
+  await postgres`UPDATE users SET totp_secret = 'x' WHERE email = 'owner@example.com'`
+  const reset = await runFootfall(['user', 'reset', 'owner@example.com', '--second-factor'], environment)
+  assert.match(reset.stdout, /Pass it on yourself/)
+  const mails = await mailsTo(postgres, 'owner@example.com')
+  assert.deepEqual(
+    mails.map(({ kind, subject }) => [kind, subject]),
+    [['second factor', 'Your second factor for Footfall is off']],
+  )
 })
 
 test('the list shows everybody with their roles', async () => {
