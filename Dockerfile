@@ -17,10 +17,10 @@ COPY migrations migrations
 COPY src src
 # For `docker compose exec footfall footfall key list`. The file starts with a line that names its interpreter.
 RUN mkdir /spool /backups /imports && chown node /spool /backups \
-  && chmod +x src/cli/main.ts && ln -s /app/src/cli/main.ts /usr/local/bin/footfall
+  && chmod +x src/cli/start.ts && ln -s /app/src/cli/start.ts /usr/local/bin/footfall
 VOLUME /spool
 USER node
 EXPOSE 8080
-HEALTHCHECK --interval=10s --timeout=2s CMD ["node", "-e", "fetch('http://127.0.0.1:8080/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+HEALTHCHECK --interval=10s --timeout=2s CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT || 8080}/livez`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["footfall"]
 CMD ["serve"]

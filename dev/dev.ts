@@ -2,12 +2,12 @@
 // migrations changes. The databases keep running meanwhile, and their data stays in .footfall/dev between starts. Set CLICKHOUSE_URL and
 // DATABASE_URL to use other databases than those from npm.
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { exitWithin } from '../src/process/ending.ts'
 import { exitWith } from '../src/process/error-hints.ts'
-import { closeServer, listen } from '../src/process/listening.ts'
-import { type Installation, startInstallation } from './installation.ts'
+import { probe } from '../src/process/listening.ts'
+import { type Installation, maxEndMs, startInstallation } from './installation.ts'
 import { type Options, readOptions } from './options.ts'
 import { startWatched, type WatchedProcess } from './watched-process.ts'
 
@@ -25,6 +25,7 @@ async function run({ events, fresh }: Options): Promise<void> {
   await using installation = await startInstallation({ name: 'dev', events, fresh, clickhouseUrl, databaseUrl })
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
+  stopping.signal.addEventListener('abort', () => exitWithin(maxEndMs))
   const stopped = once(stopping.signal, 'abort')
   const server = serve(installation)
   await Promise.race([untilReady(), stopped])
@@ -35,11 +36,8 @@ async function run({ events, fresh }: Options): Promise<void> {
 
 /** Runs first, because starting everything takes seconds. */
 async function probePorts(): Promise<void> {
-  for (const wanted of portsFrom(options.port)) {
-    const probe = createServer()
-    await listen(probe, { host: '127.0.0.1', port: wanted, settings: ['--port', '--port'] })
-    closeServer(probe)
-  }
+  for (const wanted of portsFrom(options.port))
+    await probe({ host: '127.0.0.1', port: wanted, settings: ['--port', '--port'] })
 }
 
 function serve({ settings, folder }: Installation): WatchedProcess {
@@ -55,6 +53,7 @@ function serve({ settings, folder }: Installation): WatchedProcess {
       COLLECTOR_METRICS_PORT: `${collectorMetricsPort}`,
       DRAIN_SECONDS: '0',
       SPOOL_FOLDER: join(folder, 'spool'),
+      FOOTFALL_NO_ENV_FILE: '1',
     },
   })
 }

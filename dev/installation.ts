@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { createAccount } from '../src/accounts/accounts.ts'
 import { createKey } from '../src/accounts/keys.ts'
 import { createSite, findSite } from '../src/accounts/sites.ts'
@@ -45,6 +46,9 @@ export interface Installation extends AsyncDisposable {
   signInAddress(base: string): Promise<string>
 }
 
+/** How long `try` and `dev` may take to end. ClickHouse alone takes five seconds, or more on a busy machine. */
+export const maxEndMs = 8_500
+
 const domain = 'demo.example'
 const timeZone = 'Europe/Berlin'
 const ownerEmail = 'owner@demo.example'
@@ -53,6 +57,8 @@ export async function startInstallation(options: InstallationOptions): Promise<I
   const folder = join(import.meta.dirname, '../.footfall', options.name)
   // Stopped in reverse order after success or failure: ClickHouse and PostgreSQL must not outlive this process.
   await using started = new AsyncDisposableStack()
+  const lock = lockFolder(folder, options.name)
+  started.defer(() => lock.close())
   if (options.fresh) rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
 
@@ -79,6 +85,18 @@ export async function startInstallation(options: InstallationOptions): Promise<I
   }
 }
 
+/** The lock is beside the folder, which `--fresh` removes. The kernel releases it even after a crash. */
+function lockFolder(folder: string, name: string): DatabaseSync {
+  mkdirSync(join(folder, '..'), { recursive: true, mode: 0o700 })
+  const lock = new DatabaseSync(`${folder}.lock`)
+  try {
+    lock.exec('BEGIN EXCLUSIVE')
+    return lock
+  } catch {
+    throw new HintedError(`Another npm run ${name} uses .footfall/${name}.`, 'End it with Ctrl-C first.')
+  }
+}
+
 async function signInAddress(databaseUrl: string, base: string): Promise<string> {
   const postgres = openPostgres(databaseUrl, 1)
   try {
@@ -95,6 +113,7 @@ async function clickhouseFromNpm(folder: string, started: AsyncDisposableStack):
   const missing = clickhouseMissing()
   if (missing) throw new HintedError(missing, 'Start compose.dev.yaml and set CLICKHOUSE_URL (CONTRIBUTING.md).')
   const server = await startClickHouse({ folder: join(folder, 'clickhouse') })
+  process.once('exit', () => void server.kill()) // it must not outlive this process, even if it hangs
   started.defer(() => server.stop())
   return `${server.url}/footfall`
 }
@@ -106,6 +125,7 @@ async function postgresFromNpm(folder: string, name: string, started: AsyncDispo
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const ended = once(database, 'exit')
+  process.once('exit', () => database.kill('SIGKILL'))
   started.defer(async () => {
     database.stdin.end()
     await ended

@@ -1,17 +1,17 @@
 // `npm run try`: all of Footfall with nothing but Node and npm. ClickHouse and PostgreSQL come from npm and store their data in
 // .footfall/try, the rate limit is in memory, and a demo site is filled. Ctrl-C ends it; the next start continues with the same data.
-import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { startAll } from '../src/cli/all-processes.ts'
 import { openCluster } from '../src/cluster/cluster.ts'
 import { readConfig } from '../src/config.ts'
+import { exitWithin } from '../src/process/ending.ts'
 import { exitWith } from '../src/process/error-hints.ts'
-import { closeServer, listen } from '../src/process/listening.ts'
+import { probe } from '../src/process/listening.ts'
 import { createLog } from '../src/process/log.ts'
 import { reports } from '../src/stats/reports.ts'
 import { openPostgres } from '../src/stores/postgres.ts'
 import { freePort } from './clickhouse/server.ts'
-import { type Installation, startInstallation } from './installation.ts'
+import { type Installation, maxEndMs, startInstallation } from './installation.ts'
 import { readOptions } from './options.ts'
 
 const began = Date.now()
@@ -44,6 +44,7 @@ Ctrl-C ends it; npm run try continues with the same data, npm run try -- --fresh
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   process.once(signal, async () => {
+    exitWithin(maxEndMs)
     await running.disposeAsync()
     process.exit()
   })
@@ -51,9 +52,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 
 async function start(): Promise<Pick<Installation, 'key' | 'owner'> & { address: string }> {
   // Checked first, because starting everything takes seconds.
-  const probe = createServer()
-  await listen(probe, { host: '127.0.0.1', port, settings: ['--port', '--port'] })
-  closeServer(probe)
+  await probe({ host: '127.0.0.1', port, settings: ['--port', '--port'] })
   const installation = running.use(await startInstallation({ name: 'try', events, fresh }))
   // The environment, because the shipper is a process of its own and reads it.
   Object.assign(process.env, installation.settings, {
@@ -62,6 +61,7 @@ async function start(): Promise<Pick<Installation, 'key' | 'owner'> & { address:
     COLLECTOR_METRICS_PORT: `${await freePort()}`,
     SPOOL_FOLDER: join(installation.folder, 'spool'),
     LOG_LEVEL: 'warn',
+    FOOTFALL_NO_ENV_FILE: '1',
   })
   const config = readConfig(process.env)
   const postgres = openPostgres(config.DATABASE_URL)

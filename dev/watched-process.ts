@@ -33,7 +33,11 @@ export function startWatched(
   )
 
   function start(): ChildProcess {
-    return spawn(process.execPath, args, options).once('exit', (code) => {
+    const started = spawn(process.execPath, args, options)
+    const kill = () => void started.kill('SIGKILL')
+    process.once('exit', kill) // it must not outlive this process
+    return started.once('exit', (code) => {
+      process.off('exit', kill)
       if (code) console.log(`Exited with ${code}. Waiting for a change …`)
     })
   }

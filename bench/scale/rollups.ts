@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { findSite } from '../../src/accounts/sites.ts'
 import type { RollupVersion, TodayRollup } from '../../src/rollups/coverage.ts'
 import { rollUpToday } from '../../src/rollups/today.ts'
+import { inherited } from '../../test/support/inherited.ts'
 import { cpuSeconds, round } from '../api/measure.ts'
 import type { BenchSite } from './sites.ts'
 import type { World } from './world.ts'
@@ -21,7 +22,7 @@ export async function rollUp({ clickhouseServer, environment }: World, site?: Be
   const words = ['rollup', 'run', '--json', ...(site ? ['--site', site.domain] : [])]
   const command = new URL('../../src/cli/main.ts', import.meta.url).pathname
   const child = spawn(process.execPath, [command, ...words], {
-    env: { PATH: process.env.PATH, ...environment },
+    env: { ...inherited, ...environment },
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   let own = 0

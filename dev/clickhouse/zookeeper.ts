@@ -13,9 +13,11 @@ const startDeadlineMs = 60_000
 
 /** Why ZooKeeper cannot be started here, or undefined when it can. */
 export const zookeeperMissing = (): string | undefined =>
-  jars.every((jar) => existsSync(jar))
-    ? undefined
-    : 'ZooKeeper is not installed on this machine (apt-get install default-jre-headless libzookeeper-java).'
+  process.platform !== 'linux' || process.arch !== 'x64'
+    ? 'Replicas need the ClickHouse for Linux x64, whose addresses are known (dev/clickhouse/interserver.ts).'
+    : jars.every((jar) => existsSync(jar))
+      ? undefined
+      : 'ZooKeeper is not installed on this machine (apt-get install default-jre-headless libzookeeper-java).'
 
 export async function startZooKeeper(folder: string, port: number): Promise<ChildProcess> {
   const missing = zookeeperMissing()

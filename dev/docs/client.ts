@@ -69,6 +69,7 @@ export function clientFiles(api: object): Record<string, string> {
       "export { FootfallError, type Options, type Period, type RateLimit, type Server } from './request.js'",
       `/** What the API may answer instead of numbers. */\nexport type ErrorCode = ${codesOf(components.schemas.Error)}`,
       `/** A parameter that is undefined or null is left out. */\ninterface SharedParameters ${parametersBlock(shared.map(([, parameter]) => parameter))}`,
+      rangeParameters,
       ...endpoints.map(typesOf),
     ]
       .join('\n\n')
@@ -119,11 +120,22 @@ const union = (words: readonly (string | number)[]): string => words.map((word) 
 
 const codesOf = ({ properties }: Schema): string => union(properties?.error?.properties?.code?.enum ?? [])
 
-const parametersType = ({ shared, own }: Endpoint): string =>
-  [
-    ...(shared.length > 0 ? [`Pick<SharedParameters, ${union(shared.map(({ name }) => name))}>`] : []),
+/** The description cannot say that a custom range needs its dates. */
+const rangeNames = ['range', 'start', 'end']
+const rangeParameters = `/** A custom range needs both of its dates. */
+type RangeParameters =
+  | (Pick<SharedParameters, 'start' | 'end'> & { range?: Exclude<SharedParameters['range'], 'custom'> })
+  | { range: 'custom'; start: string; end: string }`
+
+function parametersType({ shared, own }: Endpoint): string {
+  const names = shared.map(({ name }) => name)
+  const others = names.filter((name) => !rangeNames.includes(name))
+  return [
+    ...(others.length > 0 ? [`Pick<SharedParameters, ${union(others)}>`] : []),
+    ...(others.length < names.length ? ['RangeParameters'] : []),
     ...(own.length > 0 ? [parametersBlock(own)] : []),
   ].join(' & ')
+}
 
 const parametersBlock = (parameters: readonly Parameter[]): string =>
   `{\n${parameters

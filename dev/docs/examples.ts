@@ -47,7 +47,10 @@ export async function demoExamples(): Promise<Record<string, unknown>> {
   }
   const { domain } = demoSite
   const site = { ...planQuery(query, { versions: [], byDay: false }), domain }
-  examples.sites = { data: [{ site_id: siteId, domain, time_zone: zone }], meta: { generated_at: generatedAt } }
+  examples.sites = {
+    data: [{ site_id: siteId, domain, time_zone: zone }],
+    meta: { limit: null, next_cursor: null, generated_at: generatedAt },
+  }
   examples.sitesOverview = {
     data: await readSitesOverview(clickhouse, [site]),
     meta: {

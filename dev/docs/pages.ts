@@ -92,7 +92,7 @@ export function commandsPage(commands: Record<string, Command | Record<string, C
   return `# Commands
 
 *Generated from the code by \`npm run docs\`. Every command takes \`--help\`, and \`--json\` for output that programs can read. Settings come from
-the environment or from \`.env\` in the working directory ([configuration](configuration.md)).*
+the environment and from one file ([configuration](configuration.md)); \`--env-file <file>\` names it for any command.*
 
 ${sections.join('\n\n')}
 `
@@ -111,6 +111,12 @@ export function configurationPage(settings: typeof variables): string {
 
 Settings are environment variables. A process reads them once, when it starts. An empty variable counts as unset. If a setting is missing or wrong,
 the process does not start and names all such settings at once.
+
+What the environment does not have comes from exactly one file: the one after \`--env-file\`, else \`.env\` in the current folder, else \`/etc/footfall.env\`. Every
+command reads it, and so do \`npm start\`, \`npm run collect\` and \`npm run console\` (\`npm start -- --env-file …\`). \`footfall doctor\` names the file it has read.
+A line is \`NAME=value\` or a comment that begins with \`#\`. A value is taken as it is, without the quotes around it. Footfall refuses a file with other lines, or
+with names that are not in the table, and says which lines. \`npm run try\`, \`npm run dev\` and all tests read no file, nor does anything with
+\`FOOTFALL_NO_ENV_FILE=1\` in its environment.
 
 | Variable | Default | Meaning |
 |---|---|---|

@@ -1,7 +1,8 @@
 // `npm run docs` writes every generated document. A test fails while one of them is out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describeApi } from '../../src/api/openapi.ts'
-import { commands } from '../../src/cli/commands.ts'
+import { commands, tasks } from '../../src/cli/commands.ts'
+import { summariesOf } from '../../src/cli/help.ts'
 import { variables } from '../../src/config.ts'
 import { clientFiles } from './client.ts'
 import { demoExamples } from './examples.ts'
@@ -20,6 +21,7 @@ export function generatedFiles(examples: Record<string, unknown>): Record<string
     'docs/api.md': apiPage(api),
     ...clientFiles(api),
     'docs/commands.md': commandsPage(commands),
+    'src/cli/summaries.json': `${JSON.stringify(summariesOf(tasks), null, 2)}\n`,
     'docs/configuration.md': configurationPage(variables),
     ...scaleFiles(readFileSync(new URL('docs/scale.json', root), 'utf8')),
   }

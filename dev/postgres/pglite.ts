@@ -6,8 +6,8 @@ const [folder, port] = process.argv.slice(2) as [string, string]
 const server = await startPGlite(Number(port), folder)
 process.stdout.write('ready\n')
 
-// Ctrl-C reaches every process of the terminal, and processes that use PostgreSQL need it a moment longer.
-process.on('SIGINT', () => {})
+// Ctrl-C and SIGTERM reach every process of the group, and processes that use PostgreSQL need it a moment longer.
+for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
 process.stdin.resume().once('end', async () => {
   await server.close()
   process.exit()
