@@ -28,6 +28,7 @@ const timed = [
   'test/console/dashboard-faults.test.ts', // a page that waits for a store that hangs ends in time
   'test/console/keys-browser.test.ts', // a key that is disabled in a page is refused by all processes within a second
   'test/console/sign-in-times.test.ts', // who has an account must not show in the time of a sign-in
+  'test/console/forgotten-times.test.ts', // nor in that of asking for a new password
   'test/console/single-sign-on-faults.test.ts', // a provider that is slow holds up nobody else
   'test/cluster/least-privilege.test.ts', // ClickHouse refuses a reader that asks for more than five seconds
 ]

@@ -47,19 +47,24 @@ export const parts: readonly Part[] = [
     name: 'seams',
     touched: {
       // The same walks every time, so that a red run is about the change. The night draws new ones.
-      short: '--one 1 --two 1 --replicated 1 --steps 8 --seed 66929',
+      short: '--one 1 --two 1 --replicated 1 --steps 8 --seed 5969',
       seconds: 60,
       paths: [
         'src/rollups/',
         'src/moving/',
         'src/erasure/',
         'src/importing/',
+        'src/mail/',
         'src/collector/shipper/',
         'src/cli/backup.ts',
         'src/accounts/directory.ts',
         'migrations/',
       ],
     },
+  },
+  {
+    name: 'mail',
+    touched: { short: '--reports 400 --kills 8', seconds: 75, paths: ['src/mail/', 'src/email-reports/'] },
   },
   {
     name: 'cluster',
@@ -167,6 +172,14 @@ export const parts: readonly Part[] = [
       short: '--events 50000 --idle 2',
       seconds: 40,
       paths: ['src/rollups/', 'src/demo/', 'deploy/clickhouse/'],
+    },
+  },
+  {
+    name: 'reports',
+    touched: {
+      short: '--reports 40',
+      seconds: 45,
+      paths: ['src/email-reports/', 'src/mail/layout.ts', 'src/display/', 'src/stats/service.ts'],
     },
   },
   { name: 'oracle', full: '--worlds 500 --requests 20000' },

@@ -32,12 +32,19 @@ test('the report shown in CONTRIBUTING.md is the one in the patch', () => {
   assert.equal(shown, `${lines.map((line) => line.slice(1)).join('\n')}\n`)
 })
 
-test('the changelog has the version of package.json, newest first, each version with a link', () => {
+test('the changelog has the version of package.json: one heading for what is not released, then releases with date and link', () => {
   const changelog = read('CHANGELOG.md')
-  const [unreleased, ...versions] = [...changelog.matchAll(/^## \[(.+?)\](.*)$/gm)]
-  assert.deepEqual([unreleased?.[1], unreleased?.[2]], ['Unreleased', ''])
-  assert.equal(versions[0]?.[1], version)
-  for (const [, name = '', date = ''] of versions) assert.match(date, /^ - \d{4}-\d\d-\d\d$/, name)
-  for (const [, name = ''] of [unreleased as RegExpExecArray, ...versions])
-    assert.ok(changelog.includes(`\n[${name}]: `), name)
+  const headings = [...changelog.matchAll(/^## (.*)$/gm)].map(([, heading]) => heading as string)
+  const names = headings.map((heading, index) => {
+    const [, next, released] = /^(?:([\d.]+), not released yet|\[([\d.]+)\] - \d{4}-\d\d-\d\d)$/.exec(heading) ?? []
+    assert.ok(released ?? (index === 0 && next), heading)
+    return { name: released ?? next, isReleased: released !== undefined }
+  })
+  assert.ok(names.some(({ name }) => name === version))
+  // A link leads to a tag, which only a release has.
+  const links = [...changelog.matchAll(/^\[(.+?)\]: /gm)].map(([, name]) => name)
+  assert.deepEqual(
+    links,
+    names.filter(({ isReleased }) => isReleased).map(({ name }) => name),
+  )
 })

@@ -13,6 +13,7 @@ import { recordBatch } from '../../../src/traffic/recording.ts'
 import { startApiProcess } from '../../support/api-process.ts'
 import { eventOf, pageview } from '../../support/events.ts'
 import { startFaultProxy } from '../../support/fault-proxy.ts'
+import { inherited } from '../../support/inherited.ts'
 import { startOwnRedis } from '../../support/own-servers.ts'
 import { seeded } from '../../support/random.ts'
 import { connect, createStores, disconnect, type Stores } from '../../support/stores.ts'
@@ -254,7 +255,7 @@ async function send(port: number, letter: string): Promise<string> {
 async function startThatFails([secret, password, other]: Secret[]): Promise<string> {
   const child = spawn(process.execPath, [new URL('../../../src/api/main.ts', import.meta.url).pathname], {
     env: {
-      PATH: process.env.PATH,
+      ...inherited,
       KEY_SECRETS: `1:${secret?.text.slice(0, 20)}`,
       DATABASE_URL: `mysql://root:${password?.text}@127.0.0.1/x`,
       REDIS_URL: `http://:${other?.text}@127.0.0.1`,

@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { eventually } from '../../support/eventually.ts'
+import { inherited } from '../../support/inherited.ts'
 import type { Server, Servers } from './servers.ts'
 
 export interface Outage {
@@ -60,7 +61,7 @@ const main = new URL('../../../src/cli/main.ts', import.meta.url).pathname
 /** `footfall migrate`, which gives a wiped server its tables. */
 export async function migrateWith(environment: Record<string, string>): Promise<void> {
   const child = spawn(process.execPath, [main, 'migrate'], {
-    env: { ...process.env, ...environment },
+    env: { ...process.env, ...inherited, ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let errors = ''

@@ -6,10 +6,13 @@ import { api } from './api.ts'
 import { cli } from './cli.ts'
 import { collector } from './collector.ts'
 import { console } from './console.ts'
+import { emailReports } from './email-reports.ts'
 import { erasure } from './erasure.ts'
 import { importing } from './importing.ts'
+import { mail } from './mail.ts'
 import { mcp } from './mcp.ts'
 import { moving } from './moving.ts'
+import { reportRecipients } from './report-recipients.ts'
 import { rollups } from './rollups.ts'
 import { shipper } from './shipper.ts'
 import { stats } from './stats.ts'
@@ -32,10 +35,13 @@ export const mutations: readonly Mutation[] = [
   ...cli,
   ...collector,
   ...console,
+  ...emailReports,
   ...erasure,
   ...importing,
+  ...mail,
   ...mcp,
   ...moving,
+  ...reportRecipients,
   ...rollups,
   ...shipper,
   ...stats,

@@ -4,6 +4,20 @@ import type { Mutation } from './mutations.ts'
 /** Breakages of the stores: ClickHouse, PostgreSQL, Redis, migrations, shards and replicas. */
 export const stores: readonly Mutation[] = [
   {
+    name: 'clickhouse: a server that says 200 to everything is taken for ClickHouse',
+    file: 'src/stores/clickhouse-errors.ts',
+    find: "if (Object.keys(headers).some((name) => name.startsWith('x-clickhouse-'))) return",
+    replace: 'if (Object.keys(headers).length > 0) return',
+    caughtBy: 'test/cli/doctor.test.ts',
+  },
+  {
+    name: 'PostgreSQL: the folder of a socket is sent to the server as a setting',
+    file: 'src/stores/postgres.ts',
+    find: "if (!folder.startsWith('/')) return { url }",
+    replace: "if (folder !== '') return { url }",
+    caughtBy: 'test/stores/usual-postgres.test.ts',
+  },
+  {
     name: 'breaker: every request waits for a dependency that is down',
     file: 'src/stores/breaker.ts',
     find: 'if (!isUp) throw new Unavailable(`${name} does not answer`)',

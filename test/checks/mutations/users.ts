@@ -199,7 +199,7 @@ export const users: readonly Mutation[] = [
     file: 'src/users/single-sign-on.ts',
     find: "if (!email || (await findUser(transaction, email))) throw new ChangeRefused('unknown_identity')",
     replace:
-      "const same = email && (await findUser(transaction, email))\n    if (same) return signIn(transaction, same, browser, signedOn)\n    if (!email) throw new ChangeRefused('unknown_identity')",
+      "const same = email && (await findUser(transaction, email))\n    if (same) return signIn(transaction, outbox, same, browser, signedOn)\n    if (!email) throw new ChangeRefused('unknown_identity')",
     caughtBy: 'test/console/single-sign-on.test.ts',
   },
   {
@@ -265,5 +265,108 @@ export const users: readonly Mutation[] = [
     find: 'if (user.hasSecondFactor) return',
     replace: 'if (user.hasSecondFactor && !user) return',
     caughtBy: 'test/console/sign-in-link.test.ts',
+  },
+  {
+    name: 'forgotten: the page says whether the address has a user',
+    file: 'src/console/pages/forgotten.ts',
+    find: 'function request(visit: Visit): Reply {\n',
+    replace:
+      "async function request(visit: Visit): Promise<Reply> {\n  const known = await visit.services.postgres`SELECT FROM users WHERE email = ${visit.form.get('email')}`\n  if (known.count === 0) return formPage(visit, '', 'Nobody has this address.')\n",
+    caughtBy: 'test/console/forgotten.test.ts',
+  },
+  {
+    name: 'forgotten: the answer waits for the mail to a user',
+    file: 'src/console/pages/forgotten.ts',
+    find: 'function request(visit: Visit): Reply {\n',
+    replace:
+      "async function request(visit: Visit): Promise<Reply> {\n  const known = await visit.services.postgres`SELECT FROM users WHERE email = ${visit.form.get('email')}`\n  if (known.count > 0) await visit.services.postgres`SELECT pg_sleep(0.01)`\n",
+    caughtBy: 'test/console/forgotten-times.test.ts',
+  },
+  {
+    name: 'forgotten: a request ends earlier links',
+    file: 'src/users/reset-requests.ts',
+    find: "    const token = await createLink(transaction, { purpose: 'reset', userId: user.id })\n",
+    replace:
+      "    await transaction`DELETE FROM one_time_links WHERE user_id = ${user.id}`\n    const token = await createLink(transaction, { purpose: 'reset', userId: user.id })\n",
+    caughtBy: 'test/console/forgotten.test.ts',
+  },
+  {
+    name: 'forgotten: a request disconnects single sign-on',
+    file: 'src/users/reset-requests.ts',
+    find: "    const token = await createLink(transaction, { purpose: 'reset', userId: user.id })\n",
+    replace:
+      "    await transaction`DELETE FROM user_identities WHERE user_id = ${user.id}`\n    const token = await createLink(transaction, { purpose: 'reset', userId: user.id })\n",
+    caughtBy: 'test/console/forgotten.test.ts',
+  },
+  {
+    name: 'forgotten: somebody with single sign-on only gets a link',
+    file: 'src/users/reset-requests.ts',
+    find: 'if (!user.hasPassword) {',
+    replace: 'if (!user.hasPassword && !user.email) {',
+    caughtBy: 'test/console/forgotten.test.ts',
+  },
+  {
+    name: 'forgotten: networks are not limited',
+    file: 'src/users/reset-requests.ts',
+    find: 'const perAddress = 20',
+    replace: 'const perAddress = 2_000',
+    caughtBy: 'test/console/forgotten.test.ts',
+  },
+  {
+    name: 'forgotten: a new password turns the second factor off',
+    file: 'src/users/password-changes.ts',
+    find: "    await recordOfUser(transaction, actor, user, 'user.password_reset')\n",
+    replace:
+      "    await recordOfUser(transaction, actor, user, 'user.password_reset')\n    await turnOffSecondFactor(transaction, undefined, actor, user)\n",
+    caughtBy: 'test/console/forgotten.test.ts',
+  },
+  {
+    name: 'forgotten: the other links of a mailbox work after a new password',
+    file: 'src/users/password-changes.ts',
+    find: '    await endResetLinks(transaction, user.id)\n    await endSessionsOf(transaction, user.id)\n',
+    replace: '    await endSessionsOf(transaction, user.id)\n',
+    caughtBy: 'test/console/forgotten.test.ts',
+  },
+  {
+    name: 'mail: a recipient gets any number of messages',
+    file: 'src/mail/limits.ts',
+    find: 'const perRecipient = 3',
+    replace: 'const perRecipient = 300',
+    caughtBy: 'test/mail/limits.test.ts',
+  },
+  {
+    name: 'mail: requests at the same time pass the limit',
+    file: 'src/mail/limits.ts',
+    find: '  await lock(transaction, `mail to ${recipient}`)\n',
+    replace: '',
+    caughtBy: 'test/mail/limits.test.ts',
+  },
+  {
+    name: 'notices: a known browser is announced',
+    file: 'src/users/sign-ins.ts',
+    find: 'if (outbox && !knownBrowser(outbox.secrets, browserCookie, email))',
+    replace: 'if (outbox)',
+    caughtBy: 'test/console/account-mail.test.ts',
+  },
+  {
+    name: 'notices: the browser of one user is known to all',
+    file: 'src/users/sign-ins.ts',
+    find: 'if (outbox && !knownBrowser(outbox.secrets, browserCookie, email))',
+    replace: 'if (outbox && !browserCookie)',
+    caughtBy: 'test/console/account-mail.test.ts',
+  },
+  {
+    name: 'notices: an operator turns the second factor off unnoticed',
+    file: 'src/users/password-changes.ts',
+    find: 'await turnOffSecondFactor(transaction, outbox, actor, user)',
+    replace: 'await turnOffSecondFactor(transaction, undefined, actor, user)',
+    caughtBy: 'test/console/account-mail.test.ts',
+  },
+  {
+    name: 'notices: a key is announced again and again',
+    file: 'src/users/key-notices.ts',
+    find: '    AND announced_expiry IS DISTINCT FROM expires_at\n',
+    replace: '',
+    caughtBy: 'test/users/key-notices.test.ts',
   },
 ]

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, rmSync, statSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startClickHouse } from '../../../dev/clickhouse/server.ts'
@@ -33,7 +33,10 @@ await runCheck({ name: 'readme', options: {}, seconds: () => 900 }, async (check
 /** The first minute: until the ninth response is checked. */
 async function tryIt(check: Check): Promise<void> {
   const began = performance.now()
+  writeFileSync(join(clone, '.env'), 'RETENTION_MONTHS=of another installation\n') // neither it nor its shipper may read this
   const { child, output } = await start(check, 'dash', block('try'), /Ctrl-C ends it/)
+  assert.doesNotMatch(output, /RETENTION_MONTHS|shipper/)
+  rmSync(join(clone, '.env'))
   const key = /export KEY=(\S+)/.exec(output)?.[1] as string
   const calls = output.split('\n').filter((line) => modelled.some((name) => line.includes(`/stats/${name}?`)))
   assert.equal(calls.length, 9)
@@ -77,7 +80,11 @@ async function installIt(check: Check): Promise<void> {
   check.onEnd(() => admin.end())
   const [taken] = await admin`SELECT 1 FROM pg_database WHERE datname = 'footfall'`
   assert.equal(taken, undefined, 'A database named footfall exists already, and this check would damage it')
+  // As docs/operations.md says, before the README's commands.
+  check.onEnd(() => admin.unsafe('DROP ROLE IF EXISTS footfall'))
   check.onEnd(() => admin.unsafe('DROP DATABASE IF EXISTS footfall WITH (FORCE)'))
+  await admin.unsafe("CREATE ROLE footfall LOGIN PASSWORD 'footfall'")
+  await admin.unsafe('CREATE DATABASE footfall OWNER footfall')
   const began = performance.now()
   const { output } = await start(
     check,

@@ -80,19 +80,9 @@ export function walkWhileServing(clone: string, environment: Environment): numbe
   const elsewhere = { CLICKHOUSE_URL: 'http://footfall:footfall@127.0.0.1:1/footfall' }
   return walk(clone, environment, [
     { command: './footfall serve', said: /Another collector uses the spool folder .*\n.*SPOOL_FOLDER/, in: shells },
-    {
-      command: 'node src/collector/main.ts',
-      said: /Another collector uses the spool folder/,
-      environment: dotenv(clone),
-    },
+    { command: 'npm run --silent collect', said: /Another collector uses the spool folder/ },
     { command: './footfall migrate', said: /database does not answer.*\n.*CLICKHOUSE_URL/, environment: elsewhere },
     { command: './footfall secret create --to .env', said: /already has KEY_SECRETS/ },
     { command: './footfall site show nowhere.example', said: /no site nowhere\.example\.\n.*footfall site list/ },
   ])
-}
-
-/** The settings of the clone, for a process that does not read the file itself. */
-function dotenv(clone: string): Environment {
-  const lines = readFileSync(join(clone, '.env'), 'utf8').split('\n').filter(Boolean)
-  return Object.fromEntries(lines.map((line) => line.split(/=(.*)/, 2) as [string, string]))
 }

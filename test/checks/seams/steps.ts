@@ -19,6 +19,7 @@ import { zoned } from '../oracle/windows.ts'
 import { makeWorld } from '../oracle/worlds.ts'
 import { pause } from '../runner.ts'
 import type { Installation } from './installation.ts'
+import { queueMail, sendMail, type WalkMail } from './mail.ts'
 import {
   type Model,
   restored,
@@ -36,6 +37,7 @@ export interface Walk {
   model: Model
   /** What was there when `rollup verify` last found nothing wrong, by site. */
   verified: Map<string, string>
+  mail: WalkMail
   /** A replica that was killed, until the next step. */
   away?: Server | undefined
   dumps: {
@@ -187,6 +189,7 @@ export const steps: Record<string, Step> = {
     await installation.accept(waiting)
     await installation.restore(folder)
     installation.startShipper()
+    walk.mail.expected.clear()
     // Dumps of the old databases are of another installation.
     walk.dumps.postgres = []
     walk.dumps.clickhouse = []
@@ -224,6 +227,7 @@ export const steps: Record<string, Step> = {
     if (random.oneIn(2)) installation.startShipper()
     // The process that rolls up, which begins an epoch.
     await verifyLedger(installation.stores())
+    walk.mail.expected.clear()
     const next = restored(settings?.settings ?? walk.model.settings, traffic?.traffic ?? walk.model.traffic)
     return withEvents(next, waiting)
   },
@@ -248,6 +252,14 @@ export const steps: Record<string, Step> = {
   },
 
   'end connections': whileShipping(({ installation }) => installation.endConnections()),
+
+  async mail(walk, random) {
+    const stores = walk.installation.stores()
+    for (let message = random.below(3); message >= 0; message--) await queueMail(walk.mail, stores)
+    // Otherwise they wait, also in dumps, and a later step sends them.
+    if (!random.oneIn(3)) await sendMail(walk.mail, stores)
+    return unchanged(walk)
+  },
 
   async 'full spool'(walk, random) {
     const events = eventsFor(walk, random)
