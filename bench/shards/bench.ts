@@ -118,7 +118,7 @@ function siteOf(id: string, shard: number): StatsSite {
     invalidations: 0,
     eventsFrom: '1970-01-01',
   }
-  return { id, timeZone: 'UTC', excludedCountries: [], shard, coverage: nothing }
+  return { id, timeZone: 'UTC', excludedCountries: [], goals: [], shard, coverage: nothing }
 }
 
 async function ask({ stats, sites }: Layout, nth: number): Promise<unknown> {

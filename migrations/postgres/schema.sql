@@ -213,6 +213,27 @@ CREATE TABLE dropped_hits
     CONSTRAINT dropped_hits_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
 );
 
+CREATE TABLE goals
+(
+    site_id        text NOT NULL,
+    name           text NOT NULL,
+    event          text,
+    property_key   text,
+    property_value text,
+    path           text,
+    created_at     timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT goals_pkey PRIMARY KEY (site_id, name),
+    CONSTRAINT goals_event_check CHECK (length(event) >= 1 AND length(event) <= 120),
+    CONSTRAINT goals_name_check CHECK (length(name) >= 1 AND length(name) <= 60),
+    CONSTRAINT goals_one_condition CHECK ((event IS NULL) <> (path IS NULL)),
+    CONSTRAINT goals_path_check CHECK (path ~ '^/'::text AND length(path) <= 500),
+    CONSTRAINT goals_property_key_check CHECK (property_key ~ '^[A-Za-z0-9_.-]{1,60}$'::text),
+    CONSTRAINT goals_property_of_event CHECK (property_key IS NULL OR event IS NOT NULL),
+    CONSTRAINT goals_property_value_check CHECK (length(property_value) >= 1 AND length(property_value) <= 200),
+    CONSTRAINT goals_whole_property CHECK ((property_key IS NULL) = (property_value IS NULL)),
+    CONSTRAINT goals_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
+);
+
 CREATE TABLE imports
 (
     id           uuid NOT NULL,
@@ -507,6 +528,19 @@ DECLARE
 BEGIN
     UPDATE control_version SET version = version + 1 RETURNING version INTO new_version;
     PERFORM pg_notify('footfall_changes', new_version || ' ' || NEW.site_id || ' rollups');
+    RETURN NULL;
+END
+$function$;
+
+CREATE FUNCTION announce_goal()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    new_version bigint;
+BEGIN
+    UPDATE control_version SET version = version + 1 RETURNING version INTO new_version;
+    PERFORM pg_notify('footfall_changes', new_version || ' ' || COALESCE(NEW.site_id, OLD.site_id));
     RETURN NULL;
 END
 $function$;
@@ -840,6 +874,19 @@ BEGIN
 END
 $function$;
 
+CREATE FUNCTION limit_goals()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM FROM sites WHERE id = NEW.site_id FOR NO KEY UPDATE;
+    IF (SELECT count(*) FROM goals WHERE site_id = NEW.site_id) >= 100 THEN
+        RAISE EXCEPTION 'A site has at most 100 goals.' USING ERRCODE = 'check_violation', CONSTRAINT = 'goals_at_most_100';
+    END IF;
+    RETURN NEW;
+END
+$function$;
+
 CREATE FUNCTION look_at_reports_again()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1002,6 +1049,8 @@ $function$;
 CREATE TRIGGER announce AFTER INSERT OR DELETE OR UPDATE OF plan ON accounts FOR EACH ROW EXECUTE FUNCTION announce_change();
 CREATE TRIGGER announce AFTER INSERT OR DELETE OR UPDATE OF disabled, expires_at, hash, secret_version ON api_keys FOR EACH ROW EXECUTE FUNCTION announce_change();
 CREATE TRIGGER only_grows BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
+CREATE TRIGGER announce AFTER INSERT OR DELETE OR UPDATE ON goals FOR EACH ROW EXECUTE FUNCTION announce_goal();
+CREATE TRIGGER limit_goals BEFORE INSERT ON goals FOR EACH ROW EXECUTE FUNCTION limit_goals();
 CREATE TRIGGER announce AFTER INSERT OR UPDATE OF events_from ON retention FOR EACH ROW EXECUTE FUNCTION announce_retention();
 CREATE TRIGGER count_change AFTER UPDATE ON retention FOR EACH ROW EXECUTE FUNCTION count_retention_change();
 CREATE TRIGGER announce AFTER UPDATE ON rollup_coverage FOR EACH ROW WHEN (old.days <> new.days OR old.months <> new.months) EXECUTE FUNCTION announce_coverage();

@@ -2,6 +2,8 @@ import type { PendingQuery } from 'postgres'
 import { type Coverage, coverageColumn } from '../rollups/coverage.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import type { CountryCode } from '../traffic/country.ts'
+import type { Goal } from '../traffic/goals.ts'
+import { goalsColumn } from './goals.ts'
 import { newId } from './ids.ts'
 
 export interface Site {
@@ -16,6 +18,8 @@ export interface Site {
   allowSubdomains: boolean
   /** Every answer leaves these countries out, also for the past (docs/contract.md 1). */
   excludedCountries: CountryCode[]
+  /** By name. */
+  goals: readonly Goal[]
   /** The shard of ClickHouse that has its traffic. Chosen by PostgreSQL when the site is created (decision D-201). */
   shard: number
   /** Which of its days are rolled up, settled and retained. */
@@ -51,6 +55,8 @@ interface SiteRow {
   hostnames: string[]
   allow_subdomains: boolean
   excluded_countries: CountryCode[]
+  /** `Goal[]` as JSON. */
+  goals: string
   shard: number
   /** `Coverage` as JSON. */
   coverage: string
@@ -58,7 +64,7 @@ interface SiteRow {
 
 const columns = (postgres: Postgres) => postgres`
   id, account_id, domain, time_zone, hostnames, allow_subdomains, excluded_countries, shard,
-  ${coverageColumn(postgres)} AS coverage`
+  ${goalsColumn(postgres)} AS goals, ${coverageColumn(postgres)} AS coverage`
 
 export const selectSite = (postgres: Postgres, id: string): PendingQuery<SiteRow[]> =>
   postgres<SiteRow[]>`SELECT ${columns(postgres)} FROM sites WHERE id = ${id}`
@@ -77,6 +83,7 @@ export const siteOf = (row: SiteRow): Site => ({
   hostnames: row.hostnames,
   allowSubdomains: row.allow_subdomains,
   excludedCountries: row.excluded_countries,
+  goals: JSON.parse(row.goals) as Goal[],
   shard: row.shard,
   coverage: JSON.parse(row.coverage) as Coverage,
 })

@@ -8,6 +8,7 @@ import type { Postgres } from '../stores/postgres.ts'
 export const controlTables = [
   'accounts',
   'sites',
+  'goals',
   'retention',
   'rollup_coverage',
   'imports',

@@ -4,6 +4,7 @@ import type { Coverage } from '../rollups/coverage.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import type { Filters } from '../traffic/conditions.ts'
 import type { CountryCode } from '../traffic/country.ts'
+import type { Goal } from '../traffic/goals.ts'
 import type { StatsQuery } from './daily-metrics.ts'
 
 export interface StatsSite {
@@ -11,6 +12,7 @@ export interface StatsSite {
   /** IANA name. */
   timeZone: string
   excludedCountries: readonly CountryCode[]
+  goals: readonly Goal[]
   shard: number
   coverage: Coverage
 }

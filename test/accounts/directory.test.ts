@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { createAccount, setPlan } from '../../src/accounts/accounts.ts'
 import { type Directory, openDirectory } from '../../src/accounts/directory.ts'
+import { createGoal, deleteGoal, replaceGoal } from '../../src/accounts/goals.ts'
 import { newKeyText } from '../../src/accounts/key-text.ts'
 import { createKey, deleteKey, setKeyDisabled, setKeyExpiry } from '../../src/accounts/keys.ts'
 import { createSite, deleteSite, setExcludedCountries, setTimeZone } from '../../src/accounts/sites.ts'
@@ -165,6 +166,14 @@ test('any change by another process is seen', async (t) => {
   await until(async () => (await directory.site(siteId))?.excludedCountries.join() === 'DE,ZZ')
   await setTimeZone(postgres, siteId, 'Asia/Tokyo')
   await until(async () => (await directory.site(siteId))?.timeZone === 'Asia/Tokyo')
+  const names = async () => (await directory.site(siteId))?.goals.map(({ name }) => name).join()
+  const goal = { name: 'Blog', condition: { kind: 'path', pattern: '/blog/**' } } as const
+  await createGoal(postgres, siteId, goal)
+  await until(async () => (await names()) === 'Blog')
+  await replaceGoal(postgres, siteId, 'Blog', { ...goal, name: 'News' })
+  await until(async () => (await names()) === 'News')
+  await deleteGoal(postgres, siteId, 'News')
+  await until(async () => (await names()) === '')
   await deleteKey(postgres, key.id)
   await until(async () => (await found()) === undefined)
 })

@@ -27,6 +27,7 @@ async function openSite() {
     id: `site_${randomBytes(8).toString('hex')}`,
     timeZone: 'UTC',
     excludedCountries: [],
+    goals: [],
     shard: 1,
     coverage,
   }

@@ -34,6 +34,7 @@ async function openService({ cacheBytes = 1e6 } = {}) {
     id: `site_${randomBytes(8).toString('hex')}`,
     timeZone: 'Europe/Berlin',
     excludedCountries: [],
+    goals: [],
     shard: 1,
     coverage,
   }

@@ -16,6 +16,7 @@ const site: Site = {
   hostnames: ['example.com', 'shop.example'],
   allowSubdomains: false,
   excludedCountries: [],
+  goals: [],
   shard: 1,
   coverage: {
     versions: [],
