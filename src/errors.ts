@@ -60,6 +60,23 @@ export const errors = {
     message: 'start and end must be dates such as 2026-01-31.',
     whatToDo: 'Send `start` and `end` as existing dates, such as `2026-01-31`; `start` must not be after `end`.',
   },
+  invalid_filter: {
+    status: 400,
+    message: 'A filter must be written as dimension:operator:value, such as page:is:/pricing.',
+    whatToDo:
+      'Read `message`: it names the part of the filter. Write `\\,` for a comma in a value and `\\\\` for a backslash.',
+  },
+  range_not_kept: {
+    status: 400,
+    message: 'This question needs single visits, which are no longer kept for these days.',
+    whatToDo:
+      'Ask for days from the one that `message` names, or leave out the filters and dimensions that need single visits.',
+  },
+  query_too_expensive: {
+    status: 400,
+    message: 'This question would take longer than a request may take.',
+    whatToDo: 'Do what `message` says: ask for fewer days, or with fewer filters.',
+  },
   not_found: {
     status: 404,
     message: 'There is nothing here. The endpoints are described at /api/v1/docs.',

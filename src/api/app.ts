@@ -8,6 +8,7 @@ import { countryRoutes } from './country-routes.ts'
 import { allowedMethods, commonHeaders, preflight } from './cross-origin.ts'
 import { type McpRouteServices, mcpRoutes } from './mcp-routes.ts'
 import type { Metrics } from './metrics.ts'
+import { questionRoutes } from './question-routes.ts'
 import { referenceRoutes } from './reference-routes.ts'
 import { sitesRoutes } from './sites-routes.ts'
 import { type StatsRouteServices, statsRoutes } from './stats-routes.ts'
@@ -110,6 +111,7 @@ export function buildApp({ log, metrics, isEnding, sharedPort, ...services }: Ap
   app.register(async (scope) => statsRoutes(scope, services), { prefix: '/api/v1/stats' })
   app.register(async (scope) => sitesRoutes(scope, services), { prefix: '/api/v1' })
   app.register(async (scope) => countryRoutes(scope, services.now), { prefix: '/api/v1' })
+  app.register(async (scope) => questionRoutes(scope, services), { prefix: '/api/v2/stats' })
   app.register(async (scope) => referenceRoutes(scope), { prefix: '/api/v1' })
   app.register(async (scope) => mcpRoutes(scope, { ...services, log, metrics }))
   return app

@@ -73,7 +73,14 @@ function touched(start: Temporal.ZonedDateTime, end: Temporal.ZonedDateTime): Pe
   return { start, end, firstDay: start.toPlainDate(), lastDay: end.subtract({ nanoseconds: 1 }).toPlainDate() }
 }
 
-function shifted({ start, end, firstDay, lastDay }: Period, back: Temporal.DurationLike): Period {
+/** The same window further back. It may overlap with this one. */
+export const shiftedBy = (period: Period, back: Temporal.DurationLike): Period =>
+  partialStart(period) === null
+    ? shifted(period, back, period.end)
+    : touched(period.start.subtract(back), period.end.subtract(back))
+
+function shifted(period: Period, back: Temporal.DurationLike, latestEnd = period.start): Period {
+  const { start, end, firstDay, lastDay } = period
   const zone = start.timeZoneId
   const first = firstDay.subtract(back)
   const last = lastDay.subtract(back)
@@ -82,7 +89,7 @@ function shifted({ start, end, firstDay, lastDay }: Period, back: Temporal.Durat
   // Where a zone skipped a whole day, the wall clock of that day falls on the next day. The windows still never overlap.
   return {
     start: startOf(first, zone),
-    end: earlier(wallClock, earlier(nextDay, start)),
+    end: earlier(wallClock, earlier(nextDay, latestEnd)),
     firstDay: first,
     lastDay: last,
   }

@@ -146,7 +146,7 @@ function inWindow({ filters }: Scope, period: Period): Sql {
 }
 
 /** The day stamped on an event selects whole days. Instants matter only on a partial first or last day (decision D-9). */
-function startsInWindow(period: Period, time: Sql): Sql {
+export function startsInWindow(period: Period, time: Sql): Sql {
   const from = partialStart(period)
   const until = partialEnd(period)
   const conditions = [sql`true`]

@@ -42,7 +42,7 @@ export const siteListParameters: Accepted = {
 }
 
 const unsupported = ['browser', 'os', 'channel']
-const maxParameters = 32
+export const maxParameters = 32
 
 export interface ReadParameters extends StatsParameters {
   /** From the cursor: the domain after which the page begins. */
@@ -62,10 +62,8 @@ export function readParameters(query: QueryString, accepted = reportParameters):
   const hostname = one(query, 'hostname', readHostname)
   const utmSource = one(query, 'utm_source', readUtmSource)
   const after = accepted.names.includes('cursor') ? one(query, 'cursor', readCursor) : undefined
-  const start = oneDate(query, 'start')
-  const end = oneDate(query, 'end')
   return {
-    range: range === 'custom' ? customRange(start, end) : { name: range },
+    range: rangeOf(query, range),
     limit,
     ...(after !== undefined && { after }),
     filters: {
@@ -75,6 +73,13 @@ export function readParameters(query: QueryString, accepted = reportParameters):
       ...(utmSource && { utmSource }),
     },
   }
+}
+
+/** Dates are checked even where they have no effect. */
+export function rangeOf(query: QueryString, name: RangeName): Range {
+  const start = oneDate(query, 'start')
+  const end = oneDate(query, 'end')
+  return name === 'custom' ? customRange(start, end) : { name }
 }
 
 function customRange(start: Temporal.PlainDate | undefined, end: Temporal.PlainDate | undefined): Range {
@@ -90,7 +95,7 @@ export function refuseUnsupportedFilters(query: QueryString): void {
 }
 
 /** Refuses names like `Country` and `range[]`. Ignoring them would answer a different query with 200 (decision D-56). */
-function refuseVariants(query: QueryString, names: readonly ParameterName[]): void {
+export function refuseVariants(query: QueryString, names: readonly string[]): void {
   for (const name of query.keys()) {
     const parameter = names.find((one) => one !== name && one === plainName(name))
     if (parameter)
@@ -102,7 +107,7 @@ function refuseVariants(query: QueryString, names: readonly ParameterName[]): vo
 }
 
 /** The name in lower case, without trailing brackets and their content. */
-function plainName(name: string): string {
+export function plainName(name: string): string {
   const bracket = name.endsWith(']') ? name.indexOf('[') : -1
   return (bracket === -1 ? name : name.slice(0, bracket)).toLowerCase()
 }
@@ -114,11 +119,11 @@ function plainName(name: string): string {
 export function warningsOf(
   query: QueryString,
   { range }: Pick<StatsParameters, 'range'>,
-  unused: readonly ParameterName[],
-  { names } = reportParameters,
+  unused: readonly string[],
+  { names }: { names: readonly string[] } = reportParameters,
 ): string[] {
   const warnings = [...query.keys()]
-    .filter((name) => !(names as readonly string[]).includes(name))
+    .filter((name) => !names.includes(name))
     .map((name) =>
       name === ''
         ? 'a parameter without a name was ignored'
@@ -135,7 +140,7 @@ export function warningsOf(
 }
 
 /** The single value of a parameter, or undefined if it was not sent. Refuses repeated, empty and undecodable values. */
-function one<Value>(query: QueryString, name: ParameterName, read: (text: string) => Value): Value | undefined {
+export function one<Value>(query: QueryString, name: string, read: (text: string) => Value): Value | undefined {
   const values = query.get(name)
   if (!values) return undefined
   if (values.length > 1) throw new ApiError('invalid_parameter', `${name} may be sent only once.`)
@@ -152,13 +157,13 @@ function one<Value>(query: QueryString, name: ParameterName, read: (text: string
 
 const rangeMessage = `range must be one of ${rangeNames.join(', ')}.`
 
-function readRange(text: string): RangeName {
+export function readRange(text: string): RangeName {
   if (!(rangeNames as readonly string[]).includes(text)) throw new ApiError('invalid_parameter', rangeMessage)
   return text as RangeName
 }
 
-function readLimit(text: string, max: number): number {
-  if (!/^[1-9][0-9]{0,2}$/.test(text) || Number(text) > max) {
+export function readLimit(text: string, max: number): number {
+  if (!/^[1-9][0-9]{0,5}$/.test(text) || Number(text) > max) {
     throw new ApiError('invalid_parameter', `limit must be a whole number from 1 to ${max}.`)
   }
   return Number(text)

@@ -6,6 +6,7 @@ import type { ClusterReader } from '../cluster/cluster.ts'
 import { minuteMs } from '../durations.ts'
 import { Unavailable } from '../stores/breaker.ts'
 import { createFairQueues } from './fair-queue.ts'
+import { type QuestionRequest, type QuestionResult, questionQuery } from './questions/questions.ts'
 import type { Cacheable } from './report.ts'
 import { reportQuery, type StatsRequest, type StatsResult } from './reports.ts'
 import { type SiteRow, type SitesRequest, type SitesResult, sitesQuery } from './sites-query.ts'
@@ -14,6 +15,7 @@ export interface StatsService {
   /** The signal aborts the wait for a turn, and also the query unless other callers wait for it. */
   read(request: StatsRequest, signal: AbortSignal): Promise<StatsResult>
   readSites<Row extends SiteRow>(request: SitesRequest<Row>, signal: AbortSignal): Promise<SitesResult<Row>>
+  ask(request: QuestionRequest, signal: AbortSignal): Promise<QuestionResult>
 }
 
 export interface StatsServiceOptions {
@@ -72,6 +74,7 @@ export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOpt
   return {
     read: async (request, signal) => run(reportQuery(cluster, request, now()), signal),
     readSites: async (request, signal) => run(sitesQuery(cluster, request, now()), signal),
+    ask: async (request, signal) => run(questionQuery(cluster, request, now()), signal),
   }
 }
 

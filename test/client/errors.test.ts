@@ -28,7 +28,8 @@ for (const [where, open] of Object.entries(runners)) {
       response.end(await answer.text())
     })
 
-    const refused: Record<keyof typeof errors, Omit<Call, 'name'>> = {
+    type OfQuestions = 'invalid_filter' | 'range_not_kept' | 'query_too_expensive'
+    const refused: Record<Exclude<keyof typeof errors, OfQuestions>, Omit<Call, 'name'>> = {
       unauthorized: { server: { ...server, key: undefined } },
       invalid_key: { server: { ...server, key: 'nonsense' } },
       key_disabled: { server: { ...server, key: disabled.text } },

@@ -35,6 +35,8 @@ export interface WorldOptions {
   accountId?: string
 }
 
+type Parameters = Record<string, string> | string
+
 export interface Answer {
   status: number
   headers: Headers
@@ -70,10 +72,14 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
   const api = await startApi(stores, { now, ...(options.limiter && { limiter: options.limiter }) })
 
   /** GET with this world's key. `parameters` may also be the exact query string. */
-  async function get(path: string, parameters: Record<string, string> | string = {}, init: RequestInit = {}) {
+  async function get(path: string, parameters: Parameters = {}, init: RequestInit = {}) {
+    return getOf('/api/v1', path, parameters, init)
+  }
+
+  async function getOf(version: string, path: string, parameters: Parameters, init: RequestInit) {
     const query = typeof parameters === 'string' ? parameters : new URLSearchParams(parameters).toString()
     const headers = { Authorization: `Bearer ${key.text}`, ...(init.headers as Record<string, string>) }
-    return api.fetch(`/api/v1${path}${query && `?${query}`}`, { ...init, headers })
+    return api.fetch(`${version}${path}${query && `?${query}`}`, { ...init, headers })
   }
 
   async function recordEvents(events: readonly TrafficEvent[]) {
@@ -90,6 +96,9 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
     domain,
     key,
     get,
+    /** The answer to a question of v2, for example `ask('totals', 'filter=page:is:/pricing')`. */
+    ask: (kind: string, parameters: Parameters = {}, init: RequestInit = {}) =>
+      getOf('/api/v2/stats', `/${kind}`, parameters, init),
     /** The `data` of a report, for tests about numbers. */
     async data(path: string, parameters: Record<string, string> | string = {}) {
       const answer = await get(path, parameters)

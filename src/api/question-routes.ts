@@ -1,0 +1,82 @@
+// /api/v2/stats: any question about a site (docs/questions.md).
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { csvLines, csvType } from '../stats/csv.ts'
+import { readQueryString } from '../stats/query-string.ts'
+import { limits, readQuestion } from '../stats/questions/parameters.ts'
+import { type Question, type QuestionKind, questionKinds } from '../stats/questions/question.ts'
+import type { QuestionResult } from '../stats/questions/questions.ts'
+import { prefersCsv } from './accepted-format.ts'
+import { authenticate, resolveSite } from './access.ts'
+import { sendContent, withinDeadline } from './responses.ts'
+import type { StatsRouteServices } from './stats-routes.ts'
+
+/** The scope of /api/v2/stats. Its hooks are the gate of v1. */
+export function questionRoutes(app: FastifyInstance, { stats, ...gatekeepers }: StatsRouteServices): void {
+  app.addHook('onRequest', async (request, reply) => {
+    request.key = await authenticate(request, reply, gatekeepers)
+  })
+  app.addHook('preHandler', async (request) => {
+    request.queryString = readQueryString(request.url)
+    request.site = await resolveSite(request.key, request.queryString, gatekeepers.directory)
+  })
+  for (const kind of questionKinds) {
+    app.get(`/${kind}`, async (request, reply) => {
+      const { key, site, queryString, url } = request
+      const asCsv = isList(kind) && prefersCsv(request.headers.accept)
+      const maxLimit = asCsv ? limits.csv : limits.json
+      const { question, now, warnings } = readQuestion(queryString, url, { kind, goals: site.goals, maxLimit })
+      const result = await withinDeadline(request, reply, (signal) =>
+        stats.ask({ site, question, now, queueKey: key.id }, signal),
+      )
+      return send(request, reply, question, result, asCsv, warnings)
+    })
+  }
+}
+
+const isList = (kind: QuestionKind): boolean => kind !== 'totals'
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  question: Question,
+  result: QuestionResult,
+  asCsv: boolean,
+  requestWarnings: readonly string[],
+): FastifyReply {
+  const { json, identity, period, previousPeriod, totalRows, staleMs, source } = result
+  reply.headers({
+    'Stats-Period': period,
+    'Stats-Source': source,
+    ...(previousPeriod && { 'Stats-Previous-Period': previousPeriod }),
+    ...(totalRows !== undefined && { 'Stats-Total-Rows': String(totalRows) }),
+  })
+  const tooMany = asCsv && totalRows !== undefined ? [`the list has ${totalRows} rows, more than limit`] : []
+  return sendContent(request, reply, {
+    identity: asCsv ? `${identity}.csv` : identity,
+    ...(isList(question.kind) && { vary: 'Accept' }),
+    warnings: [...requestWarnings, ...result.warnings, ...tooMany],
+    staleMs,
+    ...(asCsv ? { type: csvType, body: () => csvOf(question, result.data as CsvRow[]) } : { body: () => json }),
+  })
+}
+
+type Numbers = Readonly<Record<string, string | number | null>>
+
+interface CsvRow {
+  readonly [name: string]: string | number | null | Numbers
+}
+
+/** One column per number. Numbers of the compared window are called `previous_visitors`, their change `change_visitors`. */
+function csvOf(question: Question, rows: readonly CsvRow[]): string {
+  const metrics = question.metrics.map(({ name }) => name)
+  const compared = question.compare ? ['previous', 'change'] : []
+  const first = question.kind === 'breakdown' ? question.by.name : isHourly(question) ? 'time' : 'date'
+  const columns = [first, ...metrics, ...compared.flatMap((part) => metrics.map((name) => `${part}_${name}`))]
+  const cells = (row: CsvRow) => [
+    ...[first, ...metrics].map((name) => row[name] as string | number | null),
+    ...compared.flatMap((part) => metrics.map((name) => (row[part] as Numbers | null)?.[name] ?? null)),
+  ]
+  return csvLines([columns, ...rows.map((row) => cells(row).map((cell) => cell ?? ''))])
+}
+
+const isHourly = (question: Question): boolean => question.kind === 'timeseries' && question.interval === 'hour'

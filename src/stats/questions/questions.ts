@@ -1,0 +1,115 @@
+// Any question about a site (/api/v2): what `createStatsService` caches and runs.
+import { intervalOf, type RangeName, withWholeLastDay } from '../../calendar/periods.ts'
+import type { ClusterReader } from '../../cluster/cluster.ts'
+import { endsInDroppedDay, recentToday } from '../../rollups/reading.ts'
+import type { Cacheable, StatsSite } from '../report.ts'
+import { identityOf, stateOf } from '../reports.ts'
+import { prepareAnswer } from './answers.ts'
+import { needsProperties, sortFilters } from './conditions.ts'
+import { cursorOf } from './cursor.ts'
+import { columnsOf } from './metrics.ts'
+import type { Question } from './question.ts'
+import type { Source } from './sources.ts'
+import { windowsOf } from './windows.ts'
+
+export interface QuestionRequest {
+  site: StatsSite
+  question: Question
+  queueKey: string
+  /** The current time of the question: of the first page, or of numbers that must agree. Without it, the time of the request. */
+  now?: number | undefined
+}
+
+export interface QuestionResult extends Cacheable {
+  /** `{ data, meta }` as JSON text. */
+  json: string
+  readonly data: unknown
+  /** Identical for identical numbers of the same question, whenever they were computed (D-61). */
+  identity: string
+  period: string
+  previousPeriod: string | undefined
+  /** Rows without limit and cursor; only when the limit cut some off. */
+  totalRows: number | undefined
+  source: Source
+  warnings: readonly string[]
+}
+
+interface Meta {
+  site_id: string
+  range: RangeName
+  filters: readonly object[]
+  limit?: number
+  next_cursor?: string | null
+  generated_at: string
+}
+
+export function questionQuery(cluster: ClusterReader, request: QuestionRequest, clock: number) {
+  const { site, question, queueKey } = request
+  const { coverage, timeZone, excludedCountries, goals } = site
+  const requestedAt = request.now ?? clock
+  const today = recentToday(coverage, requestedAt)
+  const cacheKey = `question ${JSON.stringify([site.id, timeZone, excludedCountries, goals, question])}`
+  const state = stateOf(site, today)
+
+  function prepare(): (signal: AbortSignal) => Promise<QuestionResult> {
+    const generatedAt = Temporal.Instant.fromEpochMilliseconds(today?.asOf ?? requestedAt)
+    const asked = windowsOf(question.range, question.compare, generatedAt.toZonedDateTimeISO(timeZone))
+    // Of a day without events only the numbers of the whole day exist.
+    const isCut = asked.compared !== undefined && endsInDroppedDay(asked.compared, coverage)
+    const windows = isCut && asked.compared ? { ...asked, compared: withWholeLastDay(asked.compared) } : asked
+    const ask = {
+      siteId: site.id,
+      excludedCountries,
+      filters: sortFilters(question.filters, goals),
+      columns: columnsOf(question.metrics),
+      by: question.kind === 'breakdown' ? question.by : undefined,
+      goal: question.goal,
+      goals,
+    }
+    const prepared = prepareAnswer({ question, filters: question.filters, ask, coverage, today }, windows)
+    const { current, compared } = windows
+    return async (signal) => {
+      const { data, totalRows = 0, last } = await prepared.read(cluster.of(site), signal)
+      const isBreakdown = question.kind === 'breakdown'
+      const text = JSON.stringify(data)
+      const meta: Meta = {
+        site_id: site.id,
+        range: question.range.name,
+        filters: question.filters.map(({ dimension, operator, values }) => ({
+          dimension: dimension.name,
+          operator,
+          values,
+        })),
+        ...(isBreakdown && {
+          limit: question.limit,
+          next_cursor: last ? cursorOf({ now: generatedAt.epochMilliseconds, after: last }) : null,
+        }),
+        generated_at: generatedAt.toString({ smallestUnit: 'millisecond' }),
+      }
+      const json = `{"data":${text},"meta":${JSON.stringify(meta)}}`
+      return {
+        json,
+        get data() {
+          return JSON.parse(json).data as unknown
+        },
+        identity: identityOf(`${cacheKey} ${text}`),
+        period: intervalOf(current),
+        previousPeriod: compared && intervalOf(compared),
+        totalRows: isBreakdown && totalRows > question.limit ? totalRows : undefined,
+        source: prepared.readings[0]?.source ?? 'events',
+        warnings: isCut && compared ? [wholeDay(String(compared.lastDay))] : [],
+        generatedAt: generatedAt.epochMilliseconds,
+        requestedAt,
+        state,
+        settled:
+          current.end.epochMilliseconds < generatedAt.epochMilliseconds &&
+          prepared.readings.every(({ settled }) => settled),
+      }
+    }
+  }
+
+  return { cacheKey, state, asOf: request.now, isLive: false, sites: [site], queueKey, prepare }
+}
+
+const wholeDay = (day: string): string =>
+  `the compared period ends with all of ${day}, because single events of that day are no longer kept`

@@ -1,0 +1,137 @@
+// Decides where the days of a question are read from. A question that v1 can ask, too, has v1's relations, and so v1's numbers: rollups
+// where there are some. Any other needs single sessions: of `sessions` on closed days, of `events` otherwise. An answer never depends on it.
+import type { DayRange } from '../../calendar/days.ts'
+import { intersect } from '../../calendar/days.ts'
+import { type Period, storedDay } from '../../calendar/periods.ts'
+import { ApiError } from '../../errors.ts'
+import type { Coverage, TodayRollup } from '../../rollups/coverage.ts'
+import type { DimensionName } from '../../rollups/dimensions.ts'
+import { type Plan, planOf, readsUnsettledDays } from '../../rollups/reading.ts'
+import { type Sql, sql } from '../../stores/clickhouse-sql.ts'
+import type { Filters } from '../../traffic/conditions.ts'
+import type { CountryCode } from '../../traffic/country.ts'
+import { devices } from '../../traffic/device.ts'
+import { dailyMetrics, dailyTotals, type StatsQuery } from '../daily-metrics.ts'
+import type { Dimension } from './dimensions.ts'
+import type { Filter } from './filters.ts'
+import type { Question } from './question.ts'
+import { type Ask, dailySums } from './statements.ts'
+
+/** Sent as `Stats-Source`, so that a developer sees what a question costs. */
+export type Source = 'rollups' | 'sessions' | 'events'
+
+export interface Reading {
+  /** A relation (day, value, and the columns of the question). */
+  relation: Sql
+  source: Source
+  /** Whether it is a relation of v1. */
+  isReport: boolean
+  /** Whether later events change the numbers only together with the state of the site's days. */
+  settled: boolean
+}
+
+export interface Reader {
+  question: Question
+  filters: readonly Filter[]
+  ask: Ask
+  coverage: Coverage
+  today: TodayRollup | undefined
+}
+
+export function readingOf(reader: Reader, period: Period): Reading {
+  const report = reportOf(reader)
+  return report ? reportReading(reader, report, period) : sessionReading(reader, period)
+}
+
+const countsOfTotals = ['visitors', 'pageviews', 'sessions', 'bounces', 'duration']
+
+interface AsReport {
+  list: DimensionName
+  filters: Filters
+  /** The column that v1's `views` are. */
+  views: 'pageviews' | 'events'
+}
+
+/** Lists of v1 without rows that v1 leaves out: every hit has a page, and every visitor a channel, a country and a device. */
+const lists: Record<string, DimensionName> = {
+  page: 'page',
+  channel: 'channel',
+  country: 'country',
+  device: 'device',
+  event: 'event',
+}
+
+function reportOf({ question, filters, ask }: Reader): AsReport | undefined {
+  const reportFilters = filtersOfReport(filters)
+  if (!reportFilters || (question.kind === 'timeseries' && question.interval === 'hour')) return undefined
+  const has = (known: readonly string[]) => [...ask.columns].every((column) => known.includes(column))
+  if (!ask.by) return has(countsOfTotals) ? { list: 'total', filters: reportFilters, views: 'pageviews' } : undefined
+  const list = lists[ask.by.name]
+  const views = list === 'event' ? 'events' : 'pageviews'
+  return list && has(['visitors', views]) ? { list, filters: reportFilters, views } : undefined
+}
+
+function filtersOfReport(filters: readonly Filter[]): Filters | undefined {
+  const found: Record<string, string> = {}
+  for (const { dimension, operator, values } of filters) {
+    const name = nameInReports(dimension)
+    const [value, ...more] = values
+    if (!name || operator !== 'is' || !value || more.length > 0 || name in found) return undefined
+    found[name] = name === 'device' ? (devices.find((label) => label.toLowerCase() === value) as string) : value
+  }
+  return found as Filters
+}
+
+const nameInReports = ({ name }: Dimension): keyof Filters | undefined =>
+  name === 'utm_source'
+    ? 'utmSource'
+    : name === 'country' || name === 'device' || name === 'hostname'
+      ? name
+      : undefined
+
+function reportReading({ question, ask, coverage, today }: Reader, report: AsReport, period: Period): Reading {
+  const plan = planOf(period, { versions: coverage.versions, today, byDay: question.kind === 'timeseries' })
+  const query: StatsQuery = {
+    siteId: ask.siteId,
+    excludedCountries: ask.excludedCountries as readonly CountryCode[],
+    filters: report.filters,
+    limit: 0,
+    current: period,
+    previous: period,
+    plans: { current: plan, previous: { raw: [], rolledUp: [], today: [] } },
+  }
+  const value = report.list === 'device' ? sql`lower(value)` : sql`value`
+  const views = report.views === 'events' ? sql`events` : sql`pageviews`
+  const relation =
+    report.list === 'total'
+      ? sql`(SELECT day, '' AS value, views AS pageviews, visitors, sessions, bounces, duration FROM ${dailyTotals(query)})`
+      : sql`(SELECT day, ${value} AS value, views AS ${views}, visitors FROM ${dailyMetrics(query, report.list)})`
+  return {
+    relation,
+    isReport: true,
+    source: plan.rolledUp.length + plan.today.length > 0 ? 'rollups' : 'events',
+    settled: !readsUnsettledDays(plan, coverage.settledThrough),
+  }
+}
+
+function sessionReading({ ask, coverage }: Reader, period: Period): Reading {
+  const days: DayRange = [storedDay(period.firstDay), storedDay(period.lastDay)]
+  refuseDroppedDays(days, coverage)
+  const plan: Plan = { raw: [days], rolledUp: [], today: [] }
+  return {
+    relation: dailySums(ask, { period, raw: plan.raw, stored: [] }),
+    isReport: false,
+    source: 'events',
+    settled: !readsUnsettledDays(plan, coverage.settledThrough),
+  }
+}
+
+/** Retention drops sessions together with events (D-79). What is left of such days are rollups. */
+export function refuseDroppedDays(days: DayRange, { versions, eventsFrom }: Coverage): void {
+  const dropped = versions.some((version) => intersect([days], version.days).some(([first]) => first < eventsFrom))
+  if (dropped)
+    throw new ApiError(
+      'range_not_kept',
+      `This question needs single visits, which are kept from ${eventsFrom} on. Ask for that day or a later one, or without filters on pages, referrers, events and the like.`,
+    )
+}
