@@ -1,6 +1,7 @@
-// Generates the functions of packages/client and their types from the OpenAPI description, one function per endpoint.
+// Generates the functions of packages/client and their types from the OpenAPI descriptions, one function per endpoint.
 
 interface Description {
+  servers: [{ url: string }]
   paths: Record<string, { get: Operation }>
   components: {
     parameters: Record<string, Parameter>
@@ -20,6 +21,7 @@ interface Operation {
 interface Parameter {
   name: string
   description: string
+  required?: boolean
   schema: Schema
 }
 
@@ -31,6 +33,7 @@ interface Schema {
   items?: Schema
   properties?: Record<string, Schema>
   required?: readonly string[]
+  additionalProperties?: boolean
 }
 
 /** The field of a result that a header becomes (packages/client/request.js). */
@@ -43,10 +46,12 @@ const fieldsOfHeaders: Record<string, string> = {
   'X-Request-Id': 'requestId',
 }
 
-const generated = '// Generated from docs/openapi.json by `npm run docs`.\n'
+const sourceOf = { index: 'docs/openapi.json', v2: 'docs/openapi-v2.json' }
 
-export function clientFiles(api: object): Record<string, string> {
-  const { paths, components } = JSON.parse(JSON.stringify(api)) as Description
+/** `index` has the functions of v1, `v2` those of v2. */
+export function clientFiles(api: object, file: keyof typeof sourceOf): Record<string, string> {
+  const generated = `// Generated from ${sourceOf[file]} by \`npm run docs\`.\n`
+  const { servers, paths, components } = JSON.parse(JSON.stringify(api)) as Description
   const { shared = [], own = [] } = Object.groupBy(Object.entries(components.parameters), ([key, { name }]) =>
     key === name ? 'shared' : 'own',
   )
@@ -54,17 +59,17 @@ export function clientFiles(api: object): Record<string, string> {
     const keys = (get.parameters ?? []).map(({ $ref }) => $ref.split('/').at(-1))
     const among = (some: [key: string, parameter: Parameter][]) =>
       some.flatMap(([key, parameter]) => (keys.includes(key) ? parameter : []))
-    return { ...get, path, shared: among(shared), own: among(own) }
+    return { ...get, path: servers[0].url + path, shared: among(shared), own: among(own) }
   })
   return {
-    'packages/client/index.js': [
+    [`packages/client/${file}.js`]: [
       `${generated}import { get } from './request.js'`,
       "export { FootfallError } from './request.js'",
       ...endpoints.map(functionOf),
     ]
       .join('\n\n')
       .concat('\n'),
-    'packages/client/index.d.ts': [
+    [`packages/client/${file}.d.ts`]: [
       `${generated}import type { FromHeaders, Options, Server } from './request.js'`,
       "export { FootfallError, type Options, type Period, type RateLimit, type Server } from './request.js'",
       `/** What the API may answer instead of numbers. */\nexport type ErrorCode = ${codesOf(components.schemas.Error)}`,
@@ -108,7 +113,7 @@ function typesOf(endpoint: Endpoint): string {
     parameters && `export type ${name}Parameters = ${parameters}`,
     `/** ${summary}: \`GET ${path}\` */
 export declare function ${operationId}(
-  server: ${server},${parameters && `\n  parameters?: ${name}Parameters,`}
+  server: ${server},${parameters && `\n  parameters${needsOne(endpoint) ? '' : '?'}: ${name}Parameters,`}
   options?: Options,
 ): Promise<${name}Result>`,
   ]
@@ -139,16 +144,28 @@ function parametersType({ shared, own }: Endpoint): string {
 
 const parametersBlock = (parameters: readonly Parameter[]): string =>
   `{\n${parameters
-    .map(({ name, description, schema }) => `  ${note(description)}  ${name}?: ${typeOf(schema)} | null | undefined\n`)
+    .map(({ name, description, schema, required }) =>
+      required
+        ? `  ${note(description)}  ${name}: ${typeOf(schema)}\n`
+        : `  ${note(description)}  ${name}?: ${parameterType(schema)} | null | undefined\n`,
+    )
     .join('')}}`
+
+const needsOne = ({ shared, own }: Endpoint): boolean => [...shared, ...own].some(({ required }) => required)
+
+/** A parameter that may be repeated takes one value or a list. */
+const parameterType = (schema: Schema): string =>
+  schema.type === 'array' ? `string | readonly ${typeOf(schema)}` : typeOf(schema)
 
 const note = (text: string | undefined): string => (text ? `/** ${text} */\n` : '')
 
 /** `indent` is that of the line on which the type begins. */
-function typeOf({ type, enum: words, anyOf, items, properties = {}, required = [] }: Schema, indent = ''): string {
+function typeOf(schema: Schema, indent = ''): string {
+  const { type, enum: words, anyOf, items, properties = {}, required = [], additionalProperties } = schema
   if (words) return union(words)
   if (anyOf) return anyOf.map((one) => typeOf(one, indent)).join(' | ')
-  if (type === 'array') return `${typeOf(items as Schema, indent)}[]`
+  if (type === 'array') return listOf(typeOf(items as Schema, indent))
+  if (type === 'null') return 'null'
   if (type === 'integer') return 'number'
   if (type !== 'object') return type as string
   const inner = `${indent}  `
@@ -156,5 +173,8 @@ function typeOf({ type, enum: words, anyOf, items, properties = {}, required = [
     const text = note(schema.description)
     return `${text && inner + text}${inner}${name}${required.includes(name) ? '' : '?'}: ${typeOf(schema, inner)}\n`
   })
-  return `{\n${fields.join('')}${indent}}`
+  const others = additionalProperties ? `${inner}[other: string]: unknown\n` : ''
+  return `{\n${fields.join('')}${others}${indent}}`
 }
+
+const listOf = (type: string): string => (type.includes(' ') ? `(${type})[]` : `${type}[]`)

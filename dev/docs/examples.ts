@@ -2,15 +2,20 @@
 // the code.
 import { countries } from '../../src/api/endpoints.ts'
 import { example } from '../../src/api/openapi-text.ts'
+import { exampleQuestions } from '../../src/api/question-text.ts'
 import { periodsOf } from '../../src/calendar/periods.ts'
 import { clickhouseMigrations } from '../../src/cluster/migrate.ts'
 import { generateDemo } from '../../src/demo/generate.ts'
 import { planQuery } from '../../src/stats/daily-metrics.ts'
 import { sitesParameters } from '../../src/stats/parameters.ts'
+import { readQueryString } from '../../src/stats/query-string.ts'
+import { limits, readQuestion } from '../../src/stats/questions/parameters.ts'
+import { questionKinds } from '../../src/stats/questions/question.ts'
+import { questionQuery } from '../../src/stats/questions/questions.ts'
 import type { Report } from '../../src/stats/report.ts'
 import { reports } from '../../src/stats/reports.ts'
 import { readSitesOverview } from '../../src/stats/sites-overview.ts'
-import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { type ClickHouseReader, openClickHouse } from '../../src/stores/clickhouse.ts'
 import { createTemporaryDatabase } from '../clickhouse/temporary-database.ts'
 
 const siteId = 'site_demosite22222222'
@@ -20,11 +25,23 @@ const now = Temporal.Instant.from('2026-11-15T12:00:00Z')
 /** The demo site of the examples, without its id. */
 export const demoSite = { domain: 'demo.example', zone, events: 20_000, seed: 1, until: now.epochMilliseconds }
 
-export async function demoExamples(): Promise<Record<string, unknown>> {
+export interface DemoExamples {
+  reports: Record<string, unknown>
+  questions: Record<string, unknown>
+}
+
+export async function demoExamples(): Promise<DemoExamples> {
   const database = await createTemporaryDatabase()
   const clickhouse = openClickHouse(database.url)
   for (const statement of clickhouseMigrations()) await clickhouse.command(statement)
   await generateDemo({ clickhouse, siteId, ...demoSite })
+  const examples = { reports: await reportExamples(clickhouse), questions: await questionExamples(clickhouse) }
+  await clickhouse.close()
+  await database.remove()
+  return examples
+}
+
+async function reportExamples(clickhouse: ClickHouseReader): Promise<Record<string, unknown>> {
   const query = {
     siteId,
     ...periodsOf({ name: example.range }, now.toZonedDateTimeISO(zone)),
@@ -61,7 +78,21 @@ export async function demoExamples(): Promise<Record<string, unknown>> {
     },
   }
   examples.countries = { data: countries.slice(0, example.limit), meta: { generated_at: generatedAt } }
-  await clickhouse.close()
-  await database.remove()
+  return examples
+}
+
+async function questionExamples(clickhouse: ClickHouseReader): Promise<Record<string, unknown>> {
+  const coverage = { versions: [], today: null, settledThrough: null, invalidations: 0, eventsFrom: '1970-01-01' }
+  const site = { id: siteId, timeZone: zone, excludedCountries: [], goals: [], shard: 1, coverage }
+  const examples: Record<string, unknown> = {}
+  for (const kind of questionKinds) {
+    const url = `?${Object.entries(exampleQuestions[kind])
+      .map(([name, value]) => `${name}=${value}`)
+      .join('&')}`
+    const { question } = readQuestion(readQueryString(url), url, { kind, goals: [], maxLimit: limits.json })
+    const request = { site, question, queueKey: '' }
+    const { prepare } = questionQuery({ of: () => clickhouse }, request, now.epochMilliseconds)
+    examples[kind] = JSON.parse((await prepare()(AbortSignal.timeout(10_000))).json)
+  }
   return examples
 }

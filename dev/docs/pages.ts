@@ -1,4 +1,4 @@
-// Generates docs/api.md, docs/commands.md and docs/configuration.md from the tables that Footfall itself uses.
+// Generates docs/api.md, docs/api-v2.md, docs/commands.md and docs/configuration.md from the tables that Footfall itself uses.
 import type { describeApi } from '../../src/api/openapi.ts'
 import type { Schema } from '../../src/api/reference/description.ts'
 import { fieldsOf } from '../../src/api/reference/fields.ts'
@@ -8,7 +8,34 @@ import { errors } from '../../src/errors.ts'
 
 type Api = ReturnType<typeof describeApi>
 
-export function apiPage(api: Api): string {
+/** What differs between the pages of two versions. */
+interface VersionTexts {
+  title: string
+  description: string
+  /** Says which endpoints have these fields of `meta`. */
+  meta: string
+  /** The endpoint with all of them. */
+  metaOf: string
+  more: string
+}
+
+export const reportsTexts: VersionTexts = {
+  title: 'API',
+  description: 'openapi.json',
+  meta: 'These are the fields of `meta` of a report; only reports with a limit have `limit`:',
+  metaOf: '/stats/pages',
+  more: '[Metrics](metrics.md) says what every number means. [Questions](questions.md) says how to ask what these endpoints cannot answer.',
+}
+
+export const questionsTexts: VersionTexts = {
+  title: 'API, version 2',
+  description: 'openapi-v2.json',
+  meta: 'These are the fields of `meta` of a question; only lists have `limit` and `next_cursor`:',
+  metaOf: '/stats/breakdown',
+  more: '[Questions](questions.md) shows how to ask, and [metrics](metrics.md) says what every number means.',
+}
+
+export function apiPage(api: Api, texts: VersionTexts): string {
   const base = api.servers[0]?.url
   const endpoints = Object.entries(api.paths).map(([path, { get }]) => {
     const { schema, examples } = get.responses[200].content['application/json']
@@ -25,19 +52,22 @@ export function apiPage(api: Api): string {
     ([name, header]) =>
       `| \`${name}\` | ${header.description} | ${'example' in header ? `\`${header.example}\`` : ''} |`,
   )
-  const codes = Object.entries(errors).map(([code, { status, message }]) => `| ${status} | \`${code}\` | ${message} |`)
-  return `# API
+  const codes = api.components.schemas.Error.properties.error.properties.code.enum.map((code) => {
+    const { status, message } = errors[code]
+    return `| ${status} | \`${code}\` | ${message} |`
+  })
+  return `# ${texts.title}
 
 *Generated from the code by \`npm run docs\`. You can try calls on the reference page, \`${base}/docs\`. The OpenAPI 3.1 description is
-[openapi.json](openapi.json) or \`${base}/openapi.json\`. [Metrics](metrics.md) says what every number means.*
+[${texts.description}](${texts.description}) or \`${base}/openapi.json\`. ${texts.more}*
 
 ${api.info.description}
 
 ## Endpoints
 
-Every response is \`{"data": …, "meta": …}\`. These are the fields of \`meta\` of a report; only reports with a limit have \`limit\`:
+Every response is \`{"data": …, "meta": …}\`. ${texts.meta}
 
-${fieldTable(api.paths['/stats/pages']?.get.responses[200].content['application/json'].schema.properties.meta)}
+${fieldTable(api.paths[texts.metaOf]?.get.responses[200].content['application/json'].schema.properties.meta)}
 
 ${endpoints.join('\n\n')}
 

@@ -89,7 +89,7 @@ export interface OverviewResult extends Pick<FromHeaders, 'rateLimit' | 'request
 
 export type OverviewParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
-/** Totals of the period, compared with the period before it: `GET /stats/overview` */
+/** Totals of the period, compared with the period before it: `GET /api/v1/stats/overview` */
 export declare function overview(
   server: Server,
   parameters?: OverviewParameters,
@@ -119,7 +119,7 @@ export interface TimeseriesResult extends Pick<FromHeaders, 'rateLimit' | 'reque
 
 export type TimeseriesParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
-/** Visitors and pageviews of every day of the period: `GET /stats/timeseries` */
+/** Visitors and pageviews of every day of the period: `GET /api/v1/stats/timeseries` */
 export declare function timeseries(
   server: Server,
   parameters?: TimeseriesParameters,
@@ -153,7 +153,7 @@ export interface PagesResult extends Pick<FromHeaders, 'rateLimit' | 'requestId'
 
 export type PagesParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
-/** The most visited pages, by views: `GET /stats/pages` */
+/** The most visited pages, by views: `GET /api/v1/stats/pages` */
 export declare function pages(
   server: Server,
   parameters?: PagesParameters,
@@ -185,7 +185,7 @@ export interface ReferrersResult extends Pick<FromHeaders, 'rateLimit' | 'reques
 
 export type ReferrersParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
-/** The hosts visitors came from, by views: `GET /stats/referrers` */
+/** The hosts visitors came from, by views: `GET /api/v1/stats/referrers` */
 export declare function referrers(
   server: Server,
   parameters?: ReferrersParameters,
@@ -215,7 +215,7 @@ export interface ChannelsResult extends Pick<FromHeaders, 'rateLimit' | 'request
 
 export type ChannelsParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
-/** Visitors by traffic channel: `GET /stats/channels` */
+/** Visitors by traffic channel: `GET /api/v1/stats/channels` */
 export declare function channels(
   server: Server,
   parameters?: ChannelsParameters,
@@ -245,7 +245,7 @@ export interface DevicesResult extends Pick<FromHeaders, 'rateLimit' | 'requestI
 
 export type DevicesParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
-/** Visitors by device type: `GET /stats/devices` */
+/** Visitors by device type: `GET /api/v1/stats/devices` */
 export declare function devices(
   server: Server,
   parameters?: DevicesParameters,
@@ -275,7 +275,7 @@ export interface GeoResult extends Pick<FromHeaders, 'rateLimit' | 'requestId' |
 
 export type GeoParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
-/** Visitors by country: `GET /stats/geo` */
+/** Visitors by country: `GET /api/v1/stats/geo` */
 export declare function geo(
   server: Server,
   parameters?: GeoParameters,
@@ -307,7 +307,7 @@ export interface EventsResult extends Pick<FromHeaders, 'rateLimit' | 'requestId
 
 export type EventsParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
-/** Custom events: how often, and by how many visitors: `GET /stats/events` */
+/** Custom events: how often, and by how many visitors: `GET /api/v1/stats/events` */
 export declare function events(
   server: Server,
   parameters?: EventsParameters,
@@ -337,7 +337,7 @@ export interface UtmResult extends Pick<FromHeaders, 'rateLimit' | 'requestId' |
 
 export type UtmParameters = Pick<SharedParameters, 'limit' | 'country' | 'device' | 'hostname' | 'utm_source' | 'site_id'> & RangeParameters
 
-/** Visitors by UTM source: `GET /stats/utm` */
+/** Visitors by UTM source: `GET /api/v1/stats/utm` */
 export declare function utm(
   server: Server,
   parameters?: UtmParameters,
@@ -372,7 +372,7 @@ export type SitesParameters = Pick<SharedParameters, 'cursor'> & {
   limit?: number | null | undefined
 }
 
-/** The sites that the key may read, by domain: `GET /sites` */
+/** The sites that the key may read, by domain: `GET /api/v1/sites` */
 export declare function sites(
   server: Server,
   parameters?: SitesParameters,
@@ -453,7 +453,7 @@ export type SitesOverviewParameters = Pick<SharedParameters, 'country' | 'device
   limit?: number | null | undefined
 }
 
-/** Totals of the period for all sites that the key may read, by domain, as one request: `GET /sites/overview` */
+/** Totals of the period for all sites that the key may read, by domain, as one request: `GET /api/v1/sites/overview` */
 export declare function sitesOverview(
   server: Server,
   parameters?: SitesOverviewParameters,
@@ -475,7 +475,7 @@ export interface CountriesResult extends Pick<FromHeaders, 'requestId' | 'warnin
   }
 }
 
-/** The country codes that the filter takes, with their names in full, by code: `GET /countries` */
+/** The country codes that the filter takes, with their names in full, by code: `GET /api/v1/countries` */
 export declare function countries(
   server: Pick<Server, 'url' | 'waitSeconds'>,
   options?: Options,

@@ -1,9 +1,10 @@
-// What the functions of index.d.ts take and return besides parameters and data.
-import type { ErrorCode } from './index.js'
+// What the functions of index.d.ts and v2.d.ts take and return besides parameters and data.
+import type { ErrorCode as ReportErrorCode } from './index.js'
+import type { ErrorCode as QuestionErrorCode } from './v2.js'
 
 /** A Footfall server: its address and an API key. */
 export interface Server {
-  /** `https://stats.example.com`, with or without `/api/v1`. */
+  /** `https://stats.example.com`, with or without `/api/v1` or `/api/v2`. */
   url: string | URL
   /** Without a key the API refuses the request, so a variable of the environment may be passed as it is. */
   key: string | undefined
@@ -51,7 +52,7 @@ export interface RateLimit {
 export declare class FootfallError extends Error {
   name: 'FootfallError'
   /** Decide by the code; `message` is for people and may change. */
-  code: ErrorCode | 'unexpected_response'
+  code: ReportErrorCode | QuestionErrorCode | 'unexpected_response'
   /** The status of HTTP. */
   status: number
   /** Seconds to wait before the next try, if the server named them. */

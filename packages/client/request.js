@@ -1,4 +1,4 @@
-// Sends the requests of index.js, and turns responses into results and errors.
+// Sends the requests of index.js and v2.js, and turns responses into results and errors.
 
 /** @import { Options, Server } from './request.d.ts' */
 
@@ -22,8 +22,12 @@ export class FootfallError extends Error {
 
 /** @param {Server} server @param {string} path @param {object} [parameters] @param {Options} [options] */
 export async function get({ url, key, waitSeconds = 0 }, path, parameters = {}, { signal } = {}) {
-  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value != null))
-  const address = `${`${url}`.replace(/(\/api\/v1)?\/*$/, '/api/v1')}${path}?${query}`
+  const query = new URLSearchParams(
+    Object.entries(parameters).flatMap(([name, value]) =>
+      value == null ? [] : [value].flat().map((one) => [name, one]),
+    ),
+  )
+  const address = `${`${url}`.replace(/(\/api\/v[12])?\/*$/, '')}${path}?${query}`
   const headers = key ? { Authorization: `Bearer ${key}` } : {}
   for (let secondsLeft = waitSeconds; ; ) {
     const response = await fetch(address, { headers, signal: signal ?? null })

@@ -112,7 +112,8 @@ export function buildApp({ log, metrics, isEnding, sharedPort, ...services }: Ap
   app.register(async (scope) => sitesRoutes(scope, services), { prefix: '/api/v1' })
   app.register(async (scope) => countryRoutes(scope, services.now), { prefix: '/api/v1' })
   app.register(async (scope) => questionRoutes(scope, services), { prefix: '/api/v2/stats' })
-  app.register(async (scope) => referenceRoutes(scope), { prefix: '/api/v1' })
+  app.register(async (scope) => referenceRoutes(scope, 'v1'), { prefix: '/api/v1' })
+  app.register(async (scope) => referenceRoutes(scope, 'v2'), { prefix: '/api/v2' })
   app.register(async (scope) => mcpRoutes(scope, { ...services, log, metrics }))
   return app
 }

@@ -13,13 +13,13 @@ export interface Endpoint {
   path: string
   /** The name of its function in generated clients, and of its example. */
   id: string
-  tag: keyof typeof tags
+  tag: string
   summary: string
   details?: string | undefined
   data: TSchema
   meta: TProperties
   /** The parameters that have an effect. */
-  parameters: readonly ParameterKey[]
+  parameters: readonly string[]
   /** Response headers, in addition to those of every endpoint with a key. */
   headers: readonly string[]
   /** What the example shows. */
@@ -28,21 +28,28 @@ export interface Endpoint {
   isOpen?: true
 }
 
+/** Names of this version only. */
+interface OwnEndpoint extends Endpoint {
+  tag: keyof typeof tags
+  parameters: readonly ParameterKey[]
+}
+
 export const tags = {
   Statistics: 'The statistics of a site.',
   Sites: 'All sites that a key may read.',
   Countries: 'Codes and names of countries.',
 } as const
 
-const generatedAt = Type.String({ format: 'date-time', description: 'When the numbers were computed, in UTC.' })
-const range = Type.String({ description: 'The range that was applied.' })
-const limit = Type.Integer({ description: 'The limit that was applied.' })
-const nextCursor = Type.Union([Type.String(), Type.Null()], {
+export const aboutSite = Type.String({ description: 'The site that the numbers are about.' })
+export const generatedAt = Type.String({ format: 'date-time', description: 'When the numbers were computed, in UTC.' })
+export const range = Type.String({ description: 'The range that was applied.' })
+export const limit = Type.Integer({ description: 'The limit that was applied.' })
+export const nextCursor = Type.Union([Type.String(), Type.Null()], {
   description: 'The cursor of the next page; null on the last page.',
 })
 const listedAt = Type.String({ format: 'date-time', description: 'When the list was made, in UTC.' })
 
-const endpointOf = ([name, report]: [string, Report]): Endpoint => ({
+const endpointOf = ([name, report]: [string, Report]): OwnEndpoint => ({
   path: `/stats/${name}`,
   id: name,
   tag: 'Statistics',
@@ -50,7 +57,7 @@ const endpointOf = ([name, report]: [string, Report]): Endpoint => ({
   details: report.details,
   data: report.data,
   meta: {
-    site_id: Type.String({ description: 'The site that the numbers are about.' }),
+    site_id: aboutSite,
     range,
     ...(report.limited && { limit }),
     generated_at: generatedAt,
@@ -76,7 +83,7 @@ export const sitesShape = Type.Array(
 
 export const countries = Object.entries(countryNames).map(([code, name]) => ({ code, name }))
 
-const added: readonly Endpoint[] = [
+const added: readonly OwnEndpoint[] = [
   {
     path: '/sites',
     id: 'sites',

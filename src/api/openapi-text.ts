@@ -18,12 +18,14 @@ export const exampleQuery = ({ limited }: Report): string =>
 /** The name of a parameter, or of its description where it means something else: `limit` of a list of sites. */
 export type ParameterKey = ParameterName | 'limit_of_sites' | 'limit_of_list' | 'site_id_of_many'
 
-interface ParameterDoc {
-  key?: ParameterKey
-  name: ParameterName
+export interface ParameterDoc {
+  /** Where the name means something else on other endpoints. */
+  key?: string
+  name: string
   description: string
+  required?: true
   schema: object
-  example?: string | number
+  example?: string | number | readonly string[]
 }
 
 const limitedReports = (): string =>
@@ -31,7 +33,7 @@ const limitedReports = (): string =>
     Object.entries<Report>(reports).flatMap(([name, { limited }]) => (limited ? [name] : [])),
   )
 
-export const parameterDocs: readonly ParameterDoc[] = [
+export const parameterDocs: readonly (ParameterDoc & { key?: ParameterKey; name: ParameterName })[] = [
   {
     name: 'range',
     description:

@@ -4,10 +4,24 @@ import Type from 'typebox'
 import { plans } from '../accounts/plans.ts'
 import { type ErrorCode, errors } from '../errors.ts'
 import { type Endpoint, endpoints, tags } from './endpoints.ts'
-import { type Examples, parameterDocs, responseHeaders } from './openapi-text.ts'
+import { type Examples, type ParameterDoc, parameterDocs, responseHeaders } from './openapi-text.ts'
+import { questionEndpoints, questionTags } from './question-endpoints.ts'
+import { questionHeaders, questionParameterDocs } from './question-text.ts'
 
-/** The errors that an endpoint can return, in the order in which they are checked (decision D-38), and those of a wrong path or method. */
-const refusals: ErrorCode[] = [
+/** What one version of the API consists of. */
+interface Version {
+  /** `/api/v1` */
+  url: string
+  info: { title: string; version: string; summary: string; description: string }
+  tags: Readonly<Record<string, string>>
+  endpoints: readonly Endpoint[]
+  parameters: readonly ParameterDoc[]
+  headers: Readonly<Record<string, { description: string; schema: object; example?: string }>>
+  /** The errors that an endpoint can return, in the order in which they are checked (decision D-38). */
+  refusals: readonly ErrorCode[]
+}
+
+const ofTheGate: readonly ErrorCode[] = [
   'unauthorized',
   'invalid_key',
   'key_disabled',
@@ -16,58 +30,107 @@ const refusals: ErrorCode[] = [
   'rate_limit_exceeded',
   'site_required',
   'forbidden',
-  'unsupported_filter',
-  'invalid_parameter',
-  'invalid_date',
-  'not_found',
-  'method_not_allowed',
-  'internal_error',
 ]
 
-const refusedWith = [...new Set(refusals.map((code) => errors[code].status))].sort()
+const ofAnyPath: readonly ErrorCode[] = ['not_found', 'method_not_allowed', 'internal_error']
 
 const counted = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset']
 
-export function describeApi(examples: Examples = {}) {
+const ofEveryVersion = [
+  'Countries that the site owner has excluded are left out of every response.',
+  'A visitor is counted once per day. So `visitors` of a range is the sum of the visitors of its days: the numbers of timeseries add up to those of the whole range.',
+  `Requests per hour for each key: ${Object.entries(plans)
+    .flatMap(([name, plan]) => (plan ? [`${name} ${plan.requestsPerHour}`] : []))
+    .join(', ')}.`,
+  'Lists are also there as CSV: send `Accept: text/csv`. The schemas here describe the JSON, so that generated clients return one type.',
+]
+
+/** The nine reports, and lists of sites and countries. */
+export const describeApi = (examples: Examples = {}) =>
+  describe(
+    {
+      url: '/api/v1',
+      info: {
+        title: 'Footfall statistics API',
+        version: '1.0.0',
+        summary: 'Visitors, pageviews, sessions, pages, referrers and more of a site, as JSON.',
+        description: [
+          'Every request carries `Authorization: Bearer <API_KEY>`, except for `/countries`; keep keys out of client-side code.',
+          ...ofEveryVersion,
+          'This version only gains fields. `/api/v2` answers questions that the nine reports cannot: any list filtered by any other.',
+        ].join('\n\n'),
+      },
+      tags,
+      endpoints,
+      parameters: parameterDocs,
+      headers: responseHeaders,
+      refusals: [...ofTheGate, 'unsupported_filter', 'invalid_parameter', 'invalid_date', ...ofAnyPath],
+    },
+    examples,
+  )
+
+/** Any question about a site. */
+export const describeQuestions = (examples: Examples = {}) =>
+  describe(
+    {
+      url: '/api/v2',
+      info: {
+        title: 'Footfall questions API',
+        version: '2.0.0',
+        summary: 'Any number of a site, filtered and listed by anything that is recorded, as JSON.',
+        description: [
+          'Every request carries `Authorization: Bearer <API_KEY>`; keep keys out of client-side code. Keys, rate limits and headers are those of `/api/v1`.',
+          ...ofEveryVersion,
+        ].join('\n\n'),
+      },
+      tags: questionTags,
+      endpoints: questionEndpoints,
+      parameters: questionParameterDocs,
+      headers: { ...responseHeaders, ...questionHeaders },
+      refusals: [
+        ...ofTheGate,
+        'invalid_parameter',
+        'invalid_filter',
+        'invalid_date',
+        'range_not_kept',
+        'query_too_expensive',
+        ...ofAnyPath,
+      ],
+    },
+    examples,
+  )
+
+function describe(version: Version, examples: Examples) {
+  const statuses = statusesOf(version)
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'Footfall statistics API',
-      version: '1.0.0',
-      summary: 'Visitors, pageviews, sessions, pages, referrers and more of a site, as JSON.',
-      description: [
-        'Every request carries `Authorization: Bearer <API_KEY>`, except for `/countries`; keep keys out of client-side code.',
-        'Countries that the site owner has excluded are left out of every response.',
-        'A visitor is counted once per day. So `visitors` of a range is the sum of the visitors of its days: the numbers of timeseries add up to those of overview.',
-        `Requests per hour for each key: ${Object.entries(plans)
-          .flatMap(([name, plan]) => (plan ? [`${name} ${plan.requestsPerHour}`] : []))
-          .join(', ')}.`,
-        'Lists are also there as CSV: send `Accept: text/csv`. The schemas here describe the JSON, so that generated clients return one type.',
-        'This version only gains fields; a breaking change would be `/api/v2`.',
-      ].join('\n\n'),
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
-    servers: [{ url: '/api/v1' }],
+    info: { ...version.info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
+    servers: [{ url: version.url }],
     security: [{ key: [] }],
-    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(version.tags).map(([name, description]) => ({ name, description })),
     paths: Object.fromEntries(
-      endpoints.map((endpoint) => [endpoint.path, { get: operation(endpoint, examples[endpoint.id]) }]),
+      version.endpoints.map((endpoint) => [
+        endpoint.path,
+        { get: operation(endpoint, examples[endpoint.id], statuses) },
+      ]),
     ),
     components: {
       securitySchemes: {
         key: { type: 'http', scheme: 'bearer', description: 'A site key (`ff_s_…`) or an account key (`ff_a_…`).' },
       },
       parameters: Object.fromEntries(
-        parameterDocs.map(({ key, ...parameter }) => [key ?? parameter.name, { in: 'query', ...parameter }]),
+        version.parameters.map(({ key, ...parameter }) => [key ?? parameter.name, { in: 'query', ...parameter }]),
       ),
-      headers: responseHeaders,
-      responses: Object.fromEntries(refusedWith.map((status) => [status, refusal(status)])),
-      schemas: { Error: errorSchema },
+      headers: version.headers,
+      responses: Object.fromEntries(statuses.map((status) => [status, refusal(status, version.refusals)])),
+      schemas: { Error: errorSchema(version.refusals) },
     },
   }
 }
 
-function operation(endpoint: Endpoint, example: unknown) {
+const statusesOf = ({ refusals }: Version): number[] => [...new Set(refusals.map((code) => errors[code].status))].sort()
+
+function operation(endpoint: Endpoint, example: unknown, statuses: readonly number[]) {
   const { id, tag, summary, details, data, meta, parameters, headers, isOpen } = endpoint
   const refs = parameters.map((key) => ({ $ref: `#/components/parameters/${key}` }))
   return {
@@ -95,7 +158,7 @@ function operation(endpoint: Endpoint, example: unknown) {
           headers: headerRefs(answered(headers)),
         },
       }),
-      ...(isOpen ? { 400: unreadable, ...refsOf([404, 405]) } : refsOf(refusedWith)),
+      ...(isOpen ? { 400: unreadable, ...refsOf([404, 405]) } : refsOf(statuses)),
     },
   }
 }
@@ -108,7 +171,7 @@ const ofAny = ['X-Request-Id', 'Cache-Control']
 /** A 304 has the headers of its 200. */
 const answered = (own: readonly string[]) => [...counted, ...ofAny, 'Vary', 'ETag', ...own, 'Stats-Warning']
 
-function refusal(status: number) {
+function refusal(status: number, refusals: readonly ErrorCode[]) {
   const codes = refusals.filter((code) => errors[code].status === status)
   const isCounted = ![401, 404, 405].includes(status)
   return {
@@ -141,7 +204,7 @@ const unreadable = {
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
 }
 
-const errorSchema = {
+const errorSchema = (codes: readonly ErrorCode[]) => ({
   type: 'object',
   required: ['error'],
   properties: {
@@ -149,9 +212,9 @@ const errorSchema = {
       type: 'object',
       required: ['code', 'message'],
       properties: {
-        code: { type: 'string', enum: Object.keys(errors) },
+        code: { type: 'string', enum: codes },
         message: { type: 'string', description: 'For people; it may change. Decide by the code.' },
       },
     },
   },
-}
+})

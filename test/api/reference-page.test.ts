@@ -4,12 +4,13 @@ import test from 'node:test'
 import { describeApi } from '../../src/api/openapi.ts'
 import { type Api, endpointsOf } from '../../src/api/reference/description.ts'
 import { fieldsOf } from '../../src/api/reference/fields.ts'
+import { guidesOfReports } from '../../src/api/reference/guides.ts'
 import { highlight } from '../../src/api/reference/highlight.ts'
 import { referencePage } from '../../src/api/reference/page.ts'
 import { errors } from '../../src/errors.ts'
 import { countryNames } from '../../src/traffic/country.ts'
 
-const page = referencePage(describeApi())
+const page = referencePage(describeApi(), guidesOfReports)
 
 const all = (pattern: RegExp, text: string): string[] => [...text.matchAll(pattern)].map(([, part]) => part as string)
 
@@ -148,7 +149,7 @@ test('a path of any kind gets a section: without a key, with its own parameters,
     [endpoint?.title, endpoint?.path, endpoint?.needsKey],
     ['Farm animals', '/api/v1/farm/allAnimals', false],
   )
-  const section = sectionOf('farmAnimals', referencePage(made))
+  const section = sectionOf('farmAnimals', referencePage(made, guidesOfReports))
   assert.match(section, /All animals &#60;of&#62; the farm\./)
   assert.doesNotMatch(section, /Authorization|type="password"|KEY/)
   assert.match(textOf(section), /curl "https:\/\/stats\.example\.com\/api\/v1\/farm\/allAnimals\?range=7d"/)

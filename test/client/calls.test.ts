@@ -126,15 +126,15 @@ test('there is a function for every report, and for the endpoints beside them', 
   assert.deepEqual(functionNames.sort(), [...Object.keys(reports), 'sites', 'sitesOverview', 'countries'].sort())
 })
 
-test('the address may end in a slash or in /api/v1, and may be below a path of another server', async (t) => {
+test('the address may end in a slash, in /api/v1 or in /api/v2, and may be below a path of another server', async (t) => {
   const world = await openWorld(t, { now: noon })
   const run = await runners.Node!(t)
   const base = addressOf(world.api)
-  for (const url of [base, `${base}/`, `${base}/api/v1`, `${base}/api/v1/`]) {
+  for (const url of [base, `${base}/`, `${base}/api/v1`, `${base}/api/v1/`, `${base}/api/v2`]) {
     const { result } = await run({ server: { ...serverOf(world), url }, name: 'geo' })
     assert.deepEqual(result?.data, [], url)
   }
-  for (const url of [`${base}/below`, `${base}/api/v2`]) {
+  for (const url of [`${base}/below`, `${base}/api/v3`]) {
     assert.equal((await run({ server: { ...serverOf(world), url }, name: 'geo' })).thrown?.code, 'not_found', url)
   }
 })

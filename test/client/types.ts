@@ -10,6 +10,7 @@ import {
   sitesOverview,
   timeseries,
 } from '../../packages/client/index.js'
+import { breakdown, type ErrorCode as QuestionErrorCode, totals } from '../../packages/client/v2.js'
 
 declare const environment: Record<string, string | undefined>
 
@@ -88,9 +89,21 @@ export async function refused() {
   more.meta.limit
 }
 
+export async function questions() {
+  const { data, totalRows, meta } = await breakdown(server, { by: 'referrer', filter: ['page:is:/a', 'os:is:Linux'] })
+  isTrue<Same<(typeof data)[0]['visitors'], number | undefined>>()
+  isTrue<Same<typeof totalRows, number | undefined>>()
+  isTrue<Same<typeof meta.next_cursor, string | null>>()
+  await totals(server, { filter: 'page:is:/a', compare: 'previous' })
+  // @ts-expect-error a list needs a dimension
+  await breakdown(server, { filter: 'page:is:/a' })
+  // @ts-expect-error there is no such interval
+  await totals(server, { interval: 'hour' })
+}
+
 export function handled(error: unknown): number | undefined {
   if (!(error instanceof FootfallError)) throw error
-  isTrue<Same<typeof error.code, ErrorCode | 'unexpected_response'>>()
+  isTrue<Same<typeof error.code, ErrorCode | QuestionErrorCode | 'unexpected_response'>>()
   isTrue<Same<typeof error.status, number>>()
   isTrue<Same<typeof error.requestId, string | undefined>>()
   // @ts-expect-error there is no such code

@@ -6,6 +6,8 @@ import { refusals } from '../../src/collector/http/refusals.ts'
 import { dropReasons } from '../../src/collector/intake/intake.ts'
 import { variables } from '../../src/config.ts'
 import { errors } from '../../src/errors.ts'
+import { dimensions } from '../../src/stats/questions/dimensions.ts'
+import { metrics } from '../../src/stats/questions/metrics.ts'
 import { decisionsIn, indexPath, withdrawnIn } from './decisions.ts'
 import { citationFaults, code, linkFaults, placeFaults, rowFaults, tableRows } from './documents.ts'
 import { read, readAll, readDocuments, root } from './tree.ts'
@@ -31,12 +33,32 @@ test('section 7 of docs/contract.md has the codes and statuses of src/errors.ts'
     name,
     status,
   ])
-  const added = ['not_found', 'method_not_allowed'] // D-58, named below the table
+  const added = [
+    ...['not_found', 'method_not_allowed'], // D-58, named below the table
+    ...['invalid_filter', 'range_not_kept', 'query_too_expensive'], // of /api/v2
+  ]
   const real = Object.entries(errors).filter(([name]) => !added.includes(name))
   assert.deepEqual(
     rowFaults(
       rows as string[][],
       real.map(([name, { status }]) => [code(name), String(status)]),
+    ),
+    [],
+  )
+})
+
+test('docs/questions.md has every dimension and metric with its meaning, and no others', () => {
+  assert.deepEqual(
+    rowFaults(
+      tableRows(read('docs/questions.md'), 'Dimension', 'Belongs to', 'Meaning'),
+      dimensions.map(({ name, of, meaning }) => [code(name), of, meaning]),
+    ),
+    [],
+  )
+  assert.deepEqual(
+    rowFaults(
+      tableRows(read('docs/questions.md'), 'Metric', 'Unit', 'Meaning'),
+      metrics.map(({ name, unit, meaning }) => [code(name), unit, meaning]),
     ),
     [],
   )

@@ -31,7 +31,8 @@ export interface Parameter {
   name: string
   description: string
   schema: object
-  example?: string | number
+  /** A parameter that may be repeated has a list. */
+  example?: string | number | readonly string[]
 }
 
 /** The keywords of JSON Schema that the reference shows. */

@@ -12,20 +12,32 @@ import { prose, rows, section, table } from './parts.ts'
 
 const dashboardSource = readFileSync(new URL('dashboard.js', import.meta.url), 'utf8')
 
-interface Guide {
+export interface Guide {
   id: string
   title: string
   section: Html
 }
 
-const guide = (id: string, title: string, text: Html, codes?: Html): Guide => ({
+/** The sections around the endpoints of one version. */
+export interface Guides {
+  start: readonly Guide[]
+  lookUp: readonly Guide[]
+  otherVersion: { href: string; title: string }
+}
+
+export const guide = (id: string, title: string, text: Html, codes?: Html): Guide => ({
   id,
   title,
   section: section(id, title, text, codes),
 })
 
-/** Before the endpoints. */
-export const startGuides = (first: Endpoint): Guide[] => [
+export const guidesOfReports = (api: Api, first: Endpoint): Guides => ({
+  start: startGuides(first),
+  lookUp: lookUpGuides(api),
+  otherVersion: { href: '/api/v2/docs', title: 'Questions (/api/v2)' },
+})
+
+export const quickStart = (first: Endpoint, client: string): Guide =>
   guide(
     'quick-start',
     'Quick start',
@@ -36,9 +48,13 @@ export const startGuides = (first: Endpoint): Guide[] => [
 </ol>
 <p>Every endpoint is a GET request and answers JSON: <code>data</code> has the numbers, <code>meta</code> says what they are
 about. Choose your language once; all examples follow. They need nothing but Node or Python. The client is
-<code>@footfall/client</code>: one typed function per endpoint.</p>`,
+<code>${client}</code>: one typed function per endpoint.</p>`,
     samplesCard(first, 'quick-start'),
-  ),
+  )
+
+/** Before the endpoints. */
+const startGuides = (first: Endpoint): Guide[] => [
+  quickStart(first, '@footfall/client'),
   guide(
     'keys',
     'Keys',
@@ -55,7 +71,8 @@ here count like any others.</p>`,
     html`<p>A visitor is counted once per day, because nothing links two days. So the visitors of a range are the sum of its days, and the rows of
 <a href="#timeseries">timeseries</a> add up to <a href="#overview">overview</a>.</p>
 <p>Countries that the site owner has excluded are left out of every answer. No parameter is needed for this, and none changes it.</p>
-<p>This version only gains fields. A breaking change would be <code>/api/v2</code>.</p>`,
+<p>This version only gains fields. Questions that it cannot answer, such as the referrers of a page, are answered by
+<a href="/api/v2/docs"><code>/api/v2</code></a> with the same keys.</p>`,
   ),
   guide(
     'ranges',
@@ -112,8 +129,8 @@ function rangeRows() {
 const instant = (at: Temporal.ZonedDateTime): string =>
   at.toPlainDateTime().toString({ smallestUnit: 'minute' }).replace('T', ' ')
 
-/** After the endpoints. */
-export const lookUpGuides = (api: Api): Guide[] => [
+/** After the endpoints of every version. */
+export const tablesOf = (api: Api): Guide[] => [
   guide('errors', 'Errors', errorsText),
   guide(
     'headers',
@@ -127,6 +144,10 @@ export const lookUpGuides = (api: Api): Guide[] => [
       })),
     ),
   ),
+]
+
+const lookUpGuides = (api: Api): Guide[] => [
+  ...tablesOf(api),
   guide(
     'country-codes',
     'All country codes',

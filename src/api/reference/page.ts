@@ -1,21 +1,20 @@
-// The reference page at /api/v1/docs, rendered once from the OpenAPI description. It loads nothing from other hosts, so it works on
+// The reference pages at /api/v1/docs and /api/v2/docs, rendered once from an OpenAPI description. They load nothing from other hosts, so they work on
 // a machine without internet, and everything can be read without scripts. `reference.js` adds search, copying and calls with a key.
 import { type Html, html } from '../../web/html.ts'
 import { mark } from '../../web/look.ts'
 import { answerTemplate } from './cards.ts'
 import { type Api, type Endpoint, endpointsOf } from './description.ts'
 import { endpointSection } from './endpoint-section.ts'
-import { lookUpGuides, startGuides } from './guides.ts'
+import type { Guides } from './guides.ts'
 
 interface Entry {
   id: string
   title: string
 }
 
-export function referencePage(api: Api): string {
+export function referencePage(api: Api, guidesOf: (api: Api, first: Endpoint) => Guides): string {
   const endpoints = endpointsOf(api)
-  const start = startGuides(endpoints[0] as Endpoint)
-  const lookUp = lookUpGuides(api)
+  const { start, lookUp, otherVersion } = guidesOf(api, endpoints[0] as Endpoint)
   const byTag = Map.groupBy(endpoints, ({ operation }) => operation.tags[0] ?? 'Endpoints')
   return html`<!doctype html>
 <html lang="en">
@@ -43,7 +42,7 @@ export function referencePage(api: Api): string {
 ${group('Start', start)}
 ${[...byTag].map(([tag, entries]) => group(tag, entries))}
 ${group('Look up', lookUp)}
-<h2>More</h2><ul><li><a href="openapi.json">openapi.json</a></li></ul>
+<h2>More</h2><ul><li><a href="openapi.json">openapi.json</a></li><li><a href="${otherVersion.href}">${otherVersion.title}</a></li></ul>
 </nav>
 </header>
 <main id="main">

@@ -1,11 +1,11 @@
-// Filters and goals as conditions of a statement. The same rules hold for rows of `events` and for the arrays of `sessions`.
+// Filters and goals as conditions of a statement.
 import { join, type Sql, sql, text, texts } from '../../stores/clickhouse-sql.ts'
 import { type Goal, patternExpression } from '../../traffic/goals.ts'
 import type { Dimension } from './dimensions.ts'
 import { isAction } from './dimensions.ts'
 import type { Filter } from './filters.ts'
 
-/** How a statement writes the fields of a hit. The arrays of `sessions` have no properties. */
+/** How a statement writes the fields of a hit. */
 export interface HitFields {
   hostname: Sql
   pathname: Sql
@@ -29,7 +29,7 @@ export interface SortedFilters {
   hasActions: boolean
 }
 
-export interface Action {
+interface Action {
   hit: Sql
   happens: boolean
 }
@@ -117,7 +117,3 @@ export function reaches({ condition }: Goal, { name, pathname, props }: HitField
   const key = text(property.key)
   return sql`(${isEvent} AND mapContains(${props}, ${key}) AND ${props}[${key}] = ${text(property.value)})`
 }
-
-/** Whether a goal needs properties, which only `events` has. */
-export const needsProperties = ({ condition }: Goal): boolean =>
-  condition.kind === 'event' && condition.property !== undefined

@@ -9,7 +9,7 @@ export interface Dimension {
   of: 'hit' | 'session' | 'visitor'
   /** One line for the reference. */
   meaning: string
-  /** For a session or a visitor: the same column in `events` and `sessions`. Entry and exit pages have none in `events`. */
+  /** Of a session or a visitor: its column in `events`. Entry and exit pages have none. */
   column?: Sql
   /** The key of a property. */
   property?: string

@@ -7,7 +7,7 @@ import { type Dimension, dimensionNames, dimensionOf, isAction } from './dimensi
 
 export const operators = ['is', 'is_not', 'contains', 'starts_with'] as const
 
-export type Operator = (typeof operators)[number]
+type Operator = (typeof operators)[number]
 
 /** Several values are alternatives. An empty value means "has none". */
 export interface Filter {

@@ -3,18 +3,7 @@ import { type Sql, sql, uint } from '../../stores/clickhouse-sql.ts'
 import { halfUp } from '../rounding.ts'
 
 /** Integers that add up over days. Every metric is one of them, or a quotient of two. */
-export const sums = [
-  'visitors',
-  'pageviews',
-  'sessions',
-  'bounces',
-  'duration',
-  'events',
-  'conversions',
-  'revenue',
-] as const
-
-export type Sum = (typeof sums)[number]
+type Sum = 'visitors' | 'pageviews' | 'sessions' | 'bounces' | 'duration' | 'events' | 'conversions' | 'revenue'
 
 /** The columns of an answer by their names; revenue has one per currency. */
 export type Sums = Readonly<Record<string, number>>
@@ -96,7 +85,7 @@ export function metricOf(name: string): Metric | undefined {
 export const metricNames = [...byName.keys(), 'revenue:<currency>'].join(', ')
 
 /** The name of its upper or only column. */
-export const columnOf = ({ sum, currency }: Metric): string => (currency ? `revenue_${currency}` : sum)
+const columnOf = ({ sum, currency }: Metric): string => (currency ? `revenue_${currency}` : sum)
 
 /** The columns that these metrics need from a relation. */
 export const columnsOf = (metrics: readonly Metric[]): ReadonlySet<string> =>

@@ -12,7 +12,7 @@ import { type Comparison, type Interval, intervals, type Question, type Question
 const ofAll = ['range', 'start', 'end', 'site_id', 'metrics', 'filter', 'goal', 'compare', 'match'] as const
 const ofSome = { totals: [], timeseries: ['interval'], breakdown: ['by', 'order', 'limit', 'cursor'] } as const
 
-export const questionParameters = [...ofAll, ...Object.values(ofSome).flat()] as const
+const questionParameters = [...ofAll, ...Object.values(ofSome).flat()] as const
 
 export type QuestionParameter = (typeof questionParameters)[number]
 
@@ -61,6 +61,7 @@ export function readQuestion(query: QueryString, url: string, context: Context):
   const matchWeekday = one(query, 'match', readMatch) ?? false
   const page = kind === 'breakdown' ? one(query, 'cursor', (text) => readPage(text, metrics.length)) : undefined
   const order = kind === 'breakdown' ? one(query, 'order', (text) => readOrder(text, metrics)) : undefined
+  const compare = one(query, 'compare', (text) => readComparison(text, query.has('match'), matchWeekday))
   const filters = readFilters(query.get('filter') ?? [])
   for (const { dimension, values } of filters)
     if (dimension.name === 'goal') for (const name of values) if (name !== '') goalOf(name, goals, 'invalid_filter')
@@ -68,7 +69,7 @@ export function readQuestion(query: QueryString, url: string, context: Context):
     metrics,
     filters,
     goal,
-    compare: one(query, 'compare', (text) => readComparison(text, query.has('match'), matchWeekday)),
+    compare,
     range: rangeOf(query, rangeName),
   }
   const question: Question =
@@ -162,7 +163,7 @@ function readComparison(text: string, hasMatch: boolean, matchWeekday: boolean):
       'compare must be previous, year, or two days such as 2026-01-01/2026-01-31.',
     )
   if (Temporal.PlainDate.compare(firstDay, lastDay) > 0)
-    throw new ApiError('invalid_date', 'compare: the first day must not be after the second.')
+    throw new ApiError('invalid_parameter', 'compare: the first day must not be after the second.')
   if (hasMatch) throw new ApiError('invalid_parameter', 'match has no meaning for chosen days.')
   return { to: 'days', firstDay, lastDay }
 }

@@ -26,7 +26,7 @@ interface Asked {
   compare?: Comparison | undefined
 }
 
-export interface Totals extends Asked {
+interface Totals extends Asked {
   kind: 'totals'
 }
 
@@ -46,7 +46,7 @@ export interface Breakdown extends Asked {
 
 export type Question = Totals | Timeseries | Breakdown
 
-export interface Order {
+interface Order {
   /** The place of the metric among `metrics`. */
   metric: number
   ascending: boolean

@@ -1,12 +1,12 @@
 // Decides where the days of a question are read from. A question that v1 can ask, too, has v1's relations, and so v1's numbers: rollups
-// where there are some. Any other needs single sessions: of `sessions` on closed days, of `events` otherwise. An answer never depends on it.
+// where there are some. Any other needs single visits, from `events`. An answer never depends on it.
 import type { DayRange } from '../../calendar/days.ts'
 import { intersect } from '../../calendar/days.ts'
 import { type Period, storedDay } from '../../calendar/periods.ts'
 import { ApiError } from '../../errors.ts'
 import type { Coverage, TodayRollup } from '../../rollups/coverage.ts'
 import type { DimensionName } from '../../rollups/dimensions.ts'
-import { type Plan, planOf, readsUnsettledDays } from '../../rollups/reading.ts'
+import { planOf, readsUnsettledDays } from '../../rollups/reading.ts'
 import { type Sql, sql } from '../../stores/clickhouse-sql.ts'
 import type { Filters } from '../../traffic/conditions.ts'
 import type { CountryCode } from '../../traffic/country.ts'
@@ -18,7 +18,7 @@ import type { Question } from './question.ts'
 import { type Ask, dailySums } from './statements.ts'
 
 /** Sent as `Stats-Source`, so that a developer sees what a question costs. */
-export type Source = 'rollups' | 'sessions' | 'events'
+export type Source = 'rollups' | 'events'
 
 export interface Reading {
   /** A relation (day, value, and the columns of the question). */
@@ -117,16 +117,15 @@ function reportReading({ question, ask, coverage, today }: Reader, report: AsRep
 function sessionReading({ ask, coverage }: Reader, period: Period): Reading {
   const days: DayRange = [storedDay(period.firstDay), storedDay(period.lastDay)]
   refuseDroppedDays(days, coverage)
-  const plan: Plan = { raw: [days], rolledUp: [], today: [] }
   return {
-    relation: dailySums(ask, { period, raw: plan.raw, stored: [] }),
+    relation: dailySums(ask, period),
     isReport: false,
     source: 'events',
-    settled: !readsUnsettledDays(plan, coverage.settledThrough),
+    settled: days[1] <= (coverage.settledThrough ?? ''),
   }
 }
 
-/** Retention drops sessions together with events (D-79). What is left of such days are rollups. */
+/** Of days that retention has dropped, only rollups are left (D-79). */
 export function refuseDroppedDays(days: DayRange, { versions, eventsFrom }: Coverage): void {
   const dropped = versions.some((version) => intersect([days], version.days).some(([first]) => first < eventsFrom))
   if (dropped)

@@ -1,8 +1,7 @@
 // The statements of a question (D-233). First its sessions: which are kept, and what each counts for. Then the sums of each day and value, in
-// which a visitor counts once. Days add up, so rows of several relations are added: days from `events`, and closed days from `sessions`.
+// which a visitor counts once. Days add up.
 import type { DayRange } from '../../calendar/days.ts'
 import { type Period, storedDay } from '../../calendar/periods.ts'
-import type { Segment } from '../../rollups/coverage.ts'
 import { join, type Sql, sql, text, texts } from '../../stores/clickhouse-sql.ts'
 import { onDays } from '../../traffic/conditions.ts'
 import type { CountryCode } from '../../traffic/country.ts'
@@ -25,37 +24,19 @@ export interface Ask {
   goals: readonly Goal[]
 }
 
-export interface Days {
-  period: Period
-  /** Days to read from `events`. */
-  raw: readonly DayRange[]
-  /** Whole days to read from `sessions`. */
-  stored: readonly Segment[]
-}
-
-const fieldsOfEvent: HitFields = {
+export const fieldsOfEvent: HitFields = {
   hostname: sql`events.hostname`,
   pathname: sql`events.pathname`,
   name: sql`events.name`,
   props: sql`events.props`,
 }
 
-/** Variables over the arrays of `sessions`, whose elements have a count. */
-const fieldsOfArrays: HitFields = { hostname: sql`h`, pathname: sql`p`, name: sql`n`, props: sql`map('', '')` }
-const arrays = sql`hit_hostnames, hit_paths, hit_names, hit_counts`
-
 const isHitDimension = (by: Dimension | undefined): by is Dimension => by?.of === 'hit'
 
-/** A relation (day, value, and the columns asked for). Without `by` the value is empty. */
-export function dailySums(ask: Ask, { period, raw, stored }: Days): Sql {
-  const relations = [
-    ...(raw.length > 0 ? [sessionsOfEvents(ask, period, raw)] : []),
-    ...(stored.length > 0 ? [storedSessions(ask, stored)] : []),
-  ]
-  const sums = relations.map((sessions) =>
-    isHitDimension(ask.by) ? sumsOfHits(ask, sessions) : sumsOfSessions(ask, sessions),
-  )
-  return sql`(${join(sums, sql` UNION ALL `)})`
+/** A relation (day, value, and the columns asked for) of the days of a period. Without `by` the value is empty. */
+export function dailySums(ask: Ask, period: Period): Sql {
+  const sessions = keptSessionsOf(ask, period)
+  return sql`(${isHitDimension(ask.by) ? sumsOfHits(ask, sessions) : sumsOfSessions(ask, sessions)})`
 }
 
 /** What a row of sessions, or of their hits, counts for. */
@@ -85,7 +66,7 @@ function sumsOf({ columns }: Ask, { views, events, isMember, isFirst }: Counted)
   return join([...columns].map(ofName), sql`, `)
 }
 
-const currencyOf = (column: string): string => column.slice('revenue_'.length)
+export const currencyOf = (column: string): string => column.slice('revenue_'.length)
 
 const aliases = new Map<string, Sql>()
 
@@ -122,9 +103,9 @@ function sumsOfHits(ask: Ask, sessions: Sql): Sql {
   GROUP BY day, value`
 }
 
-/** The kept sessions that have a hit on the places asked for, from `events`. */
-function sessionsOfEvents(ask: Ask, period: Period, days: readonly DayRange[]): Sql {
-  const { filters, columns, by } = ask
+/** The kept sessions that have a hit on the places asked for. */
+function keptSessionsOf(ask: Ask, period: Period): Sql {
+  const { filters, by } = ask
   const inWindow = startsInWindow(period, sql`events.time`)
   const counts = sql`${inWindow} AND ${filters.places(fieldsOfEvent)}`
   const isView = sql`events.name = 'pageview'`
@@ -134,23 +115,18 @@ function sessionsOfEvents(ask: Ask, period: Period, days: readonly DayRange[]): 
     ...(isHitDimension(by)
       ? [sql`groupArrayArrayIf(${elementsOfHit(ask, fieldsOfEvent, sql`1`)}, ${counts}) AS elements`]
       : [
-          valueOf(by, (column) => sql`any(${column})`),
+          valueColumn(by, (column) => sql`any(${column})`),
           sql`countIf(${counts} AND ${isView}) AS views`,
           sql`countIf(${counts} AND ${isNamed}) AS custom_events`,
         ]),
     ...revenueOf(ask, inWindow),
   ]
-  return keptSessions(ask, selected, days, inWindow, counts)
+  return keptSessions(ask, period, selected, inWindow, counts)
 }
 
-const keptSessions = (
-  ask: Ask,
-  selected: readonly Sql[],
-  days: readonly DayRange[],
-  inWindow: Sql,
-  counts: Sql,
-): Sql => {
+export function keptSessions(ask: Ask, period: Period, selected: readonly Sql[], inWindow: Sql, counts: Sql): Sql {
   const { filters } = ask
+  const days: DayRange[] = [[storedDay(period.firstDay), storedDay(period.lastDay)]]
   const kept = filters
     .actions(fieldsOfEvent)
     .map(({ hit, happens }) =>
@@ -164,8 +140,8 @@ const keptSessions = (
     HAVING ${and([sql`countIf(${counts}) > 0`, filters.ends, ...kept])}`
 }
 
-/** What both statements over `events` select for a session. */
-const ofSession = (ask: Ask, period: Period, inWindow: Sql): Sql[] => [
+/** What every statement selects for a session. */
+export const ofSession = (ask: Ask, period: Period, inWindow: Sql): Sql[] => [
   sql`day`,
   sql`any(visitor_id) AS visitor`,
   sql`min(time) AS started`,
@@ -178,48 +154,12 @@ const ofSession = (ask: Ask, period: Period, inWindow: Sql): Sql[] => [
     : []),
 ]
 
-/** The same from `sessions`. Its days are whole, so every hit is in the window and every session began in it. */
-function storedSessions(ask: Ask, segments: readonly Segment[]): Sql {
-  const { filters, columns, by } = ask
-  const places = filters.places(fieldsOfArrays)
-  const sumIf = (condition: Sql) => sql`arraySum((h, p, n, c) -> if(${condition}, c, 0), ${arrays})`
-  const exists = (condition: Sql) => sql`arrayExists((h, p, n, c) -> ${condition}, ${arrays})`
-  const isPlain = !filters.hasPlaces
-  const selected = [
-    sql`day`,
-    sql`visitor_id AS visitor`,
-    sql`true AS counted`,
-    sql`bounced`,
-    sql`milliseconds`,
-    ...(isHitDimension(by)
-      ? [
-          sql`arrayFlatten(arrayMap((h, p, n, c) -> if(${places}, ${elementsOfHit(ask, fieldsOfArrays, sql`c`)}, []), ${arrays})) AS elements`,
-        ]
-      : [
-          valueOf(by, (column) => column),
-          sql`${isPlain ? sql`views` : sumIf(sql`n = 'pageview' AND ${places}`)} AS views`,
-          sql`${isPlain && !filters.hasActions ? sql`events` : sumIf(sql`n != 'pageview' AND ${places} AND ${filters.named(fieldsOfArrays)}`)} AS custom_events`,
-        ]),
-    ...(columns.has('conversions') ? [sql`${exists(goalOf(ask, fieldsOfArrays))} AS converted`] : []),
-  ]
-  const kept = filters
-    .actions(fieldsOfArrays)
-    .map(({ hit, happens }) => (happens ? exists(hit) : sql`NOT ${exists(hit)}`))
-  return sql`
-    SELECT ${join(selected, sql`, `)}
-    FROM sessions
-    WHERE ${scope(ask)} AND ${inSessions(segments)}
-      AND ${and([filters.columns, filters.ends, ...kept, ...(isPlain ? [] : [exists(places)])])}`
-}
-
-const inSessions = (_: readonly Segment[]): Sql => sql`false`
-
 const scope = ({ siteId, excludedCountries }: Ask): Sql =>
   excludedCountries.length > 0
     ? sql`site_id = ${text(siteId)} AND NOT has(${texts(excludedCountries)}, country)`
     : sql`site_id = ${text(siteId)}`
 
-const valueOf = (by: Dimension | undefined, column: (name: Sql) => Sql): Sql => {
+const valueColumn = (by: Dimension | undefined, column: (name: Sql) => Sql): Sql => {
   if (by?.name === 'entry_page') return sql`entry_page AS value`
   if (by?.name === 'exit_page') return sql`exit_page AS value`
   return by?.column ? sql`toString(${column(by.column)}) AS value` : sql`'' AS value`
@@ -269,43 +209,4 @@ function revenueOf(ask: Ask, inWindow: Sql): Sql[] {
   return [
     sql`sumMapIf(map(toString(currency), toInt64(events.revenue)), ${isCounted} AND currency IN ${texts(names.map(currencyOf))}) AS revenue`,
   ]
-}
-
-/**
- * A relation (hour, and the columns asked for), from `events`. Visitors count in every hour with a hit, a session in the hour in which it
- * began, revenue in the hour in which it was paid (D-233).
- */
-export function hourlySums(ask: Ask, period: Period, hourOf: Sql): Sql {
-  const { filters, columns } = ask
-  const days: DayRange[] = [[storedDay(period.firstDay), storedDay(period.lastDay)]]
-  const inWindow = startsInWindow(period, sql`events.time`)
-  const counts = sql`${inWindow} AND ${filters.places(fieldsOfEvent)}`
-  const isView = sql`events.name = 'pageview'`
-  const isNamed = sql`NOT ${isView} AND ${filters.named(fieldsOfEvent)}`
-  const isPaid = sql`${ask.goal ? sql`${inWindow} AND ${reaches(ask.goal, fieldsOfEvent)}` : inWindow} AND events.revenue > 0`
-  const none = sql`toInt64(0)`
-  const selected = [
-    ...ofSession(ask, period, inWindow),
-    sql`argMin(${hourOf}, time) AS first_hour`,
-    sql`groupArrayIf(('hit', ${hourOf}, toInt64(${isView}), toInt64(${isNamed}), '', ${none}), ${counts}) AS hits`,
-    sql`groupArrayIf(('payment', ${hourOf}, ${none}, ${none}, toString(currency), toInt64(events.revenue)), ${isPaid}) AS payments`,
-  ]
-  const known: Record<string, Sql> = {
-    visitors: sql`toInt64(uniqExactIf(visitor, tupleElement(part, 1) = 'hit')) AS visitors`,
-    pageviews: sql`toInt64(sum(tupleElement(part, 3))) AS pageviews`,
-    sessions: sql`toInt64(countIf(tupleElement(part, 1) = 'start' AND counted)) AS sessions`,
-    bounces: sql`toInt64(countIf(tupleElement(part, 1) = 'start' AND counted AND bounced)) AS bounces`,
-    duration: sql`toInt64(sumIf(milliseconds, tupleElement(part, 1) = 'start' AND counted)) AS duration`,
-    events: sql`toInt64(sum(tupleElement(part, 4))) AS events`,
-    conversions: sql`toInt64(uniqExactIf(visitor, tupleElement(part, 1) = 'hit' AND converted)) AS conversions`,
-  }
-  const ofName = (name: string) =>
-    known[name] ??
-    sql`toInt64(sumIf(tupleElement(part, 6), tupleElement(part, 5) = ${text(currencyOf(name))})) AS ${aliasOf(name)}`
-  return sql`(
-    SELECT day, tupleElement(part, 2) AS hour, ${join([...columns].map(ofName), sql`, `)}
-    FROM (${keptSessions(ask, selected, days, inWindow, counts)})
-    ARRAY JOIN arrayConcat(hits, payments, [('start', first_hour, ${none}, ${none}, '', ${none})]) AS part
-    GROUP BY day, hour
-  )`
 }

@@ -1,0 +1,10 @@
+// Generated from docs/openapi-v2.json by `npm run docs`.
+import { get } from './request.js'
+
+export { FootfallError } from './request.js'
+
+export const totals = (server, parameters, options) => get(server, '/api/v2/stats/totals', parameters, options)
+
+export const timeseries = (server, parameters, options) => get(server, '/api/v2/stats/timeseries', parameters, options)
+
+export const breakdown = (server, parameters, options) => get(server, '/api/v2/stats/breakdown', parameters, options)
