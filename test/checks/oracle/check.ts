@@ -10,6 +10,8 @@ import { compare, compareAll, compareCall, compareSites, type Opened, type Run, 
 import { breachesOf, excludingTakesAway } from './invariants.ts'
 import { answer } from './model.ts'
 import type { Params } from './params.ts'
+import { compareQuestion } from './question-comparing.ts'
+import { goals, pickQuestion } from './question-requests.ts'
 import { pickFilters, pickRange, pickRequest } from './requests.ts'
 import { type OpenSite, startRunningApi } from './running-api.ts'
 import { startOfDay, zoned } from './windows.ts'
@@ -26,7 +28,7 @@ await runCheck(
     check.onEnd(runningApi.close)
     const numbers = Number.isNaN(world) ? [...Array(worlds).keys()] : [world]
     const requestsPerWorld = Math.ceil(requests / numbers.length)
-    const totals = { worlds: 0, requests: 0, calls: 0 }
+    const totals = { worlds: 0, requests: 0, calls: 0, questions: 0 }
     const queue = numbers.values()
     await Promise.all(
       Array.from({ length: parallel }, async () => {
@@ -165,10 +167,14 @@ async function checkWorld(run: Run, number: number): Promise<void> {
   const { world, api } = opened
   try {
     const random = seeded(`${check.seed}/${number}/requests`)
+    const questions = seeded(`${check.seed}/${number}/questions`)
+    await api.addGoals(goals)
     for (let count = 0; count < run.requestsPerWorld; count += 1) {
       const request = pickRequest(random, world)
       await compare(opened, request.report, request.params)
       await compareCall(opened, request.report, request.params)
+      const asked = pickQuestion(questions, world)
+      if (asked) await compareQuestion(opened, asked, questions.pick([1, 3, 100, 1000]))
     }
     await checkInvariants(opened)
     await checkSites(opened)

@@ -12,7 +12,7 @@ export interface Run {
   check: Check
   runningApi: RunningApi
   requestsPerWorld: number
-  totals: { worlds: number; requests: number; calls: number }
+  totals: { worlds: number; requests: number; calls: number; questions: number }
 }
 
 export interface Opened {

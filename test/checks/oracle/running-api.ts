@@ -1,9 +1,11 @@
 // Everything the oracle does to the API, so that the check itself needs neither stores nor HTTP.
+import { createGoal } from '../../../src/accounts/goals.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
 import { listSitesOf } from '../../../src/accounts/sites.ts'
 import { memoryLimiter } from '../../../src/api/rate-limit.ts'
 import type { CountryCode } from '../../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
+import type { Goal } from '../../../src/traffic/goals.ts'
 import { messageHeaders, messageIn, type ToolResult, toolCall } from '../../support/mcp-message.ts'
 import { connect, createStores, disconnect, keySecrets } from '../../support/stores.ts'
 import { makeWorld } from '../../support/world.ts'
@@ -34,6 +36,9 @@ export interface OpenSite {
   get(path: string, params: Params): Promise<Response>
   /** The same with a key of the account, which has seen every change of its sites. */
   getOfAccount(path: string, params: Params): Promise<Response>
+  /** A question of /api/v2. */
+  ask(kind: string, params: Params): Promise<Response>
+  addGoals(goals: readonly Goal[]): Promise<void>
   /** As an assistant asks. */
   call(call: ToolCall): Promise<ToolResult>
   excludeCountries(countries: readonly CountryCode[]): Promise<void>
@@ -87,6 +92,15 @@ export async function startRunningApi(): Promise<RunningApi> {
         sweep: world.sweep,
         count: world.rollUpToday,
         get: (path, params) => read(path, params),
+        async ask(kind, params) {
+          const query = new URLSearchParams(params.map(([name, value]) => [name, value])).toString()
+          const { status, text, headers } = await world.ask(kind, query)
+          return { status, text, header: (name) => headers.get(name) }
+        },
+        async addGoals(goals) {
+          for (const goal of goals) await createGoal(stores.postgres, world.siteId, goal)
+          world.api.directory.forget(world.siteId)
+        },
         async getOfAccount(path, params) {
           const { postgres } = stores
           const key = await createKey(postgres, keySecrets, { accountId: world.accountId, name: 'All sites' })

@@ -96,13 +96,20 @@ export function currentWindow(
 }
 
 /** The same window one length earlier by the wall clock, so that a partial day is compared with the same part of a day. */
-export function previousWindow(range: Range, window: Window): Window {
+export const previousWindow = (range: Range, window: Window): Window =>
+  shiftedWindow(
+    range,
+    window,
+    range === '24h' ? { hours: 24 } : range === '12m' ? { months: 12 } : { days: window.dates.length },
+  )
+
+/** The same window earlier by this length. */
+export function shiftedWindow(range: Range, window: Window, length: Temporal.DurationLike): Window {
   const zone = window.start.timeZoneId
-  if (range === '24h') return touching(window.start.subtract({ hours: 24 }), window.end.subtract({ hours: 24 }))
+  if (range === '24h') return touching(window.start.subtract(length), window.end.subtract(length))
   const [firstDate, lastDate] = [window.dates[0], window.dates.at(-1)]
   if (firstDate === undefined || lastDate === undefined) return window
 
-  const length = range === '12m' ? { months: 12 } : { days: window.dates.length }
   const first = Temporal.PlainDate.from(firstDate).subtract(length)
   const last = Temporal.PlainDate.from(lastDate).subtract(length)
   // The windows never overlap, so the earlier one ends with its last date at the latest. Subtracting days from the time

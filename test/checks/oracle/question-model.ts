@@ -1,0 +1,197 @@
+// Answers of /api/v2, computed in the slow and obvious way from docs/questions.md: arrays of hits, one pass per number. It shares no code with
+// src/stats, so only an error made twice goes unnoticed.
+import { pageview, type TrafficEvent } from '../../../src/traffic/event.ts'
+import { byCodePoint, changeOf } from './model.ts'
+import {
+  type AskedSite,
+  type Kept,
+  keptIn,
+  type Numbers,
+  numbersOf,
+  type Part,
+  propertyOf,
+  type Question,
+  quotient,
+  reaches,
+  valueOfSession,
+} from './question-hits.ts'
+import { currentWindow, previousWindow, shiftedWindow, startOfDay, type Window } from './windows.ts'
+
+/** The data of the answer; undefined if the range is none. Rows of a breakdown are all there. */
+export function answerQuestion(site: AskedSite, question: Question, now: number): unknown {
+  const current = currentWindow(question.dates.range, question.dates, site.zone, now)
+  if (current === 'invalid_date') return undefined
+  const compared = comparedWindow(question, current)
+  switch (question.kind) {
+    case 'totals':
+      return record(question, totals(site, question, current), compared && totals(site, question, compared))
+    case 'timeseries': {
+      const points = series(site, question, current)
+      const before = compared && series(site, question, compared)
+      return points.map(({ label, numbers }, index) => ({
+        ...label,
+        ...record(question, numbers, before && (before[index]?.numbers ?? null)),
+      }))
+    }
+    case 'breakdown': {
+      const rows = breakdown(site, question, current)
+      const before = compared && breakdown(site, question, compared)
+      const none = numbersOf(site, question, current, [])
+      return rows.map(({ value, numbers }) => ({
+        [question.by ?? '']: value === '' ? null : value,
+        ...record(question, numbers, before && (before.find((row) => row.value === value)?.numbers ?? none)),
+      }))
+    }
+  }
+}
+
+function comparedWindow({ compare, matchWeekday, dates }: Question, current: Window): Window | undefined {
+  if (!compare) return undefined
+  if (compare === 'year') return shiftedWindow(dates.range, current, matchWeekday ? { days: 364 } : { months: 12 })
+  if (!matchWeekday) return previousWindow(dates.range, current)
+  const days = dates.range === '24h' ? 7 : 7 * Math.ceil(current.dates.length / 7)
+  return shiftedWindow(dates.range, current, { days })
+}
+
+function record({ metrics }: Question, numbers: Numbers, before: Numbers | null | undefined): object {
+  const pick = (all: Numbers) => Object.fromEntries(metrics.map((name) => [name, all[name]]))
+  if (before === undefined) return pick(numbers)
+  if (before === null) return { ...pick(numbers), previous: null, change: null }
+  const scale = (name: string) => (name === 'views_per_session' ? 100 : name === 'conversion_rate' ? 10 : 1)
+  const whole = (all: Numbers, name: string) => Math.round((all[name] ?? 0) * scale(name))
+  const change = Object.fromEntries(metrics.map((name) => [name, changeOf(whole(numbers, name), whole(before, name))]))
+  return { ...pick(numbers), previous: pick(before), change }
+}
+
+const whole = (kept: Kept): Part => ({
+  kept,
+  part: kept.hits,
+  members: kept.hits,
+  hasSession: true,
+  paid: kept.inWindow,
+})
+
+const totals = (site: AskedSite, question: Question, window: Window): Numbers =>
+  numbersOf(site, question, window, keptIn(site, question, window).map(whole))
+
+interface Point {
+  label: { date: string } | { time: string }
+  numbers: Numbers
+}
+
+function series(site: AskedSite, question: Question, window: Window): Point[] {
+  const kept = keptIn(site, question, window)
+  if (question.interval === 'hour') return hours(site, question, window, kept)
+  const bucketOf = (date: string) => {
+    if (question.interval === 'month') return date.slice(0, 7)
+    if (question.interval !== 'week') return date
+    const day = Temporal.PlainDate.from(date)
+    return day.subtract({ days: day.dayOfWeek - 1 }).toString()
+  }
+  return [...Map.groupBy(window.dates, bucketOf)].map(([bucket, dates]) => {
+    const some = kept.filter(({ session }) => bucketOf(session.first.day) === bucket)
+    return { label: { date: dates[0]! }, numbers: numbersOf(site, question, window, some.map(whole)) }
+  })
+}
+
+/** The hour of a hit is the last one that begins no later; a hit outside its day counts in the nearest hour of the day. */
+function hours(site: AskedSite, question: Question, window: Window, kept: readonly Kept[]): Point[] {
+  const begins = beginsOfHours(question, window)
+  const hourOf = ({ time, day }: TrafficEvent): number => {
+    const zone = window.start.timeZoneId
+    const [from, to] = [startOfDay(day, zone), startOfDay(Temporal.PlainDate.from(day).add({ days: 1 }), zone)]
+    const within =
+      question.dates.range === '24h' ? time : Math.min(Math.max(time, from.epochMilliseconds), to.epochMilliseconds - 1)
+    return Math.max(
+      0,
+      begins.findLastIndex((begin) => begin.epochMilliseconds <= within),
+    )
+  }
+  return begins.map((begin, index) => {
+    const parts = kept.map((one): Part => {
+      const part = one.hits.filter((hit) => hourOf(hit) === index)
+      const paid = one.inWindow.filter((hit) => hourOf(hit) === index)
+      return { kept: one, part, members: part, hasSession: hourOf(one.session.first) === index, paid }
+    })
+    const time = begin.toString({
+      timeZoneName: 'never',
+      smallestUnit: begin.millisecond === 0 ? 'second' : 'millisecond',
+    })
+    return { label: { time }, numbers: numbersOf(site, question, window, parts) }
+  })
+}
+
+/** Every instant at which a clock on the wall shows a full hour or is changed, by trying each minute. */
+function beginsOfHours({ dates: { range } }: Question, { start, end, dates }: Window): Temporal.ZonedDateTime[] {
+  if (range === '24h') return Array.from({ length: 24 }, (_, index) => end.subtract({ hours: 24 - index }))
+  if (dates.length === 0) return []
+  const begins: Temporal.ZonedDateTime[] = [start]
+  for (let at = start.add({ minutes: 1 }); Temporal.ZonedDateTime.compare(at, end) < 0; at = at.add({ minutes: 1 })) {
+    const isChanged = at.offsetNanoseconds !== at.subtract({ minutes: 1 }).offsetNanoseconds
+    if (at.minute === 0 || isChanged) begins.push(at)
+  }
+  return begins
+}
+
+interface Row {
+  value: string
+  numbers: Numbers
+}
+
+function breakdown(site: AskedSite, question: Question, window: Window): Row[] {
+  const kept = keptIn(site, question, window)
+  const values = new Set(kept.flatMap((one) => one.hits.flatMap((hit) => valuesOf(site, question, one, hit))))
+  return [...values]
+    .map((value): Row => {
+      const parts = kept.flatMap((one): Part[] => {
+        const part = one.hits.filter((hit) => valuesOf(site, question, one, hit).includes(value))
+        // A page has the visitors of its pageviews.
+        const members = question.by === 'page' ? part.filter(({ name }) => name === pageview) : part
+        const paid = members.length > 0 ? one.inWindow : []
+        return part.length > 0 ? [{ kept: one, part, members, hasSession: members.length > 0, paid }] : []
+      })
+      return { value, numbers: rowNumbers(site, question, window, parts, kept) }
+    })
+    .toSorted((a, b) => byOrder(question, a, b))
+}
+
+function rowNumbers(
+  site: AskedSite,
+  question: Question,
+  window: Window,
+  parts: readonly Part[],
+  kept: readonly Kept[],
+): Numbers {
+  const numbers = numbersOf(site, question, window, parts)
+  if (question.by !== 'goal') return numbers
+  // The rate of a goal divides by everybody.
+  const all = new Set(kept.map(({ session: { first } }) => `${first.day} ${first.visitorId}`)).size
+  return { ...numbers, conversion_rate: quotient(1000 * (numbers.conversions ?? 0), all) / 10 }
+}
+
+function valuesOf(site: AskedSite, question: Question, { session }: Kept, hit: TrafficEvent): string[] {
+  const { by = '', metrics } = question
+  if (by.startsWith('prop:')) return [propertyOf(hit, by)].filter((value) => value !== undefined)
+  switch (by) {
+    case 'page':
+      return hit.name === pageview || metrics.includes('events') ? [hit.pathname] : []
+    case 'hostname':
+      return [hit.hostname]
+    case 'event':
+      return hit.name === pageview ? [] : [hit.name]
+    case 'goal':
+      return site.goals.filter((goal) => reaches(goal, hit)).map(({ name }) => name)
+    default:
+      return [valueOfSession(session, by)]
+  }
+}
+
+function byOrder({ metrics, order }: Question, a: Row, b: Row): number {
+  const first = order?.metric ?? metrics[0]!
+  for (const name of [first, ...metrics.filter((one) => one !== first)]) {
+    const difference = (a.numbers[name] ?? 0) - (b.numbers[name] ?? 0)
+    if (difference !== 0) return name === first && order?.ascending ? difference : -difference
+  }
+  if ((a.value === '') !== (b.value === '')) return a.value === '' ? 1 : -1
+  return byCodePoint(a.value, b.value)
+}
