@@ -26,7 +26,7 @@ export function questionRoutes(app: FastifyInstance, { stats, ...gatekeepers }: 
       const maxLimit = asCsv ? limits.csv : limits.json
       const { question, now, warnings } = readQuestion(queryString, url, { kind, goals: site.goals, maxLimit })
       const result = await withinDeadline(request, reply, (signal) =>
-        stats.ask({ site, question, now, queueKey: key.id }, signal),
+        stats.ask({ site, question, now, queueKey: key.accountId }, signal),
       )
       return send(request, reply, question, result, asCsv, warnings)
     })

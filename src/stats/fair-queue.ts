@@ -20,7 +20,13 @@ interface Lane {
   waiting: Waiter[]
 }
 
-export function createFairQueue({ total = 16, perKey = 4 } = {}): FairQueue {
+/** How many queries run at once, of all keys and of one. */
+interface Limits {
+  total: number
+  perKey: number
+}
+
+export function createFairQueue({ total, perKey }: Limits = { total: 16, perKey: 4 }): FairQueue {
   let running = 0
   const mostOf = (queueKey: string) => (queueKey === publicQueueKey ? 1 : perKey)
   /** In the order in which keys are served next. Holds only keys with running or waiting work. */
@@ -75,13 +81,13 @@ export function createFairQueue({ total = 16, perKey = 4 } = {}): FairQueue {
 }
 
 /** One queue per shard, so that a slow shard delays only its own sites, and one queue for queries over several shards. */
-export function createFairQueues(): (sites: readonly { shard: number }[]) => FairQueue {
+export function createFairQueues(limits?: Limits): (sites: readonly { shard: number }[]) => FairQueue {
   const queues = new Map<number, FairQueue>()
   const several = 0
   return (sites) => {
     const shard = sites[0]?.shard ?? several
     const name = sites.every((site) => site.shard === shard) ? shard : several
-    const queue = queues.get(name) ?? createFairQueue()
+    const queue = queues.get(name) ?? createFairQueue(limits)
     queues.set(name, queue)
     return queue
   }

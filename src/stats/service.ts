@@ -41,12 +41,20 @@ interface CacheableQuery<Result extends Cacheable> {
   prepare(): (signal: AbortSignal) => Promise<Result>
 }
 
+/** Questions have turns of their own, so that reports never wait behind them. An account runs one at a time on a shard (D-235). */
+const questionLimits = { total: 4, perKey: 1 }
+
 export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOptions): StatsService {
-  const queueOf = createFairQueues()
+  const reportQueues = createFairQueues()
+  const questionQueues = createFairQueues(questionLimits)
   const cache = createResponseCache<Cacheable>(cacheBytes)
   const coalescing = createCoalescing<Cacheable>()
 
-  async function run<Result extends Cacheable>(query: CacheableQuery<Result>, signal: AbortSignal): Promise<Result> {
+  async function run<Result extends Cacheable>(
+    queuesOf: ReturnType<typeof createFairQueues>,
+    query: CacheableQuery<Result>,
+    signal: AbortSignal,
+  ): Promise<Result> {
     const { cacheKey, state, asOf } = query
     const cached = () => (asOf === undefined ? cache.fresh(cacheKey, state, now()) : cache.asOf(cacheKey, state, asOf))
     const cachedResult = cached()
@@ -63,7 +71,7 @@ export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOpt
       cacheBytes > 0 ? coalescing.share(`${cacheKey} ${state} ${asOf ?? ''}`, signal, readAndKeep) : readAndKeep(signal)
     try {
       // A request waits for its own turn even if it could join a running query, so that only its queue key decides how long it waits.
-      return (await queueOf(query.sites).take(query.queueKey, signal, async () => cached() ?? share())) as Result
+      return (await queuesOf(query.sites).take(query.queueKey, signal, async () => cached() ?? share())) as Result
     } catch (error) {
       const last = error instanceof Unavailable && !query.isLive ? cache.last(cacheKey, now()) : undefined
       if (!last) throw error
@@ -72,9 +80,9 @@ export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOpt
   }
 
   return {
-    read: async (request, signal) => run(reportQuery(cluster, request, now()), signal),
-    readSites: async (request, signal) => run(sitesQuery(cluster, request, now()), signal),
-    ask: async (request, signal) => run(questionQuery(cluster, request, now()), signal),
+    read: async (request, signal) => run(reportQueues, reportQuery(cluster, request, now()), signal),
+    readSites: async (request, signal) => run(reportQueues, sitesQuery(cluster, request, now()), signal),
+    ask: async (request, signal) => run(questionQueues, questionQuery(cluster, request, now()), signal),
   }
 }
 

@@ -6,6 +6,7 @@ import type { Cacheable, StatsSite } from '../report.ts'
 import { identityOf, stateOf } from '../reports.ts'
 import { prepareAnswer } from './answers.ts'
 import { sortFilters } from './conditions.ts'
+import { refuseExpensive } from './cost.ts'
 import { cursorOf } from './cursor.ts'
 import { columnsOf } from './metrics.ts'
 import type { Question } from './question.ts'
@@ -66,10 +67,14 @@ export function questionQuery(cluster: ClusterReader, request: QuestionRequest, 
       goal: question.goal,
       goals,
     }
-    const prepared = prepareAnswer({ question, filters: question.filters, ask, coverage, today }, windows)
+    const reader = { question, filters: question.filters, ask, coverage, today }
+    const prepared = prepareAnswer(reader, windows)
     const { current, compared } = windows
+    const readsEvents = prepared.readings.some(({ isReport }) => !isReport)
     return async (signal) => {
-      const { data, totalRows = 0, last } = await prepared.read(cluster.of(site), signal)
+      const clickhouse = cluster.of(site)
+      if (readsEvents) await refuseExpensive(clickhouse, reader, compared ? [current, compared] : [current], signal)
+      const { data, totalRows = 0, last } = await prepared.read(clickhouse, signal)
       const isBreakdown = question.kind === 'breakdown'
       const text = JSON.stringify(data)
       const meta: Meta = {

@@ -10,7 +10,7 @@ import { type Reader, type Reading, readingOf, refuseDroppedDays } from './sourc
 import { bucketsOf, hoursOf, type Windows } from './windows.ts'
 
 export function prepareTimeseries(reader: Reader, question: Timeseries, windows: Windows): Prepared {
-  const series = (period: Period): [Pick<Reading, 'source' | 'settled'>, SeriesReader] =>
+  const series = (period: Period): [Pick<Reading, 'source' | 'settled' | 'isReport'>, SeriesReader] =>
     question.interval === 'hour'
       ? hourSeries(reader, question.range, period)
       : daySeries(reader, question.interval, period)
@@ -71,12 +71,12 @@ function hourSeries(
   { ask, coverage }: Reader,
   range: Range,
   period: Period,
-): [Pick<Reading, 'source' | 'settled'>, SeriesReader] {
+): [Pick<Reading, 'source' | 'settled' | 'isReport'>, SeriesReader] {
   const hours = hoursOf(period, range)
   refuseDroppedDays([storedDay(period.firstDay), storedDay(period.lastDay)], coverage)
   const relation = hourlySums(ask, period, hourOf(hours, range, period))
   return [
-    { source: 'events', settled: storedDay(period.lastDay) <= (coverage.settledThrough ?? '') },
+    { source: 'events', isReport: false, settled: storedDay(period.lastDay) <= (coverage.settledThrough ?? '') },
     async (clickhouse, signal) => {
       const rows = await clickhouse.rows<Record<string, number> & { hour: number }>(
         sql`SELECT hour, ${summed(ask.columns)} FROM ${relation} GROUP BY hour`,
