@@ -6,6 +6,7 @@ import { collector } from './collector.ts'
 import type { Command } from './command.ts'
 import { demo } from './demo.ts'
 import { doctor } from './doctor.ts'
+import { goal } from './goal.ts'
 import { importCommand } from './import.ts'
 import { key } from './key.ts'
 import { mail } from './mail.ts'
@@ -25,7 +26,7 @@ export type Commands = Readonly<Record<string, Command | Readonly<Record<string,
 /** Grouped by task, in the order in which a new operator needs them. */
 export const tasks: Readonly<Record<string, Commands>> = {
   'Install and run': { secret, migrate, serve, doctor },
-  'Accounts, people, sites, keys and mail': { account, user, site, key, mail },
+  'Accounts, people, sites, goals, keys and mail': { account, user, site, goal, key, mail },
   Traffic: { stats, report, mcp, import: importCommand, demo },
   'Maintain the data': { rollup, backup, 'backup verify': backupVerify, restore, shard, collector },
 }

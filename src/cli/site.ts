@@ -1,5 +1,5 @@
 import { createAccount, listAccounts } from '../accounts/accounts.ts'
-import { countriesOf, domainOf, hostnamesOf, InvalidSetting, timeZoneOf } from '../accounts/site-rules.ts'
+import { countriesOf, domainOf, hostnamesOf, timeZoneOf } from '../accounts/site-rules.ts'
 import { findSite, listSites, type Site } from '../accounts/sites.ts'
 import { type DeletedSite, listDeletedSites } from '../erasure/deleted-sites.ts'
 import { tryToEraseRows } from '../erasure/job.ts'
@@ -7,6 +7,7 @@ import type { Postgres } from '../stores/postgres.ts'
 import { readTracker } from '../tracker/script.ts'
 import { trackerTag } from '../tracker/tag.ts'
 import { countryNames } from '../traffic/country.ts'
+import { goalText } from '../traffic/goals.ts'
 import { commandLine } from '../users/audit-log.ts'
 import {
   addSite,
@@ -18,6 +19,7 @@ import {
 } from '../users/site-changes.ts'
 import { type Command, CommandError, type Input, positionals, text } from './command.ts'
 import { dayOf, deletions, purge } from './deleted-sites.ts'
+import { asCommandError } from './invalid-setting.ts'
 import { move } from './site-move.ts'
 import { siteOf } from './site-reference.ts'
 import type { Terminal } from './terminal.ts'
@@ -211,6 +213,7 @@ const describe = (site: Site, terminal: Terminal) =>
     ['Time zone', site.timeZone],
     ['Hostnames', hostsText(site)],
     ['Excluded', site.excludedCountries.map((code) => countryNames[code]).join(', ') || 'no country'],
+    ['Goals', site.goals.map(goalText).join('; ') || 'none'],
   ])
 
 /** The named account, or the only one. The first site of an installation also creates its account. */
@@ -229,13 +232,11 @@ export async function ownerOf(postgres: Postgres, input: Input): Promise<string>
 const alreadyExists = (domain: string): CommandError =>
   new CommandError(`${domain} already exists.`, `See it with: footfall site show ${domain}`)
 
-/** Checks a setting. An invalid one becomes an error of the command with advice. */
 function checked<Setting, Value>(check: (setting: Setting) => Value, setting: Setting): Value {
   try {
     return check(setting)
   } catch (error) {
-    if (error instanceof InvalidSetting) throw new CommandError(error.message, error.advice)
-    throw error
+    throw asCommandError(error)
   }
 }
 
