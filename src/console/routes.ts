@@ -5,6 +5,8 @@ import { dashboardRoutes } from './pages/dashboard.ts'
 import { exclusionsRoutes } from './pages/exclusions.ts'
 import { firstEventRoutes } from './pages/first-event.ts'
 import { forgottenRoutes } from './pages/forgotten.ts'
+import { goalRoutes } from './pages/goal.ts'
+import { goalsRoutes } from './pages/goals.ts'
 import { invitationRoutes } from './pages/invitation.ts'
 import { keyRoutes } from './pages/keys.ts'
 import { linkRoutes } from './pages/links.ts'
@@ -42,6 +44,8 @@ export const routes: readonly Route[] = [
   ...siteSettingsRoutes,
   ...firstEventRoutes,
   ...exclusionsRoutes,
+  ...goalsRoutes,
+  ...goalRoutes,
   ...siteDeletionRoutes,
   ...keyRoutes,
   ...linkRoutes,

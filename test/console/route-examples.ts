@@ -96,6 +96,19 @@ export const examples: Readonly<Record<string, Example>> = {
     mistake: () => ({ country: 'XX' }),
   },
   'POST /sites/:domain/settings/exclusions/preview': { fields: () => ({ country: 'FR' }), changesNothing: true },
+  'GET /sites/:domain/settings/goals': {},
+  'POST /sites/:domain/settings/goals': {
+    fields: () => ({ name: 'Blog', kind: 'path', path: '/blog/**', event: '', property: '', value: '' }),
+    mistake: () => ({ name: 'Blog', kind: 'path', path: 'blog/**', event: '', property: '', value: '' }),
+  },
+  'POST /sites/:domain/settings/goals/remove': { fields: ({ goal }) => ({ goal }) },
+  'GET /sites/:domain/settings/goals/change': {
+    address: ({ domain, goal }) => `/sites/${domain}/settings/goals/change?${new URLSearchParams({ goal })}`,
+  },
+  'POST /sites/:domain/settings/goals/change': {
+    fields: ({ goal }) => ({ goal, name: 'Pro', kind: 'event', event: 'Signup', property: 'plan', value: 'pro' }),
+    mistake: ({ goal }) => ({ goal, name: 'Pro', kind: 'event', event: 'Signup', property: 'the plan', value: 'pro' }),
+  },
   'POST /sites/:domain/settings/delete': {
     fields: ({ domain }) => ({ confirm: domain }),
     mistake: () => ({ confirm: 'another.example' }),

@@ -35,6 +35,11 @@ const shown = [
   'audit_log.details',
   'audit_log.subject',
   'deleted_sites.domain',
+  'goals.event',
+  'goals.name',
+  'goals.path',
+  'goals.property_key',
+  'goals.property_value',
   'one_time_links.email',
   'report_subscriptions.created_by',
   'report_subscriptions.email',
@@ -54,7 +59,6 @@ const shown = [
 const others = [
   /\.(id|account_id|site_id|user_id|key_id)$/,
   /^(collectors|imports|leases|migrations|retention|salts|rollup_\w+|shards|today_coverage)\./,
-  /^goals\./, // no page shows them yet
   /^outbox\./,
   /^dropped_hits\./, // shown while a site waits for its first event: site-settings.test.ts has script in it
   /^user_identities\.(issuer|subject)$/,
@@ -144,6 +148,13 @@ async function plant({ postgres, clickhouse }: Stores, things: OwnThings): Promi
   await postgres`
     UPDATE api_keys SET name = ${markOf('api_keys.name')}, prefix = ${markOf('api_keys.prefix')},
                         created_by = ${markOf('api_keys.created_by')}`
+  const [name, event] = [markOf('goals.name'), markOf('goals.event')]
+  const property = { property_key: markOf('goals.property_key'), property_value: markOf('goals.property_value') }
+  // The table refuses such a name and such a key.
+  await postgres`ALTER TABLE goals DROP CONSTRAINT goals_name_check, DROP CONSTRAINT goals_property_key_check,
+                                   DROP CONSTRAINT goals_path_check`
+  await postgres`INSERT INTO goals ${postgres({ site_id: siteId, name, event, ...property })}`
+  await postgres`INSERT INTO goals ${postgres({ site_id: siteId, name: 'Path', path: markOf('goals.path') })}`
   await postgres`UPDATE sites SET hostnames = ARRAY[${markOf('sites.hostnames')}] WHERE id = ${siteId}`
   // A site of this name has no page, because its address cannot be written, but lists show it.
   await createSite(postgres, { accountId, domain: markOf('sites.domain') })

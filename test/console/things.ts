@@ -1,6 +1,7 @@
 // Everything in an account that a URL or a form of the console can name.
 import { randomUUID } from 'node:crypto'
 import { createAccount } from '../../src/accounts/accounts.ts'
+import { createGoal } from '../../src/accounts/goals.ts'
 import { newId } from '../../src/accounts/ids.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { createSite, findSite, type Site } from '../../src/accounts/sites.ts'
@@ -33,6 +34,8 @@ export interface Things {
   invitationId: string
   /** A report by email that the owner gets. */
   reportId: string
+  /** The name of a goal of the site. */
+  goal: string
 }
 
 export interface Person {
@@ -65,11 +68,17 @@ export interface OwnThings extends Things {
 export interface Names {
   account: string
   domain: string
+  goal: string
   /** Becomes the part before the @. */
   person(role: 'owner' | 'viewer' | 'member' | 'invited' | 'reader'): string
 }
 
-const randomNames = (): Names => ({ account: 'Things', domain: `${randomUUID()}.example`, person: () => randomUUID() })
+const randomNames = (): Names => ({
+  account: 'Things',
+  domain: `${randomUUID()}.example`,
+  goal: randomUUID(),
+  person: () => randomUUID(),
+})
 
 /** An account with one of everything, an owner and a viewer who are signed in. */
 export async function makeThings(stores: Stores, passwordHash: string, names = randomNames()): Promise<OwnThings> {
@@ -78,6 +87,7 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
   const { domain } = names
   const siteId = await createSite(postgres, { accountId, domain })
   const site = (await findSite(postgres, siteId)) as Site
+  await createGoal(postgres, siteId, { name: names.goal, condition: { kind: 'event', event: 'Signup' } })
   const share = async (name: string, more: Partial<NewSharedLink> = {}): Promise<string> => {
     const link = {
       name,
@@ -136,6 +146,7 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
     accountId,
     siteId,
     domain,
+    goal: names.goal,
     keyId: siteKey.id,
     linkId: links.find(({ name }) => name === 'For the agency')?.id as string,
     sharedToken,
@@ -160,4 +171,5 @@ export const unknownThings = (): Things => ({
   memberId: newId('user'),
   invitationId: newId('link'),
   reportId: newId('rep'),
+  goal: randomUUID(),
 })

@@ -73,6 +73,7 @@ const settingsTabs = [
   ['/settings', 'Site'],
   ['/settings/keys', 'API keys'],
   ['/settings/exclusions', 'Excluded countries'],
+  ['/settings/goals', 'Goals'],
   ['/settings/links', 'Shared links'],
 ] as const
 

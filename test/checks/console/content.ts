@@ -1,4 +1,6 @@
 // What the pages show: an account as people have it, one whose every name is as long as can be, and one that is still empty.
+import { type EnteredCondition, goalOf, maxGoalLength } from '../../../src/accounts/goal-rules.ts'
+import { createGoal, deleteGoal } from '../../../src/accounts/goals.ts'
 import { newId } from '../../../src/accounts/ids.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
 import { createSite, setExcludedCountries, setHostnames, setTimeZone } from '../../../src/accounts/sites.ts'
@@ -28,6 +30,7 @@ export async function makeContent(stores: Stores, now: number): Promise<Content>
   const empty = await makeThings(stores, passwordHash, emptyNames)
   await stores.postgres`DELETE FROM api_keys WHERE account_id = ${empty.accountId}`
   await stores.postgres`DELETE FROM shared_links WHERE site_id = ${empty.siteId}`
+  await deleteGoal(stores.postgres, empty.siteId, empty.goal)
   await stores.postgres`DELETE FROM report_subscriptions WHERE account_id = ${empty.accountId}`
   return { usual, long, empty }
 }
@@ -35,6 +38,7 @@ export async function makeContent(stores: Stores, now: number): Promise<Content>
 const defaultNames: Names = {
   account: 'Northwind Trading',
   domain: 'demo.example',
+  goal: 'Signup',
   person: (kind) =>
     ({ owner: 'maria.keller', viewer: 'sam', member: 'jo.ferreira', invited: 'new.colleague', reader: 'agency' })[kind],
 }
@@ -47,6 +51,12 @@ async function fillUsual(stores: Stores, things: OwnThings, now: number): Promis
   await setTimeZone(postgres, siteId, 'Europe/Berlin')
   await setHostnames(postgres, siteId, { hostnames: ['demo.example', 'shop.demo.example'], allowSubdomains: false })
   await setExcludedCountries(postgres, siteId, ['CN', 'RU'])
+  const goals: [name: string, condition: EnteredCondition][] = [
+    ['Pro plan', { event: 'Signup', property: { key: 'plan', value: 'pro' } }],
+    ['Reads the blog', { pattern: '/blog/**' }],
+    ['Opens a pricing page', { pattern: '/*/pricing' }],
+  ]
+  for (const [name, condition] of goals) await createGoal(postgres, siteId, goalOf(name, condition))
   const domains = ['shop.example', 'blog.example', 'docs.example', 'status.example', 'events.example']
   const sites: [id: string, domain: string, events: number][] = [[siteId, 'demo.example', 20_000]]
   for (const domain of domains) {
@@ -108,6 +118,7 @@ const longText = `Quarterly ${'verylongwordwithoutanyspace'.repeat(6)} figures f
 const longNames: Names = {
   account: longText,
   domain: longDomain,
+  goal: 'w'.repeat(maxGoalLength.name),
   person: (kind) => `${kind}.${'a-very-long-name-'.repeat(13)}`.slice(0, 242),
 }
 
@@ -119,6 +130,10 @@ async function fillLong(stores: Stores, { accountId, siteId, owner, memberId }: 
     allowSubdomains: true,
   })
   await setTimeZone(postgres, siteId, 'America/Argentina/ComodRivadavia')
+  const property = { key: 'k'.repeat(maxGoalLength.propertyKey), value: longText.slice(0, maxGoalLength.propertyValue) }
+  const event = longText.slice(0, maxGoalLength.event)
+  await createGoal(postgres, siteId, goalOf(longText.slice(0, maxGoalLength.name), { event, property }))
+  await createGoal(postgres, siteId, goalOf('Path', { pattern: `/${'p'.repeat(maxGoalLength.pattern - 1)}` }))
   await setExcludedCountries(postgres, siteId, ['GB', 'GS', 'VC', 'CD', 'UM', 'BQ', 'SH', 'TF', 'IO', 'MK'])
   await postgres`UPDATE api_keys SET name = ${longText.slice(0, 250)}, created_by = ${maker} WHERE account_id = ${accountId}`
   await postgres`
@@ -137,7 +152,12 @@ async function emailOf({ postgres }: Stores, userId: string): Promise<string> {
   return user?.email as string
 }
 
-const emptyNames: Names = { account: 'Fresh start', domain: 'fresh.example', person: (kind) => `${kind}.fresh` }
+const emptyNames: Names = {
+  account: 'Fresh start',
+  domain: 'fresh.example',
+  goal: 'Signup',
+  person: (kind) => `${kind}.fresh`,
+}
 
 /** Every action several times, so that the log has more than one page. */
 async function recordEntries(
@@ -149,7 +169,8 @@ async function recordEntries(
   for (let index = 119; index >= 0; index--) {
     const of = (list: readonly string[]) => list[index % list.length] as string
     const [action, actor] = [of(actions), of(actors)]
-    const subject = { site: domain, key, link: key, member: email }[action.split('.')[0] as string] ?? actor
+    const subject =
+      { site: domain, goal: domain, key, link: key, member: email }[action.split('.')[0] as string] ?? actor
     await postgres`
       INSERT INTO audit_log (at, account_id, actor, action, subject, details, address)
       VALUES (now() - ${index} * interval '5 hours', ${accountId}, ${actor}, ${action}, ${subject},
