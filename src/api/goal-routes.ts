@@ -1,0 +1,46 @@
+// GET /api/v2/goals: the goals of a site (docs/goals.md).
+import type { FastifyInstance } from 'fastify'
+import { ApiError } from '../errors.ts'
+import { maxParameters, parameterNames, refuseVariants, warningsOf } from '../stats/parameters.ts'
+import { readQueryString } from '../stats/query-string.ts'
+import { identityOf } from '../stats/reports.ts'
+import type { Goal } from '../traffic/goals.ts'
+import { authenticate, type Gatekeepers, resolveSite } from './access.ts'
+import { sendContent } from './responses.ts'
+
+/** The list has neither a period nor filters. */
+const unused = parameterNames.filter((name) => name !== 'site_id')
+
+/** Its hooks are the gate of v1. */
+export function goalRoutes(app: FastifyInstance, gatekeepers: Gatekeepers): void {
+  const { directory, now } = gatekeepers
+  app.addHook('onRequest', async (request, reply) => {
+    request.key = await authenticate(request, reply, gatekeepers)
+  })
+  app.addHook('preHandler', async (request) => {
+    request.queryString = readQueryString(request.url)
+    request.site = await resolveSite(request.key, request.queryString, directory)
+  })
+  app.get('/goals', async (request, reply) => {
+    const { queryString, site } = request
+    refuseVariants(queryString, ['site_id'])
+    if (queryString.size > maxParameters)
+      throw new ApiError('invalid_parameter', `At most ${maxParameters} parameters may be sent.`)
+    const data = JSON.stringify(site.goals.map(recordOf))
+    return sendContent(request, reply, {
+      identity: identityOf(`goals ${site.id} ${data}`),
+      warnings: warningsOf(queryString, { range: { name: '30d' } }, unused),
+      body: () => {
+        const meta = { site_id: site.id, generated_at: new Date(now()).toISOString() }
+        return `{"data":${data},"meta":${JSON.stringify(meta)}}`
+      },
+    })
+  })
+}
+
+/** `kind` says which other fields there are. */
+function recordOf({ name, condition }: Goal) {
+  if (condition.kind === 'path') return { name, kind: condition.kind, path: condition.pattern }
+  const { kind, event, property } = condition
+  return { name, kind, event, ...(property && { property: { key: property.key, value: property.value } }) }
+}
