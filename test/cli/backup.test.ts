@@ -25,6 +25,8 @@ test(`backup, new databases, restore: every response about ${events.toLocaleStri
   const old = await install()
   t.after(() => old.remove())
   await old.json('site', 'create', 'kept.example', '--timezone', 'Europe/Berlin', '--exclude-countries', 'FR')
+  await old.json('goal', 'create', 'kept.example', 'Pro plan', '--event', 'Signup', '--property', 'plan=pro')
+  await old.json('goal', 'create', 'kept.example', 'Blog', '--path', '/blog/**')
   await old.json('demo', 'kept.example', '--events', String(events))
   const file = join(mkdtempSync(join(tmpdir(), 'footfall-backup-')), 'visits.jsonl')
   t.after(() => rmSync(file, { force: true }))
@@ -59,6 +61,10 @@ test(`backup, new databases, restore: every response about ${events.toLocaleStri
   assert.deepEqual(await answers(fresh, key, refused), before)
   assert.deepEqual(await eventsOf(fresh), stored)
   assert.equal((await fresh.json('site', 'show', 'kept.example')).allowSubdomains, false)
+  assert.deepEqual(await fresh.json('goal', 'list', 'kept.example'), [
+    { name: 'Blog', condition: { kind: 'path', pattern: '/blog/**' } },
+    { name: 'Pro plan', condition: { kind: 'event', event: 'Signup', property: { key: 'plan', value: 'pro' } } },
+  ])
   // Deleted sites stay deleted: their events may still come out of a spool.
   const postgres = openPostgres(fresh.addresses.postgres, 1)
   t.after(() => postgres.end())

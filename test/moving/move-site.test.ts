@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { type TestContext, test } from 'node:test'
+import { createGoal } from '../../src/accounts/goals.ts'
 import { deleteSite } from '../../src/accounts/sites.ts'
 import { eraseRows } from '../../src/erasure/job.ts'
 import { importFile } from '../../src/importing/job.ts'
@@ -36,7 +37,9 @@ const twoMinutesLater = (postgres: Postgres) =>
 
 test('every answer is the same after a move, and the old copy is erased when no reader needs it', async (t) => {
   const site = await openMovingSite(t)
-  const { postgres, source, target, otherId } = site
+  const { postgres, source, target, siteId, otherId } = site
+  const goal = { name: 'Page one', condition: { kind: 'path', pattern: '/one' } } as const
+  await createGoal(postgres, siteId, goal)
   await site.record(days)
   await site.record(days, { of: otherId })
   await site.rollUp(yesterday)
@@ -49,7 +52,8 @@ test('every answer is the same after a move, and the old copy is erased when no 
   const steps: Step[] = []
   assert.equal(await site.move({ onStep: (step) => void steps.push(step) }), 'moved')
   assert.deepEqual(steps, allSteps)
-  assert.equal((await site.site()).shard, 2)
+  const moved = await site.site()
+  assert.deepEqual([moved.shard, moved.goals], [2, [goal]])
   assert.deepEqual(await site.rowsOn(target), rows)
   assert.deepEqual(await site.eventsOn(target), events)
   assert.deepEqual(await site.answers(), before)
