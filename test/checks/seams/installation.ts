@@ -218,8 +218,9 @@ export async function openInstallation(servers: WalkServers, now: number) {
             throw new Error('Events wait in the spool')
         if (hasRows(join(spoolFolder, 'shipped.sqlite'), 'notes')) throw new Error('Notes wait in the spool')
       }, 40_000),
+    /** The path begins with the version of the API. */
     get: async (path: string, key: string) => {
-      const response = await fetch(`${api.url}/api/v1${path}`, { headers: { Authorization: `Bearer ${key}` } })
+      const response = await fetch(`${api.url}/api${path}`, { headers: { Authorization: `Bearer ${key}` } })
       return { status: response.status, text: await response.text() }
     },
     async restartApi(): Promise<void> {

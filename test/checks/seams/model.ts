@@ -2,6 +2,7 @@
 // separate, because each can be set back to another moment.
 import type { CountryCode } from '../../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
+import type { Goal } from '../../../src/traffic/goals.ts'
 import type { NamedSite } from '../oracle/model.ts'
 
 export interface SiteSettings {
@@ -9,6 +10,8 @@ export interface SiteSettings {
   domain: string
   zone: string
   excludedCountries: readonly CountryCode[]
+  /** By name. */
+  goals: readonly Goal[]
   key: string
 }
 
@@ -40,7 +43,7 @@ export const nothing: Model = {
 }
 
 /** What the oracle's model needs to know about each site. */
-export const sitesOf = ({ settings, traffic }: Model): (NamedSite & { key: string })[] =>
+export const sitesOf = ({ settings, traffic }: Model): (NamedSite & Pick<SiteSettings, 'key' | 'goals'>)[] =>
   settings.sites.map(({ id, ...site }) => ({ siteId: id, ...site, events: traffic.events.get(id) ?? [] }))
 
 /** Sites that have traffic, and that PostgreSQL does not know because it is a copy from before they were created. */

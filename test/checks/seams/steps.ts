@@ -1,6 +1,7 @@
 // The kinds of steps of a walk. Each changes the installation, and returns what the model is afterwards.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createGoal, deleteGoal, replaceGoal } from '../../../src/accounts/goals.ts'
 import { deleteSite, setExcludedCountries, setTimeZone } from '../../../src/accounts/sites.ts'
 import { byShard } from '../../../src/cluster/stores.ts'
 import { eraseRows } from '../../../src/erasure/job.ts'
@@ -12,6 +13,7 @@ import { sweep } from '../../../src/rollups/sweep.ts'
 import { rollUpToday } from '../../../src/rollups/today.ts'
 import type { CountryCode } from '../../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
+import type { Goal, GoalCondition } from '../../../src/traffic/goals.ts'
 import type { Random } from '../../support/random.ts'
 import type { Server } from '../cluster/servers.ts'
 import { zones } from '../oracle/moments.ts'
@@ -51,6 +53,12 @@ type Step = (walk: Walk, random: Random) => Promise<Model>
 
 /** The shortest retention that can be set. */
 const minMonths = 25
+
+const goalConditions: readonly GoalCondition[] = [
+  { kind: 'path', pattern: '/blog/**' },
+  { kind: 'event', event: 'Signup' },
+  { kind: 'event', event: 'Signup', property: { key: 'plan', value: 'pro' } },
+]
 
 /** What a step does to the model, if it changes events or settings. */
 const unchanged = ({ model }: Walk): Model => model
@@ -108,6 +116,20 @@ export const steps: Record<string, Step> = {
     return { ...walk.model, settings: withSite(walk.model.settings, { ...site, excludedCountries }) }
   },
 
+  async goal(walk, random) {
+    const { site } = await anySite(walk, random)
+    const { postgres } = walk.installation.stores()
+    const goal: Goal = { name: random.pick(['Blog', 'Signup', 'signup']), condition: random.pick(goalConditions) }
+    const others = site.goals.filter(({ name }) => name !== goal.name)
+    const isNew = others.length === site.goals.length
+    const isDeleted = !isNew && random.oneIn(2)
+    if (isNew) await createGoal(postgres, site.id, goal)
+    else if (isDeleted) await deleteGoal(postgres, site.id, goal.name)
+    else await replaceGoal(postgres, site.id, goal.name, goal)
+    const goals = isDeleted ? others : [...others, goal].sort((one, other) => (one.name < other.name ? -1 : 1))
+    return { ...walk.model, settings: withSite(walk.model.settings, { ...site, goals }) }
+  },
+
   async import(walk, random) {
     const { site } = await anySite(walk, random)
     const file = fileOf(walk, random.below(4))
@@ -160,7 +182,7 @@ export const steps: Record<string, Step> = {
     await noteInClickHouse(installation.of(shard)) // as the next round does
     const zone = random.pick(zones)
     const created = await installation.createSite(site.domain, zone)
-    const next: SiteSettings = { ...created, domain: site.domain, zone, excludedCountries: [] }
+    const next: SiteSettings = { ...created, domain: site.domain, zone, excludedCountries: [], goals: [] }
     const events = new Map(model.traffic.events)
     events.delete(site.id)
     const sites = model.settings.sites.map((one) => (one === site ? next : one))

@@ -49,7 +49,7 @@ export async function takeWalk(
     const random = seeded(`${seed}/sites`)
     for (const domain of ['a.example', 'b.example']) {
       const zone = random.pick(zones)
-      const site = { ...(await installation.createSite(domain, zone)), domain, zone, excludedCountries: [] }
+      const site = { ...(await installation.createSite(domain, zone)), domain, zone, excludedCountries: [], goals: [] }
       const { settings } = walk.model
       walk.model = { ...walk.model, settings: { ...settings, sites: [...settings.sites, site] } }
     }
@@ -150,6 +150,7 @@ async function differencesNow(
     else refused.push(...lines)
   }
   for (const site of sites) {
+    await compare('/v2/goals', site.key, { status: 200, body: goalsOf(site, now) })
     for (const params of [some, everything]) {
       const limited = [...params, ['limit', '100']] as Params
       const query = new URLSearchParams(limited.map(([name, value]) => [name, value]))
@@ -157,14 +158,14 @@ async function differencesNow(
       const asked = params === everything ? (['overview', 'events'] as const) : reports
       await Promise.all(
         asked.map((report) =>
-          compare(`/stats/${report}?${query}`, site.key, answer(site, report, limited, now) as Expected),
+          compare(`/v1/stats/${report}?${query}`, site.key, answer(site, report, limited, now) as Expected),
         ),
       )
     }
   }
   const query = new URLSearchParams(some.map(([name, value]) => [name, value]))
   const overview = answerOfSites(sites, some, now) as Expected
-  await compare(`/sites/overview?${query}`, installation.accountKey, overview)
+  await compare(`/v1/sites/overview?${query}`, installation.accountKey, overview)
   const older = await verifyLedger(installation.stores())
   if (older) found.push(`${older} is older, and nobody has noticed`)
   const { postgres, cluster } = installation.stores()
@@ -187,6 +188,13 @@ async function differencesNow(
     else verified.set(siteId, rows)
   }
   return { wrong: found, refused }
+}
+
+function goalsOf({ siteId, goals }: ReturnType<typeof sitesOf>[number], now: number): string {
+  const data = goals.map(({ name, condition }) =>
+    condition.kind === 'path' ? { name, kind: 'path', path: condition.pattern } : { name, ...condition },
+  )
+  return JSON.stringify({ data, meta: { site_id: siteId, generated_at: new Date(now).toISOString() } })
 }
 
 /** All that `rollup verify` compares, as one text. Verifying takes 67 statements, so it is done only when something has changed. */
