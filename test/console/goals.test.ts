@@ -39,7 +39,7 @@ test('a goal is added, changed and removed; the API answers with it at once, and
   assert.match((await owner.get(page)).text, /has no goals yet/)
 
   const forgotten = forgottenBy(console)
-  const added = await owner.post(page, page, { ...eventFields, property: ' plan ', value: 'pro' })
+  const added = await owner.post(page, page, { ...eventFields, property: ' plan ', value: 'pro', path: '/typed' })
   assert.deepEqual([added.status, added.headers.get('location')], [303, `${page}?done=added`])
   assert.deepEqual(forgotten, [siteId])
   const property = { key: 'plan', value: 'pro' }

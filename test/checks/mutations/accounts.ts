@@ -79,4 +79,25 @@ export const accounts: readonly Mutation[] = [
     replace: 'FROM sites WHERE account_id IS NOT NULL OR account_id IN ',
     caughtBy: 'test/console/sites.test.ts',
   },
+  {
+    name: 'goals: /blog/** leaves out the first page of the blog',
+    file: 'src/traffic/goals.ts',
+    find: "return '(?:/.*)?'",
+    replace: "return '/.*'",
+    caughtBy: 'test/traffic/goals.test.ts',
+  },
+  {
+    name: 'goals: a changed goal keeps a part of its earlier condition',
+    file: 'src/accounts/goals.ts',
+    find: '{ ...none, path: condition.pattern }',
+    replace: '{ event: null, path: condition.pattern }',
+    caughtBy: 'test/accounts/goals.test.ts',
+  },
+  {
+    name: 'goals: the path of a form counts although an event is chosen',
+    file: 'src/console/forms/goal-fields.ts',
+    find: "if (form.get('kind') === 'path')",
+    replace: "if (form.get('path'))",
+    caughtBy: 'test/console/goals.test.ts',
+  },
 ]

@@ -123,6 +123,13 @@ export const cli: readonly Mutation[] = [
     caughtBy: 'test/process/proxies.test.ts',
   },
   {
+    name: 'backup: the goals of sites are missing',
+    file: 'src/cli/backup-control.ts',
+    find: "  'goals',\n",
+    replace: '',
+    caughtBy: 'test/cli/backup.test.ts',
+  },
+  {
     name: 'backup: the list of deleted sites is missing',
     file: 'src/cli/backup-control.ts',
     find: "  'deleted_sites',\n  'audit_log',",
