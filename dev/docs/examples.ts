@@ -94,5 +94,12 @@ async function questionExamples(clickhouse: ClickHouseReader): Promise<Record<st
     const { prepare } = questionQuery({ of: () => clickhouse }, request, now.epochMilliseconds)
     examples[kind] = JSON.parse((await prepare()(AbortSignal.timeout(10_000))).json)
   }
+  examples.goals = {
+    data: [
+      { name: 'Blog', kind: 'path', path: '/blog/**' },
+      { name: 'Pro plan', kind: 'event', event: 'Signup', property: { key: 'plan', value: 'pro' } },
+    ],
+    meta: { site_id: siteId, generated_at: now.toString({ smallestUnit: 'millisecond' }) },
+  }
   return examples
 }

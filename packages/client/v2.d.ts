@@ -355,3 +355,40 @@ export declare function breakdown(
   parameters: BreakdownParameters,
   options?: Options,
 ): Promise<BreakdownResult>
+
+export interface GoalsRow {
+  /** Name of the goal, as `goal` takes it. */
+  name: string
+  /** Whether an event or a page reaches it. */
+  kind: 'event' | 'path'
+  /** Name of the event. */
+  event?: string
+  /** A property that the event must have. */
+  property?: {
+    /** Its key. */
+    key: string
+    /** Its value. */
+    value: string
+  }
+  /** A path, or a pattern of paths. */
+  path?: string
+}
+
+export interface GoalsResult extends Pick<FromHeaders, 'rateLimit' | 'requestId' | 'warnings'> {
+  data: GoalsRow[]
+  meta: {
+    /** The site that the numbers are about. */
+    site_id: string
+    /** When the list was made, in UTC. */
+    generated_at: string
+  }
+}
+
+export type GoalsParameters = Pick<SharedParameters, 'site_id'>
+
+/** The goals of the site, by name: `GET /api/v2/goals` */
+export declare function goals(
+  server: Server,
+  parameters?: GoalsParameters,
+  options?: Options,
+): Promise<GoalsResult>

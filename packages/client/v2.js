@@ -8,3 +8,5 @@ export const totals = (server, parameters, options) => get(server, '/api/v2/stat
 export const timeseries = (server, parameters, options) => get(server, '/api/v2/stats/timeseries', parameters, options)
 
 export const breakdown = (server, parameters, options) => get(server, '/api/v2/stats/breakdown', parameters, options)
+
+export const goals = (server, parameters, options) => get(server, '/api/v2/goals', parameters, options)

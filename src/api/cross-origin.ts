@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 export const commonHeaders = {
   'Access-Control-Allow-Origin': '*',
   'Access-Control-Expose-Headers':
-    'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, ETag, Stats-Period, Stats-Previous-Period, Stats-Total-Rows, Stats-Warning',
+    'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id, ETag, Stats-Period, Stats-Previous-Period, Stats-Total-Rows, Stats-Source, Stats-Warning',
   'X-Content-Type-Options': 'nosniff',
 } as const
 

@@ -47,7 +47,7 @@ export const limit = Type.Integer({ description: 'The limit that was applied.' }
 export const nextCursor = Type.Union([Type.String(), Type.Null()], {
   description: 'The cursor of the next page; null on the last page.',
 })
-const listedAt = Type.String({ format: 'date-time', description: 'When the list was made, in UTC.' })
+export const listedAt = Type.String({ format: 'date-time', description: 'When the list was made, in UTC.' })
 
 const endpointOf = ([name, report]: [string, Report]): OwnEndpoint => ({
   path: `/stats/${name}`,

@@ -1,5 +1,6 @@
 // GET /api/v2/goals: the goals of a site (docs/goals.md).
 import type { FastifyInstance } from 'fastify'
+import Type from 'typebox'
 import { ApiError } from '../errors.ts'
 import { maxParameters, parameterNames, refuseVariants, warningsOf } from '../stats/parameters.ts'
 import { readQueryString } from '../stats/query-string.ts'
@@ -39,6 +40,21 @@ export function goalRoutes(app: FastifyInstance, gatekeepers: Gatekeepers): void
 }
 
 /** `kind` says which other fields there are. */
+export const goalsShape = Type.Array(
+  Type.Object({
+    name: Type.String({ description: 'Name of the goal, as `goal` takes it.' }),
+    kind: Type.String({ enum: ['event', 'path'], description: 'Whether an event or a page reaches it.' }),
+    event: Type.Optional(Type.String({ description: 'Name of the event.' })),
+    property: Type.Optional(
+      Type.Object(
+        { key: Type.String({ description: 'Its key.' }), value: Type.String({ description: 'Its value.' }) },
+        { description: 'A property that the event must have.' },
+      ),
+    ),
+    path: Type.Optional(Type.String({ description: 'A path, or a pattern of paths.' })),
+  }),
+)
+
 function recordOf({ name, condition }: Goal) {
   if (condition.kind === 'path') return { name, kind: condition.kind, path: condition.pattern }
   const { kind, event, property } = condition

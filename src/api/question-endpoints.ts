@@ -5,7 +5,8 @@ import { type Metric, metrics } from '../stats/questions/metrics.ts'
 import { parametersOf } from '../stats/questions/parameters.ts'
 import { type QuestionKind, questionKinds } from '../stats/questions/question.ts'
 import { unitOf } from '../stats/shapes.ts'
-import { aboutSite, type Endpoint, generatedAt, limit, nextCursor, range } from './endpoints.ts'
+import { aboutSite, type Endpoint, generatedAt, limit, listedAt, nextCursor, range } from './endpoints.ts'
+import { goalsShape } from './goal-routes.ts'
 import { exampleQuestions } from './question-text.ts'
 
 export const questionTags = {
@@ -114,4 +115,17 @@ const endpointOf = (kind: QuestionKind): Endpoint => ({
     .join('&')}`,
 })
 
-export const questionEndpoints: readonly Endpoint[] = questionKinds.map(endpointOf)
+const goals: Endpoint = {
+  path: '/goals',
+  id: 'goals',
+  tag: 'Questions',
+  summary: 'The goals of the site, by name',
+  details: 'Owners add them in the settings of the site, or with `footfall goal create`.',
+  data: goalsShape,
+  meta: { site_id: aboutSite, generated_at: listedAt },
+  parameters: ['site_id'],
+  headers: [],
+  example: 'A demo site',
+}
+
+export const questionEndpoints: readonly Endpoint[] = [...questionKinds.map(endpointOf), goals]

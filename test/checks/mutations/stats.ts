@@ -27,7 +27,7 @@ export const stats: readonly Mutation[] = [
   {
     name: 'period: windows overlap where a zone skipped a day',
     file: 'src/calendar/periods.ts',
-    find: 'end: earlier(wallClock, earlier(nextDay, start)),',
+    find: 'end: earlier(wallClock, earlier(nextDay, latestEnd)),',
     replace: 'end: wallClock,',
     caughtBy: 'test/calendar/periods.test.ts',
   },
@@ -259,8 +259,8 @@ export const stats: readonly Mutation[] = [
   {
     name: 'faults: one key uses all ClickHouse slots',
     file: 'src/stats/fair-queue.ts',
-    find: 'perKey = 4',
-    replace: 'perKey = 16',
+    find: '{ total: 16, perKey: 4 }',
+    replace: '{ total: 16, perKey: 16 }',
     caughtBy: 'test/faults/clickhouse-queries.test.ts',
   },
   {
