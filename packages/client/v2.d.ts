@@ -16,7 +16,7 @@ interface SharedParameters {
   end?: string | null | undefined
   /** The site. Required with an account key. With a site key it may be left out; any other site is refused. */
   site_id?: string | null | undefined
-  /** The numbers to count, separated by commas: `visitors`, `pageviews`, `sessions`, `bounce_rate`, `avg_duration`, `views_per_session`, `events`, `conversions`, `conversion_rate`, `revenue:<currency>`. The default of totals is `visitors,pageviews,sessions,bounce_rate,avg_duration`, elsewhere `visitors,pageviews`; of lists by `event`, `goal` or a property `visitors,events`. */
+  /** The numbers to count, separated by commas: `visitors`, `pageviews`, `sessions`, `bounce_rate`, `avg_duration`, `views_per_session`, `events`, `conversions`, `conversion_rate`, `revenue:<currency>`. The default of totals is the first five, elsewhere `visitors,pageviews`; of lists by `event`, `goal` or a property `visitors,events`. */
   metrics?: string | null | undefined
   /** `dimension:operator:value`; may be sent up to 8 times, and all must hold. The dimension is one of `page`, `hostname`, `event`, `goal`, `entry_page`, `exit_page`, `referrer`, `channel`, `utm_source`, `utm_medium`, `utm_campaign`, `utm_content`, `utm_term`, `country`, `device`, `browser`, `os`, `prop:<key>`, the operator one of `is`, `is_not`, `contains`, `starts_with`. Several values, separated by commas, are alternatives; `\,` is a comma in a value and `\\` a backslash. An empty value means "has none". */
   filter?: string | readonly string[] | null | undefined

@@ -12,7 +12,7 @@ const sharedNames: readonly string[] = ['range', 'start', 'end', 'site_id'] sati
 const own: readonly (ParameterDoc & { name: QuestionParameter })[] = [
   {
     name: 'metrics',
-    description: `The numbers to count, separated by commas: ${code(metricNames)}. The default of totals is \`visitors,pageviews,sessions,bounce_rate,avg_duration\`, elsewhere \`visitors,pageviews\`; of lists by \`event\`, \`goal\` or a property \`visitors,events\`.`,
+    description: `The numbers to count, separated by commas: ${code(metricNames)}. The default of totals is the first five, elsewhere \`visitors,pageviews\`; of lists by \`event\`, \`goal\` or a property \`visitors,events\`.`,
     schema: { type: 'string' },
     example: 'visitors,conversions',
   },

@@ -25,6 +25,8 @@ signed up in the same visit: <code class="long">metrics=visitors,conversion_rate
       'Filters',
       html`<p>A filter is <code>dimension:operator:value</code>. Send up to ${maxFilters}; all must hold. Several values,
 separated by commas, are alternatives. <code>contains</code> and <code>starts_with</code> are literal, and upper and lower case differ.</p>
+<p>A filter on a page or host chooses hits, a filter on an event, property or goal chooses visits. Filters on events and properties must
+hold for one and the same event.</p>
 ${table(
   ['Filter', 'Keeps'],
   [
@@ -36,9 +38,7 @@ ${table(
     [html`<code>prop:plan:is:pro</code>`, 'visits with an event whose property plan is pro'],
     [html`<code>goal:is:Signup</code>`, 'visits that reached the goal'],
   ],
-)}
-<p>A filter on a page or host chooses hits, a filter on an event, property or goal chooses visits. Filters on events and properties must
-hold for one and the same event.</p>`,
+)}`,
     ),
     guide(
       'dimensions',

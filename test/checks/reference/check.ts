@@ -1,4 +1,4 @@
-// The reference page in real Chromium, in both themes at 360, 768 and 1,440 px, as it opens and as readers use it. Each look must pass what
+// The reference pages of both versions in real Chromium, in both themes at 360, 768 and 1,440 px, as it opens and as readers use it. Each look must pass what
 // pages of the console pass: no violation that axe-core finds, no horizontal scrolling, few bytes, no errors, targets that a finger hits.
 //   npm run check:reference -- [--looks 2] [--pictures <folder>]
 import { mkdirSync } from 'node:fs'
@@ -25,6 +25,8 @@ const looks: readonly Look[] = [
 
 interface State {
   name: string
+  /** Without it, the reference of /api/v1. */
+  address?: string
   prepare?(page: Page, key: string): Promise<void>
 }
 
@@ -46,6 +48,16 @@ const states: readonly State[] = [
       await page.locator('#timeseries').getByText('Python', { exact: true }).click()
       await page.locator('#channels select[name=range]').selectOption('custom')
       await page.locator('#search').fill('vis')
+    },
+  },
+  { name: 'questions', address: '/api/v2/docs' },
+  {
+    name: 'questions in use',
+    address: '/api/v2/docs',
+    async prepare(page, key) {
+      await page.locator('#breakdown input[name=by]').fill('page')
+      await send(page, 'breakdown', key)
+      await send(page, 'totals', 'ff_s_wrong')
     },
   },
   {
@@ -77,7 +89,7 @@ await runCheck(
 
     let [pages, maxBytes, maxScriptBytes] = [0, 0, 0]
     for (const look of looks.slice(0, count)) {
-      for (const { name, prepare } of states) {
+      for (const { name, prepare, address = '/api/v1/docs' } of states) {
         const context = await browser.newContext({
           viewport: { width: look.width, height: 900 },
           colorScheme: look.isDark ? 'dark' : 'light',
@@ -88,7 +100,7 @@ await runCheck(
         const view = {
           name,
           person: undefined,
-          address: '/api/v1/docs',
+          address,
           status: 200,
           ...(prepare && { prepare: (opened: Page) => prepare(opened, key.text) }),
         }
