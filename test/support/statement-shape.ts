@@ -40,7 +40,7 @@ function readShape(text: string): Shape {
   const flat = text.replace(/\s+/g, ' ')
   const faults: string[] = []
   const sources: Source[] = []
-  for (const { 1: table, index, 0: found } of flat.matchAll(/\b(?:FROM|JOIN) (\(|[\w.]+)/gi)) {
+  for (const { 1: table, index, 0: found } of flat.matchAll(/\b(?:FROM|(?<!ARRAY )JOIN) (\(|[\w.]+)/gi)) {
     if (found.toUpperCase().startsWith('JOIN')) faults.push('joins')
     if (table === '(' || table === undefined) continue
     const selected = flat.slice(flat.lastIndexOf('SELECT ', index), index)
