@@ -197,6 +197,7 @@ export const parts: readonly Part[] = [
   { name: 'mutations' },
   { name: 'bench:api' },
   { name: 'bench:dashboard' },
+  { name: 'bench:query' },
   { name: 'bench:rollup' },
   { name: 'bench:ratchet' },
   { name: 'bench:shards' },

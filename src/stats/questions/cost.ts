@@ -8,8 +8,8 @@ import { sql } from '../../stores/clickhouse-sql.ts'
 import { dailyTotals } from '../daily-metrics.ts'
 import type { Reader } from './sources.ts'
 
-/** Pageviews that a question without filters can read in half of the five seconds, on two cores that nobody else uses. */
-const maxPageviews = 20_000_000
+/** A list of pages, the slowest kind, took 0.3 to 0.9 s per million on a busy machine (bench:query), and a statement ends after 2 s. */
+const maxPageviews = 5_000_000
 
 /** Each filter takes about a tenth of the time more. */
 const weightOf = (filters: number): number => 1 + filters / 10

@@ -118,7 +118,7 @@ test('a question about more traffic than a request has time for is refused befor
     INSERT INTO short_rollups SELECT * REPLACE (toInt64(30000000) AS views) FROM short_rollups WHERE site_id = '${world.siteId}' AND short_rollups.views > 0`)
   const answer = await world.ask('totals', query)
   refused(answer, 400, 'query_too_expensive')
-  assert.match(answer.json.error.message, /reads 1\.7 times the traffic.*Ask for fewer days/)
+  assert.match(answer.json.error.message, /reads 6\.6 times the traffic.*Ask for fewer days/)
   assert.match((await world.ask('totals', `${query}&compare=previous`)).json.error.message, /Leave out compare/)
   // Other days, and what rollups answer.
   assert.equal(

@@ -1,0 +1,155 @@
+// How long any question about a site takes, by what is listed, filtered and covered. Each is asked beside `SELECT 1` and, where one short
+// statement on `events` answers it, too, beside that statement, whose numbers must be the same. Nothing is cached.
+//   npm run bench:query [-- --rounds 5]                  a site of a million events, in about three minutes
+//   npm run bench:query -- --events 100000000            the largest site of bench:scale, with the same traffic
+// The traffic is generated once and kept in the cache folder.
+import { isDeepStrictEqual } from 'node:util'
+import type { DayRange } from '../../src/calendar/days.ts'
+import { type Period, periodsOf, storedDay } from '../../src/calendar/periods.ts'
+import { ApiError } from '../../src/errors.ts'
+import { readCoverage } from '../../src/rollups/coverage.ts'
+import { readQueryString } from '../../src/stats/query-string.ts'
+import { readQuestion } from '../../src/stats/questions/parameters.ts'
+import { questionQuery } from '../../src/stats/questions/questions.ts'
+import { type Sql, sql, text } from '../../src/stores/clickhouse-sql.ts'
+import { onDays } from '../../src/traffic/conditions.ts'
+import { readOptions } from '../../test/support/options.ts'
+import { machineTime, round, since, spreadOf } from '../api/measure.ts'
+import { rollUp } from '../scale/rollups.ts'
+import { makeSite, openWorld } from '../scale/world.ts'
+
+const { events, rounds } = readOptions('query', { events: 1_000_000, rounds: 5 })
+
+/** For a site of 100 million events; smaller ones have the same bounds. */
+const maxMs = { '30d': 600, '12m': 4_000 }
+
+const filters: Record<string, { query: string; condition?: Sql }> = {
+  'a page': { query: 'filter=page:is:/pricing', condition: sql`pathname = '/pricing'` },
+  'a referrer': { query: 'filter=referrer:is:google.com', condition: sql`referrer = 'google.com'` },
+  'a channel': { query: 'filter=channel:is:Direct', condition: sql`channel = 'Direct'` },
+  'a browser': { query: 'filter=browser:is:Chrome', condition: sql`browser = 'Chrome'` },
+  'an entry page': { query: 'filter=entry_page:is:/' },
+  'an event': { query: 'filter=event:is:signup' },
+  'part of a path': { query: 'filter=page:contains:a', condition: sql`position(pathname, 'a') > 0` },
+  'four filters': {
+    query: 'filter=page:contains:a&filter=referrer:is_not:&filter=device:is:mobile&filter=event:is_not:signup',
+  },
+}
+const lists = { page: sql`pathname`, referrer: sql`referrer`, os: sql`os` }
+
+interface Cell {
+  question: string
+  p10: number
+  median: number
+  /** Of the short statement. */
+  plain?: number
+  refused?: true
+}
+
+const say = (line: string): void => void process.stderr.write(`${line}\n`)
+const world = await openWorld({ events, sites: 1, fresh: false, say })
+const { clickhouse, postgres, now } = world
+const [whale] = world.sizes
+try {
+  await makeSite(world, whale, say)
+  await world.state.once(`roll up ${whale.name}`, () => rollUp(world, whale).then(({ seconds }) => seconds))
+  const coverage = await readCoverage(postgres, whale.id)
+  if (!coverage) throw new Error('the site is not known')
+  const site = { id: whale.id, timeZone: world.state.zone, excludedCountries: [], goals: [], shard: 1, coverage }
+  const machine = machineTime()
+  const cells: Cell[] = []
+  const wrong: string[] = []
+  for (const range of ['30d', '12m'] as const)
+    for (const [name, { query, condition }] of Object.entries(filters)) {
+      await cellOf(`totals of ${name}, ${range}`, 'totals', `range=${range}&${query}`, range)
+      for (const [by, column] of Object.entries(lists))
+        await cellOf(
+          `${by} of ${name}, ${range}`,
+          'breakdown',
+          `range=${range}&by=${by}&limit=10&${query}`,
+          range,
+          condition && plainList(column, condition, periodsOf({ name: range }, now).current),
+        )
+    }
+  const answered = cells.filter(({ refused }) => !refused)
+  const slowest = (range: keyof typeof maxMs) =>
+    Math.max(0, ...answered.filter(({ question }) => question.endsWith(range)).map(({ p10 }) => p10))
+  const ratios = answered.flatMap(({ p10, plain }) => (plain ? [p10 / plain] : []))
+  const result = {
+    bench: 'query',
+    events: whale.events,
+    slowestMs: { '30d': slowest('30d'), '12m': slowest('12m') },
+    timesPlain: spreadOf(ratios),
+    refused: cells.length - answered.length,
+    wrong,
+    steal: since(machine).steal,
+    cells,
+  }
+  const ok =
+    wrong.length === 0 && result.refused === 0 && slowest('30d') <= maxMs['30d'] && slowest('12m') <= maxMs['12m']
+  console.log(JSON.stringify({ ...result, ok }))
+  process.exitCode = ok ? 0 : 1
+
+  async function cellOf(
+    question: string,
+    kind: 'totals' | 'breakdown',
+    query: string,
+    range: keyof typeof maxMs,
+    plain?: Sql,
+  ): Promise<void> {
+    const [asked, direct]: [number[], number[]] = [[], []]
+    try {
+      for (let round = 0; round < rounds; round++) {
+        const [answer, ms] = await timed(() => ask(kind, query))
+        asked.push(ms)
+        if (!plain) continue
+        const [rows, plainMs] = await timed(() => clickhouse.rows<{ value: string }>(plain))
+        direct.push(plainMs)
+        const expected = rows.map(({ value, ...numbers }) => ({ value: value || null, ...numbers }))
+        const received = (answer as Record<string, unknown>[]).map(({ visitors, pageviews, ...value }) => ({
+          value: Object.values(value)[0],
+          visitors,
+          pageviews,
+        }))
+        if (round === 0 && !isDeepStrictEqual(received, expected)) wrong.push(question)
+      }
+      cells.push({ question, ...spreadOf(asked), ...(direct.length > 0 && { plain: spreadOf(direct).p10 }) })
+      const { p10, plain: short } = cells.at(-1) as Cell
+      say(`${question}: ${round(p10, 0)} ms${short ? `, the short statement ${round(short, 0)} ms` : ''}`)
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      cells.push({ question, p10: 0, median: 0, refused: true })
+      say(`${question}: ${error.code}, of at most ${maxMs[range]} ms`)
+    }
+  }
+
+  async function ask(kind: 'totals' | 'breakdown', query: string): Promise<unknown> {
+    const url = `?${query}`
+    const { question } = readQuestion(readQueryString(url), url, { kind, goals: [], maxLimit: 1000 })
+    const request = { site, question, queueKey: '' }
+    const { prepare } = questionQuery({ of: () => clickhouse }, request, now.epochMilliseconds)
+    return (await prepare()(AbortSignal.timeout(30_000))).data
+  }
+} finally {
+  await world.close()
+}
+process.exit()
+
+/** Visitors and pageviews by value. */
+function plainList(column: Sql, condition: Sql, period: Period): Sql {
+  const days: DayRange[] = [[storedDay(period.firstDay), storedDay(period.lastDay)]]
+  const isCounted = column === lists.page ? sql`name = 'pageview'` : sql`true`
+  return sql`
+    SELECT toString(${column}) AS value, uniqExact(day, visitor_id) AS visitors, countIf(name = 'pageview') AS pageviews
+    FROM events
+    WHERE site_id = ${text(whale.id)} AND ${onDays(days)} AND ${condition} AND ${isCounted}
+    GROUP BY value
+    ORDER BY visitors DESC, pageviews DESC, value = '', value
+    LIMIT 10`
+}
+
+async function timed<Value>(work: () => Promise<Value>): Promise<[Value, milliseconds: number]> {
+  const began = performance.now()
+  const value = await work()
+  return [value, performance.now() - began]
+}
