@@ -30,19 +30,22 @@ export interface NewMessage {
   letter: Letter
   /** For a message with a link: how long the link works, as an interval of PostgreSQL. */
   expiresIn?: string
+  /** Why it may have been sent before. It is then listed, and sent only if an operator says so. */
+  doubt?: string | undefined
 }
 
 /** Call it in the transaction of the change that the message is about. Returns its id. */
 export async function queueMessage(
   transaction: Postgres,
   { secrets }: Pick<Outbox, 'secrets'>,
-  { kind, recipient, accountId, letter, expiresIn }: NewMessage,
+  { kind, recipient, accountId, letter, expiresIn, doubt }: NewMessage,
 ): Promise<string> {
   const id = newId('mail')
   const content = seal(secrets, 'outbox', id, JSON.stringify(letter))
   await transaction`
-    INSERT INTO outbox (id, kind, recipient, account_id, content, expires_at)
-    VALUES (${id}, ${kind}, ${recipient}, ${accountId}, ${content}, now() + ${expiresIn ?? null}::text::interval)`
+    INSERT INTO outbox (id, kind, recipient, account_id, content, expires_at, state, problem)
+    VALUES (${id}, ${kind}, ${recipient}, ${accountId}, ${content}, now() + ${expiresIn ?? null}::text::interval,
+            ${doubt ? 'in doubt' : 'waiting'}, ${doubt ?? ''})`
   return id
 }
 
@@ -59,16 +62,23 @@ export interface ClaimedMessage {
   dueAt: Date
 }
 
+/** What a connection to the mail server sends: everything, or all but reports, of which thousands may be due at once. */
+export type Claimed = 'everything' | 'no reports'
+
 /**
  * Claims messages whose time has come. Counts the claim in the ledger: call `noteInClickHouse` for the shard before anything is sent, so that
  * a PostgreSQL that is restored from before this claim is recognised as older, and sends nothing a second time (rollups/ledger.ts).
  */
-export const claimMessages = (postgres: Postgres, sender: string, shard: number, limit: number) =>
+export const claimMessages = (
+  postgres: Postgres,
+  sender: string,
+  { shard, limit, what }: { shard: number; limit: number; what: Claimed },
+) =>
   postgres<ClaimedMessage[]>`
     WITH due AS (
       SELECT id FROM outbox
       WHERE state = 'waiting' AND next_attempt_at <= now() AND queued_at >= (SELECT began_at FROM ledger)
-        AND (expires_at IS NULL OR expires_at > now())
+        AND (expires_at IS NULL OR expires_at > now()) AND (${what === 'everything'} OR kind <> 'report')
       ORDER BY next_attempt_at LIMIT ${limit} FOR UPDATE SKIP LOCKED
     ), claimed AS (
       UPDATE outbox
@@ -84,11 +94,14 @@ export const renewClaims = (postgres: Postgres, sender: string) => postgres`
   UPDATE outbox SET claimed_until = now() + ${claimLasts}::text::interval
   WHERE state = 'sending' AND sender = ${sender}::text::uuid AND claimed_until > now()`
 
+/** Of a message that a process had: the mail server has no copy of it, or a second one is harmless. */
+const mayBeSent = (postgres: Postgres) => postgres`handed_over_at IS NULL OR kind = ANY (${[...repeatableKinds]})`
+
 /** What is left of processes that died, of an older installation, and of messages that nobody needs. */
 export async function tidyOutbox(postgres: Postgres): Promise<void> {
   await postgres`
     UPDATE outbox
-    SET state = CASE WHEN handed_over_at IS NULL OR kind = ANY (${[...repeatableKinds]}) THEN 'waiting' ELSE 'in doubt' END,
+    SET state = CASE WHEN ${mayBeSent(postgres)} THEN 'waiting' ELSE 'in doubt' END,
         problem = CASE WHEN handed_over_at IS NULL THEN 'the process that was about to send it ended' ELSE 'the process that sent it ended before the mail server answered' END,
         changed_at = now()
     WHERE state = 'sending' AND claimed_until <= now()`
@@ -125,7 +138,7 @@ export type Outcome =
   | { state: 'in doubt'; problem: string }
   /** Not sent; tried again later. */
   | { state: 'postponed'; problem: string }
-  /** Not tried. */
+  /** Not tried; or tried, and what became of it could not be recorded. */
   | { state: 'returned' }
 
 /** Another claim of the same message is left alone. */
@@ -142,7 +155,12 @@ export async function noteOutcome(
       UPDATE outbox SET state = 'sent', content = NULL, problem = '', changed_at = now()
       WHERE id = ${id} AND attempts = ${attempt} AND state IN ('sending', 'in doubt', 'waiting')`
   } else if (outcome.state === 'returned') {
-    await postgres`UPDATE outbox SET state = 'waiting', changed_at = now() WHERE ${isMine}`
+    await postgres`
+      UPDATE outbox
+      SET state = CASE WHEN ${mayBeSent(postgres)} THEN 'waiting' ELSE 'in doubt' END,
+          problem = CASE WHEN handed_over_at IS NULL THEN problem ELSE 'what the mail server answered could not be recorded' END,
+          changed_at = now()
+      WHERE ${isMine}`
   } else if (outcome.state === 'postponed' || (outcome.state === 'in doubt' && repeatableKinds.includes(kind))) {
     await postgres`
       UPDATE outbox

@@ -7,6 +7,7 @@ import { noteInClickHouse } from '../rollups/ledger.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import type { Letter } from './letter.ts'
 import {
+  type Claimed,
   type ClaimedMessage,
   claimMessages,
   handOver,
@@ -22,8 +23,11 @@ import { connectToMailServer, type Delivery, type MailSettings, problemOf, type 
 const pauseMs = 2_000
 const renewMs = 10_000
 const tidyMs = 5_000
-/** Connections of a process to the mail server. */
-const lanes = 4
+/**
+ * Connections of a process to the mail server. One leaves reports to the others: nobody waits for a new password until the reports of a Monday
+ * morning are sent (10,000 of them take minutes).
+ */
+const lanes: readonly Claimed[] = ['no reports', 'everything', 'everything', 'everything', 'everything']
 /** Messages that a connection claims at once. */
 const atOnce = 10
 /** A mail server may take minutes to answer. What it has then is in doubt. */
@@ -75,9 +79,9 @@ export function startMail(stores: AllStores, options: MailOptions): MailLoop {
   }
 
   /** Sends until nothing is due. The mail server is asked only if there is something to send. */
-  async function sendDue(): Promise<void> {
+  async function sendDue(what: Claimed): Promise<void> {
     while (!signal.aborted) {
-      const messages = await claimMessages(postgres, sender, clickhouse.shard, atOnce)
+      const messages = await claimMessages(postgres, sender, { shard: clickhouse.shard, limit: atOnce, what })
       if (messages.length === 0) return
       const left = new Set<ClaimedMessage>(messages)
       try {
@@ -136,6 +140,7 @@ export function startMail(stores: AllStores, options: MailOptions): MailLoop {
       const report = await options.writeReport(message, signal)
       return report ?? { state: 'failed', problem: 'the report is not wanted any more' }
     } catch (error) {
+      if (signal.aborted) return { state: 'returned' }
       log.warn({ err: error, message: message.id }, 'a report cannot be written')
       return { state: 'postponed', problem: `its numbers cannot be read: ${problemOf(error as Error)}` }
     }
@@ -161,7 +166,7 @@ export function startMail(stores: AllStores, options: MailOptions): MailLoop {
   const working = [
     repeat(tidyMs, 'the outbox cannot be tidied', () => tidyOutbox(postgres)),
     ...options.due.map(({ what, everyMs, queue }) => repeat(everyMs, `${what} cannot be queued`, () => queue(signal))),
-    ...Array.from({ length: lanes }, () => repeat(pauseMs, 'mail cannot be sent', sendDue)),
+    ...lanes.map((what) => repeat(pauseMs, 'mail cannot be sent', () => sendDue(what))),
   ]
   const renewing = repeat(renewMs, 'claims of messages cannot be renewed', () => renewClaims(postgres, sender))
 

@@ -1,102 +1,32 @@
 // Every message ends in a stated state, whatever the mail server and the processes do (decision D-221).
 import assert from 'node:assert/strict'
-import { createAccount } from '../../src/accounts/accounts.ts'
-import { newId } from '../../src/accounts/ids.ts'
-import { createSubscription } from '../../src/email-reports/subscriptions.ts'
-import { queueMessage, retryMessages } from '../../src/mail/outbox.ts'
-import { type MailLoop, type MailOptions, startMail } from '../../src/mail/sender.ts'
-import { createLog } from '../../src/process/log.ts'
+import { retryMessages } from '../../src/mail/outbox.ts'
 import { eventually } from '../support/eventually.ts'
 import { startMailServer, type TestMailServer } from '../support/mail-server.ts'
 import { needing } from '../support/needing.ts'
-import { connect, createStores, disconnect, keySecrets, type Stores } from '../support/stores.ts'
+import type { Stores } from '../support/stores.ts'
+import { letter, openSending, type Sending } from './sending.ts'
 
 const { test, before, after, beforeEach } = needing('ClickHouse')
 
-const log = createLog('silent')
-const outbox = { secrets: keySecrets, publicUrl: 'https://stats.example.com' }
-const letter = { subject: 'Hello', text: 'A secret link: https://stats.example.com/reset/abc', html: '<p>Hello</p>' }
-
-let created: Awaited<ReturnType<typeof createStores>>
+let sending: Sending
 let stores: Stores
 let mailServer: TestMailServer
+let [start, queue, queueReport, rowOf, inState, dueNow] = [] as unknown as [
+  Sending['start'],
+  Sending['queue'],
+  Sending['queueReport'],
+  Sending['rowOf'],
+  Sending['inState'],
+  Sending['dueNow'],
+]
 
 before(async () => {
-  created = await createStores()
-  stores = connect(created.addresses)
-  mailServer = await startMailServer()
+  sending = await openSending()
+  ;({ stores, mailServer, start, queue, queueReport, rowOf, inState, dueNow } = sending)
 })
-
-after(async () => {
-  await mailServer.close()
-  await disconnect(stores)
-  await created.remove()
-})
-
-beforeEach(async () => {
-  await stores.postgres`DELETE FROM outbox`
-  mailServer.received.length = 0
-  mailServer.ended.length = 0
-  mailServer.react(() => 'accept')
-})
-
-function start(
-  settings: Partial<MailOptions['settings']> = {},
-  writeReport: MailOptions['writeReport'] = async () => ({ letter, headers: {} }),
-): MailLoop {
-  return startMail(stores, {
-    settings: {
-      server: mailServer.server,
-      from: { name: 'Footfall', address: 'stats@example.com' },
-      answerMs: 1_000,
-      finalAnswerMs: 1_500,
-      ...settings,
-    },
-    outbox,
-    log,
-    due: [],
-    writeReport,
-  })
-}
-
-const queue = (recipient: string) =>
-  queueMessage(stores.postgres, outbox, { kind: 'reset', recipient, accountId: null, letter, expiresIn: '24 hours' })
-
-/** A report must not be sent twice; a reset may. */
-async function queueReport(recipient: string): Promise<string> {
-  const { postgres } = stores
-  const accountId = await createAccount(postgres, { name: 'Main', plan: 'Growth' })
-  const subscription = { accountId, siteId: null, email: recipient, userId: null, interval: 'week', hour: 8 } as const
-  const id = await createSubscription(postgres, { ...subscription, timeZone: 'UTC', createdBy: 'test' })
-  const [row] = await postgres<{ id: string }[]>`
-    INSERT INTO outbox (id, kind, recipient, account_id, subscription_id, period)
-    VALUES (${newId('mail')}, 'report', ${recipient}, ${accountId}, ${id as string}, '2026-11-09') RETURNING id`
-  return row?.id as string
-}
-
-interface Row {
-  state: string
-  problem: string
-  failures: number
-  content: Buffer | null
-  waits: number
-}
-
-async function rowOf(id: string): Promise<Row> {
-  const [row] = await stores.postgres<Row[]>`
-    SELECT state, problem, failures, content, extract(epoch FROM next_attempt_at - changed_at)::int AS waits FROM outbox WHERE id = ${id}`
-  assert.ok(row)
-  return row
-}
-
-const inState = (id: string, state: string) =>
-  eventually(async () => {
-    const row = await rowOf(id)
-    assert.equal(row.state, state, row.problem)
-    return row
-  })
-
-const dueNow = (id: string) => stores.postgres`UPDATE outbox SET next_attempt_at = now() WHERE id = ${id}`
+after(() => sending.close())
+beforeEach(() => sending.clear())
 
 test('a message is sent once, with a stable Message-ID, and its content is then forgotten', async (t) => {
   const loops = [start(), start()]
@@ -195,14 +125,18 @@ test('a mail server that is down, or without the TLS that is demanded, gets noth
   assert.match((await rowOf(id)).problem, /ECONNREFUSED/)
 })
 
-test('a certificate that nobody vouches for is refused', async (t) => {
-  const secure = await startMailServer({ secure: true })
-  t.after(() => secure.close())
-  const loop = start({ server: { ...secure.server, isSecure: true, needsTls: true } })
-  t.after(() => loop.stop())
-  const id = await queue('maria@example.com')
-  await eventually(async () => assert.equal((await rowOf(id)).failures, 1))
-  assert.match((await rowOf(id)).problem, /certificate/)
+test('a certificate that nobody vouches for is refused, from the start and after STARTTLS', async (t) => {
+  for (const isSecure of [true, false]) {
+    const secure = await startMailServer({ secure: isSecure, disabledCommands: [] })
+    t.after(() => secure.close())
+    const loop = start({ server: { ...secure.server, isSecure, needsTls: true } })
+    const id = await queue('maria@example.com')
+    await eventually(async () => assert.equal((await rowOf(id)).failures, 1))
+    await loop.stop()
+    const { state, problem } = await rowOf(id)
+    assert.deepEqual([state, secure.ended.length], ['waiting', 0])
+    assert.match(problem, /certificate/)
+  }
 })
 
 test('a claim that nobody renews is free again', async (t) => {

@@ -13,8 +13,8 @@ export const mail: readonly Mutation[] = [
   {
     name: 'mail: what a dead process handed over is sent again',
     file: 'src/mail/outbox.ts',
-    find: 'WHEN handed_over_at IS NULL OR kind = ANY',
-    replace: 'WHEN true OR kind = ANY',
+    find: '`handed_over_at IS NULL OR kind = ANY',
+    replace: '`true OR kind = ANY',
     caughtBy: 'test/mail/sender.test.ts',
   },
   {
@@ -44,5 +44,26 @@ export const mail: readonly Mutation[] = [
     find: "isHandedOver ? 'unknown' : 'postponed'",
     replace: "'postponed'",
     caughtBy: 'test/mail/sender.test.ts',
+  },
+  {
+    name: 'mail: a process gives back what it handed over',
+    file: 'src/mail/outbox.ts',
+    find: "      SET state = CASE WHEN ${mayBeSent(postgres)} THEN 'waiting' ELSE 'in doubt' END,\n          problem",
+    replace: "      SET state = 'waiting',\n          problem",
+    caughtBy: 'test/mail/sending.test.ts',
+  },
+  {
+    name: 'mail: a password reset waits for the reports of a Monday',
+    file: 'src/mail/sender.ts',
+    find: "['no reports', 'everything'",
+    replace: "['everything', 'everything'",
+    caughtBy: 'test/mail/sending.test.ts',
+  },
+  {
+    name: 'mail: the end of a process counts as a failure of the report that it writes',
+    file: 'src/mail/sender.ts',
+    find: "      if (signal.aborted) return { state: 'returned' }\n",
+    replace: '',
+    caughtBy: 'test/mail/sending.test.ts',
   },
 ]
