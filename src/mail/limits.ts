@@ -17,8 +17,9 @@ export interface LimitedMail {
 }
 
 /**
- * Whether one more message may be queued. Call it once in the transaction that queues it, late, because it makes others wait that mail to
- * the same address or for the same account: two at the same time must not both find room for the last one.
+ * Whether one more message may be queued. Call it in the transaction that queues it, late, because it makes others wait that mail to
+ * the same address or for the same account: two at the same time must not both find room for the last one. A transaction with several
+ * recipients asks in the order of their addresses, so that two transactions never wait for each other.
  */
 export async function mayQueue(
   transaction: Postgres,

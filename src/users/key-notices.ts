@@ -40,19 +40,25 @@ const isDue = (postgres: Postgres) => postgres`
     AND announced_expiry IS DISTINCT FROM expires_at
     AND NOT EXISTS (SELECT FROM api_keys AS newer WHERE newer.rotated_from = api_keys.id)`
 
+/** A backup knows nothing of the notices that were sent after it was made (decision D-221). */
+const doubtful = 'it was due before the database was restored, and may have been sent then'
+
 async function announce(
   transaction: Postgres,
   outbox: Outbox,
   { id: accountId, name }: { id: string; name: string },
 ): Promise<void> {
   // Another process may have announced them between the search for accounts and their lock; then nothing is found here.
-  const keys = await transaction<ExpiringKey[]>`
+  const keys = await transaction<(ExpiringKey & { isDoubtful: boolean })[]>`
     UPDATE api_keys SET announced_expiry = expires_at WHERE account_id = ${accountId} AND ${isDue(transaction)}
-    RETURNING name, prefix, expires_at AS "expiresAt"`
-  if (keys.length === 0) return
+    RETURNING name, prefix, expires_at AS "expiresAt",
+      greatest(created_at, expires_at - ${ahead}::text::interval) < (SELECT began_at FROM ledger) AS "isDoubtful"`
   const inOrder = keys.toSorted((one, other) => one.expiresAt.getTime() - other.expiresAt.getTime())
-  const letter = expiringKeysLetter(outbox, { id: accountId, name }, inOrder)
-  for (const recipient of await ownersOf(transaction, accountId)) {
-    await queueMessage(transaction, outbox, { kind: 'key expiry', recipient, accountId, letter })
+  for (const [isDoubtful, some] of Map.groupBy(inOrder, (key) => key.isDoubtful)) {
+    const letter = expiringKeysLetter(outbox, { id: accountId, name }, some)
+    const doubt = isDoubtful ? doubtful : undefined
+    for (const recipient of await ownersOf(transaction, accountId)) {
+      await queueMessage(transaction, outbox, { kind: 'key expiry', recipient, accountId, letter, doubt })
+    }
   }
 }

@@ -102,6 +102,33 @@ test('a key that was replaced is meant to end', async () => {
   assert.deepEqual(await mailsTo(postgres, owner), [])
 })
 
+test('after a restore, what was due before it is listed as in doubt, and what is due since is sent', async (t) => {
+  const [{ began }] = await postgres<[{ began: Date }]>`SELECT began_at AS began FROM ledger`
+  t.after(() => postgres`UPDATE ledger SET began_at = ${began}`)
+  // Two keys of a backup: seven days before the expiry of one are before the restore, those of the other after it.
+  for (const [name, expiresAt] of [
+    ['Announced', inMs(5 * dayMs)],
+    ['Due since', inMs(7 * dayMs - hourMs / 2)],
+  ] as const)
+    await postgres`UPDATE api_keys SET created_at = now() - interval '30 days' WHERE id = ${await addKey(name, expiresAt)}`
+  // This one was made after the restore.
+  await addKey('Short', inMs(dayMs))
+  await postgres`UPDATE ledger SET began_at = now() - interval '1 hour'`
+  await queueExpiringKeys(postgres, outbox, signal)
+  await queueExpiringKeys(postgres, outbox, signal)
+  const rows = await postgres<{ state: string; problem: string }[]>`
+    SELECT state, problem FROM outbox WHERE recipient = ${owner} ORDER BY state`
+  assert.deepEqual(
+    rows.map(({ state }) => state),
+    ['in doubt', 'waiting'],
+  )
+  assert.match(rows[0]?.problem ?? '', /before the database was restored/)
+  const texts = (await mailsTo(postgres, owner)).map(({ subject, text }) => subject + text)
+  assert.equal(texts.length, 2)
+  assert.ok(texts.some((text) => text.includes('“Announced”') && !/Due since|Short/.test(text)))
+  assert.ok(texts.some((text) => /Short[\s\S]*Due since/.test(text) && !text.includes('Announced')))
+})
+
 test('neither lines nor HTML in names get out of their place', async () => {
   await postgres`UPDATE accounts SET name = ${'Shop\r\nBcc: all@example.com <script>'} WHERE id = ${accountId}`
   await addKey('a\r\nBcc: all@example.com\u2028<img src=x onerror=alert(1)>', inMs(dayMs))

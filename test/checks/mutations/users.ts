@@ -369,4 +369,18 @@ export const users: readonly Mutation[] = [
     replace: '',
     caughtBy: 'test/users/key-notices.test.ts',
   },
+  {
+    name: 'notices: a key that was announced before a restore is announced again',
+    file: 'src/users/key-notices.ts',
+    find: 'const doubt = isDoubtful ? doubtful : undefined',
+    replace: 'const doubt = undefined',
+    caughtBy: 'test/users/key-notices.test.ts',
+  },
+  {
+    name: 'notices: a mail about each of a hundred imports',
+    file: 'src/users/import-notice.ts',
+    find: 'const mostPerHour = 10',
+    replace: 'const mostPerHour = 100',
+    caughtBy: 'test/users/import-notice.test.ts',
+  },
 ]
