@@ -90,11 +90,14 @@ export function smtpUrl(text: string): MailServer {
     host,
     port: Number(address.port) || (isSecure ? 465 : 587),
     isSecure,
-    needsTls: tls !== 'off' && !['localhost', '127.0.0.1', '::1'].includes(host),
+    needsTls: tls !== 'off' && !isLoopback(host),
     user: address.username ? decodeURIComponent(address.username) : undefined,
     password: decodeURIComponent(address.password),
   }
 }
+
+const isLoopback = (host: string): boolean =>
+  /^localhost$/i.test(host) || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 
 export function mailbox(text: string): Mailbox {
   const [, name = '', inBrackets, bare] =
