@@ -32,7 +32,7 @@ export const headline = (visitors: number, change: Change, before: number, where
     html`<span class="t" style="${font(40, 44, 680)};letter-spacing:-1.2px;${strong}">${inFull(visitors)}</span> <span class="s" style="${font(14, 20)};${soft}">${visitors === 1 ? 'visitor' : 'visitors'}${where}${change.percent !== null && html`&ensp;<span style="white-space:nowrap">${changeMark(change)}&ensp;from ${inFull(before)}</span>`}</span>`,
   )
 
-/** A table of numbers. Its cells inherit font and colour, because fifty sites have 200 of them. */
+/** A table of numbers. Its cells inherit font and colour, because 35 sites have 140 of them. */
 export const numberTable = (heads: readonly string[], rows: HtmlValue): Html =>
   html`<table class="t" cellpadding="0" cellspacing="0" border="0" width="100%" style="${font(14, 20)};${strong}"><tr>${heads.map(
     (name, column) =>
