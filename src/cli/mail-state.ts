@@ -27,7 +27,7 @@ export async function mailState({
   if (stuck.failed + stuck.doubtful === 0) return { state: 'ok', found: `${host}:${port} takes mail` }
   return {
     state: 'warning',
-    found: `${host}:${port} takes mail; ${stuck.failed} messages failed, ${stuck.doubtful} are in doubt`,
+    found: `${host}:${port} takes mail; ${stuck.failed} failed, ${stuck.doubtful} in doubt`,
     advice: 'See: footfall mail list',
   }
 }

@@ -1,10 +1,11 @@
 import { newId } from '../accounts/ids.ts'
-import { type Kind, kinds } from '../mail/kinds.ts'
+import { kinds } from '../mail/kinds.ts'
 import { shortLetter } from '../mail/layout.ts'
-import { listMessages, type MessageState, messageStates, retryMessages } from '../mail/outbox.ts'
+import { type ListedMessage, listMessages, type MessageState, messageStates, retryMessages } from '../mail/outbox.ts'
 import { mailSettingsOf } from '../mail/settings.ts'
 import { connectToMailServer, problemOf } from '../mail/smtp.ts'
 import { type Command, CommandError, type Context, positionals, text } from './command.ts'
+import type { Terminal } from './terminal.ts'
 import { addressOf } from './user.ts'
 
 const maxListed = 200
@@ -21,22 +22,27 @@ const list: Command = {
     const messages = await listMessages(postgres, statesOf(text(input, 'state')), maxListed)
     return {
       data: messages,
-      show: (terminal) =>
-        messages.length === 0
-          ? 'None.'
-          : terminal.table(
-              ['ID', 'TO', 'WHAT', 'STATE', 'QUEUED', 'PROBLEM'],
-              messages.map(({ id, recipient, kind, period, state, queuedAt, problem }) => [
-                id,
-                recipient,
-                period ? `${kinds[kind as Kind].name} of ${period}` : kinds[kind as Kind].name,
-                state,
-                queuedAt.toISOString().slice(0, 16).replace('T', ' '),
-                problem,
-              ]),
-            ),
+      show: (terminal) => (messages.length === 0 ? 'None.' : listText(terminal, messages)),
     }
   },
+}
+
+/** What the mail server answered stands below each message: a column would cut it. */
+function listText(terminal: Terminal, messages: readonly ListedMessage[]): string {
+  const [head, ...lines] = terminal
+    .table(
+      ['ID', 'TO', 'WHAT', 'STATE', 'QUEUED'],
+      messages.map(({ id, recipient, kind, period, state, queuedAt }) => [
+        id,
+        recipient,
+        period ? `${kinds[kind].name} of ${period}` : kinds[kind].name,
+        state,
+        queuedAt.toISOString().slice(0, 16).replace('T', ' '),
+      ]),
+    )
+    .split('\n')
+  const problems = messages.map(({ problem }) => (problem ? [`  ${problem}`] : []))
+  return [head, ...lines.flatMap((line, index) => [line, ...(problems[index] ?? [])])].join('\n')
 }
 
 const retry: Command = {

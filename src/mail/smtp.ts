@@ -164,7 +164,7 @@ export async function connectToMailServer({
           (done) => connection.reset(done),
         ).catch(() => {})
       const isForGood = (refusal.responseCode ?? 0) >= 500
-      return { result: isForGood ? 'refused' : 'postponed', problem: problemOf(refusal) }
+      return { result: isForGood ? 'refused' : 'postponed', problem: answerOf(refusal) }
     },
     isOpen: () => isOpen,
     close() {
@@ -189,4 +189,9 @@ function compositionOf({ id, to, letter, headers }: OutgoingMail, from: Mailbox)
 }
 
 /** What the mail server answered or the network did, on one line. */
-export const problemOf = ({ message }: Error): string => message.replace(/\s+/g, ' ').slice(0, 300)
+export const problemOf = ({ message }: Error): string => onOneLine(message)
+
+/** What the mail server answered to a message, such as `550 5.1.1 no such user`, without the words of the library before it. */
+const answerOf = ({ response, message }: SmtpError): string => onOneLine(response ?? message)
+
+const onOneLine = (text: string): string => text.replace(/\s+/g, ' ').slice(0, 300)

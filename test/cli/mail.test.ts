@@ -105,6 +105,33 @@ test('serve sends a due report once; one click ends it; doctor and mail list kno
   assert.equal((await postgres`SELECT FROM report_subscriptions WHERE id = ${id}`).length, 0)
 })
 
+test('mail list shows in full what the mail server answered', { timeout: 300_000 }, async (t) => {
+  await subscribe('refused.example')
+  mailServer.react(() => ({
+    at: 'recipient',
+    code: 550,
+    answer: '5.1.1 <maria@example.com>: no such mailbox, says the server of the recipient',
+  }))
+  t.after(() => mailServer.react(() => 'accept'))
+  const server = await launchServe(installation.addresses, settings)
+  t.after(() => server.kill())
+  await eventually(async () => {
+    const { stdout } = await installation.footfall('mail', 'list')
+    const [head, line, problem, ...more] = stdout.trimEnd().split('\n')
+    assert.match(head ?? '', /^ID +TO +WHAT +STATE +QUEUED$/)
+    assert.match(
+      line ?? '',
+      /^mail_\w+ +maria@example\.com +report of \d{4}-\d\d-\d\d +failed +\d{4}-\d\d-\d\d \d\d:\d\d$/,
+    )
+    assert.equal(problem, '  550 5.1.1 <maria@example.com>: no such mailbox, says the server of the recipient')
+    assert.deepEqual(more, [])
+  }, 60_000)
+  await server.kill()
+  const findings = (await installation.json('doctor')) as { check: string; state: string; found: string }[]
+  assert.match(findings.find(({ check }) => check === 'Mail')?.found ?? '', /takes mail; 1 failed, 0 in doubt$/)
+  await postgres`DELETE FROM report_subscriptions`
+})
+
 test('after a restore, a report that was due before it is listed as in doubt, and sent only on request', {
   timeout: 300_000,
 }, async (t) => {
