@@ -51,7 +51,7 @@ export const turnOffSecondFactor = (
   })
 
 /** Call it in a transaction. Returns whether there was one. */
-export async function dropSecondFactor(transaction: Postgres, userId: string): Promise<boolean> {
+async function dropSecondFactor(transaction: Postgres, userId: string): Promise<boolean> {
   const { count } = await transaction`
     UPDATE users SET totp_secret = NULL WHERE id = ${userId} AND totp_secret IS NOT NULL`
   await transaction`DELETE FROM recovery_codes WHERE user_id = ${userId}`

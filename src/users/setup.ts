@@ -7,7 +7,7 @@ import { ChangeRefused } from './change-refused.ts'
 import { disconnectIdentities } from './identities.ts'
 import { setupLetter } from './letters.ts'
 import { createLink, lifetimes, takeLink } from './one-time-links.ts'
-import { dropSecondFactor } from './second-factor.ts'
+import { turnOffSecondFactor } from './second-factor.ts'
 import { endSessionsOf } from './sessions.ts'
 import { type Browser, type NewSession, signIn } from './sign-ins.ts'
 import { createUser, findUser, setPassword } from './users.ts'
@@ -48,6 +48,7 @@ export const createSetupLink = (
 /** Creates the first owner and signs them in. All other setup links stop working. */
 export const makeFirstOwner = (
   postgres: Postgres,
+  outbox: Outbox | undefined,
   token: string,
   { email, passwordHash }: { email: string; passwordHash: string },
   browser: Browser,
@@ -57,13 +58,13 @@ export const makeFirstOwner = (
     const link = await takeLink(transaction, 'setup', token)
     if (await hasOwner(transaction)) throw new ChangeRefused('spent_link')
     const accountId = link.accountId ?? (await firstAccount(transaction))
-    const id = await ownerWith(transaction, email, passwordHash)
+    const by = { actor: email, address: browser.address }
+    const id = await ownerWith(transaction, outbox, by, { email, passwordHash })
     await transaction`
       INSERT INTO members (account_id, user_id, role) VALUES (${accountId}, ${id}, 'owner')
       ON CONFLICT (account_id, user_id) DO UPDATE SET role = 'owner'`
     await transaction`DELETE FROM one_time_links WHERE purpose = 'setup'`
-    const entry = { actor: email, action: 'account.set_up', subject: email, address: browser.address } as const
-    await recordAction(transaction, { accountId, ...entry })
+    await recordAction(transaction, { accountId, ...by, action: 'account.set_up', subject: email })
     return signIn(transaction, undefined, { id, email }, browser)
   })
 
@@ -73,12 +74,20 @@ async function firstAccount(transaction: Postgres): Promise<string> {
   return first?.id ?? createAccount(transaction, { name: 'Main', plan: 'Agency' })
 }
 
-/** A user may be left from a deleted account. A person who can read the log of the server may take over that user. */
-async function ownerWith(transaction: Postgres, email: string, passwordHash: string): Promise<string> {
+/**
+ * A user may be left from a deleted account. A person who can read the log of the server may take over that user, who is told by mail if a
+ * second factor ends with it.
+ */
+async function ownerWith(
+  transaction: Postgres,
+  outbox: Outbox | undefined,
+  by: Actor,
+  { email, passwordHash }: { email: string; passwordHash: string },
+): Promise<string> {
   const user = await findUser(transaction, email)
   if (!user) return createUser(transaction, email, passwordHash)
   await setPassword(transaction, user.id, passwordHash)
-  await dropSecondFactor(transaction, user.id)
+  if (user.hasSecondFactor) await turnOffSecondFactor(transaction, outbox, by, user)
   await endSessionsOf(transaction, user.id)
   await disconnectIdentities(transaction, { actor: email }, user)
   return user.id

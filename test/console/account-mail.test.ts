@@ -210,6 +210,21 @@ test('the first owner gets no mail about the sign-in, but the link by mail', asy
   assert.deepEqual(await subjectsTo(console, 'first@example.com'), ['Set up Footfall'])
 })
 
+test('whoever sets up the installation as a user who is left tells this user that the second factor is off', async (t) => {
+  const stores = await freshStores((end) => t.after(end))
+  const console = await openConsole(t, { stores, sendsMail: true })
+  const { postgres } = stores
+  const left = await console.addUser('owner')
+  await turnOnSecondFactor(postgres, undefined, keySecrets, commandLine, left, { secret, step: 0 })
+  await postgres`DELETE FROM members`
+  const path = `/setup/${await createSetupLink(postgres, undefined)}`
+  const visitor = console.stranger()
+  assert.equal((await visitor.post(path, path, { email: left.email, ...chosen }, firefox)).status, 303)
+  const [mail, ...more] = (await mailsTo(postgres, left.email)) as [Mail]
+  assert.deepEqual([mail.subject, more], ['Your second factor for Footfall is off', []])
+  assert.match(mail.text, /UTC\. Network: 203\.0\.113\.0\./)
+})
+
 test('notices of sign-ins end after ten in an hour', async (t) => {
   const console = await openWithMail(t)
   const { email } = await console.addUser('viewer')

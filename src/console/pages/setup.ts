@@ -28,7 +28,10 @@ async function setUp(visit: Visit): Promise<Reply> {
   const passwordHash = await services.passwords.hash(chosen.password)
   return goTo(
     '/',
-    sessionCookies(visit, await makeFirstOwner(services.postgres, token, { email, passwordHash }, visit)),
+    sessionCookies(
+      visit,
+      await makeFirstOwner(services.postgres, services.outbox, token, { email, passwordHash }, visit),
+    ),
   )
 }
 

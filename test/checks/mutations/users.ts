@@ -363,6 +363,13 @@ export const users: readonly Mutation[] = [
     caughtBy: 'test/console/account-mail.test.ts',
   },
   {
+    name: 'notices: a setup takes the second factor of a user who is left, unnoticed',
+    file: 'src/users/setup.ts',
+    find: 'await turnOffSecondFactor(transaction, outbox, by, user)',
+    replace: 'await turnOffSecondFactor(transaction, undefined, by, user)',
+    caughtBy: 'test/console/account-mail.test.ts',
+  },
+  {
     name: 'notices: a key is announced again and again',
     file: 'src/users/key-notices.ts',
     find: '    AND announced_expiry IS DISTINCT FROM expires_at\n',
