@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { newId } from '../../src/accounts/ids.ts'
+import { queueMessage } from '../../src/mail/outbox.ts'
 import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
 import { eventually } from '../support/eventually.ts'
 import { type Installation, install, runFootfall } from '../support/installation.ts'
 import { startMailServer, type TestMailServer } from '../support/mail-server.ts'
 import { launchServe } from '../support/serve-process.ts'
+import { keySecrets } from '../support/stores.ts'
 
 let installation: Installation
 let mailServer: TestMailServer
@@ -144,9 +146,13 @@ test('after a restore, a report that was due before it is listed as in doubt, an
     await restored.remove()
     rmSync(folder, { recursive: true })
   })
+  const letter = { subject: 'A link', text: 'A link', html: '<p>A link</p>' }
+  const link = { kind: 'reset', recipient: 'paul@example.com', accountId: null, letter } as const
+  await queueMessage(postgres, { secrets: keySecrets }, link)
   assert.equal((await installation.footfall('backup', join(folder, 'backup'))).code, 0)
   const { code, stderr } = await restored.footfall('restore', join(folder, 'backup'))
   assert.equal(code, 0, stderr)
+  assert.deepEqual(await restored.json('mail', 'list'), [], 'no link is in a backup')
   mailServer.received.length = 0
   const server = await launchServe(restored.addresses, settings)
   t.after(() => server.kill())
