@@ -21,7 +21,7 @@ await runCheck(
   {
     name: 'oracle',
     options: { worlds: 100, requests: 4_000, parallel: 4, world: Number.NaN },
-    seconds: ({ worlds, requests }) => 300 + 10 * worlds + requests / 5,
+    seconds: ({ worlds, requests }) => 300 + 15 * worlds + requests / 3,
   },
   async (check, { worlds, requests, parallel, world }) => {
     const runningApi = await startRunningApi()
