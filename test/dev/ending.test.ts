@@ -2,7 +2,7 @@
 // whatever has become of the databases.
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
@@ -10,6 +10,7 @@ import { freePort } from '../../dev/clickhouse/server.ts'
 import { eventually } from '../support/eventually.ts'
 import { inTime } from '../support/in-time.ts'
 import { inherited } from '../support/inherited.ts'
+import { install } from '../support/installation.ts'
 import { needing } from '../support/needing.ts'
 import { type OwnStores, startOwnStores } from '../support/own-stores.ts'
 import { serveSettings } from '../support/serve-process.ts'
@@ -87,8 +88,9 @@ const refusalOf = (words: readonly string[]): string => {
 
 test('SIGINT ends try; meanwhile no other try begins, with --fresh or without it', async (t) => {
   const group = await startOf(t, 'try')
-  for (const more of [['--fresh'], []]) {
-    const refusal = refusalOf(['dev/try.ts', '--port', `${await freePort()}`, ...more])
+  const own = /localhost:(\d+)/.exec(group.output())?.[1] as string
+  for (const [port, ...more] of [[own, '--fresh'], [`${await freePort()}`, '--fresh'], [own]]) {
+    const refusal = refusalOf(['dev/try.ts', '--port', port as string, ...more])
     assert.equal(refusal, 'footfall: Another npm run try uses .footfall/try.\n  End it with Ctrl-C first.\n')
   }
   const key = /export KEY=(\S+)/.exec(group.output())?.[1]
@@ -134,4 +136,22 @@ test('serve ends when its databases hang, and when they are gone', async (t) => 
     await group.endsBy(signal)
     for (const store of [stores.all.PostgreSQL, stores.all.ClickHouse]) store.signal('SIGCONT')
   }
+})
+
+test('a SIGTERM that reaches all processes of serve is no failure of its shipper', async (t) => {
+  const installation = await install()
+  t.after(() => installation.remove())
+  const settings = await serveSettings(await freePort())
+  const group = await start(t, ['src/cli/main.ts', 'serve'], /Server listening/, {
+    ...installation.environment,
+    ...settings,
+  })
+  // The first thing that the shipper does.
+  await eventually(
+    async () => assert.ok(existsSync(join(settings.SPOOL_FOLDER as string, 'shipped.sqlite'))),
+    maxStartMs,
+  )
+  await group.endsBy('SIGTERM')
+  assert.doesNotMatch(group.output(), /shipper ended|does not answer/)
+  assert.equal(group.output().match(/"Shipping"/g)?.length, 1, 'no second shipper began')
 })

@@ -15,8 +15,9 @@ const shipper = createShipper({
 })
 
 process.once('disconnect', () => process.exit()) // the collector has ended, and the next one starts its own shipper
-process.on('SIGINT', () => {}) // Ctrl-C reaches the whole process group; the collector decides when the shipper ends
-process.once('SIGTERM', shipper.end)
+// Ctrl-C and the SIGTERM of systemd reach the whole process group. The collector, which still answers for a while, decides when this ends.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
+process.once('message', shipper.end)
 
 await shipper.run()
 await cluster.close()

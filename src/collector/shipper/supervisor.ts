@@ -38,7 +38,7 @@ export function startShipper(
       clearTimeout(timer)
       if (child.exitCode !== null || child.signalCode !== null) return
       const ended = once(child, 'exit')
-      child.kill('SIGTERM')
+      child.send('end', () => {}) // it may just have ended
       const tooSlow = setTimeout(() => child.kill('SIGKILL'), maxStopMs)
       await ended
       clearTimeout(tooSlow)
