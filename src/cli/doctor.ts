@@ -14,6 +14,7 @@ import { portsState } from './ports-state.ts'
 import { proxyState } from './proxy-state.ts'
 import { upgradeOf } from './rewriting.ts'
 import { size } from './size.ts'
+import { spoolState } from './spool-state.ts'
 
 type State = 'ok' | 'warning' | 'failed' | 'skipped'
 
@@ -153,6 +154,8 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
   },
 
   Ports: portsState,
+
+  Spool: spoolState,
 
   async PostgreSQL({ postgres }) {
     const [{ version }] = await postgres<[{ version: string }]>`SELECT current_setting('server_version') AS version`

@@ -1,12 +1,13 @@
 // `footfall doctor` refuses what `footfall serve` would refuse, in the same words, and never with an empty message.
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
+import { freePort } from '../../dev/clickhouse/server.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
 import { type Installation, install, runFootfall } from '../support/installation.ts'
 import { launchServe } from '../support/serve-process.ts'
@@ -78,6 +79,16 @@ test('a port that another process uses, but not one that Footfall uses', async (
     assert.match(advice ?? '', new RegExp(`set ${setting} to another port`))
     if (setting === 'PORT') assert.equal(await refusalOf({ [setting]: port }), `footfall: ${found}\n  ${advice}\n`)
   }
+  // Footfall itself would take each of these twice.
+  const own = `${await freePort()}`
+  for (const change of [
+    { PORT: own, METRICS_PORT: own },
+    { METRICS_PORT: own, COLLECTOR_METRICS_PORT: own },
+  ]) {
+    const { found, advice } = await failureOf(change, 'Ports')
+    assert.equal(found, `Port ${own} on 127.0.0.1 is in use.`)
+    assert.equal(await refusalOf(change), `footfall: ${found}\n  ${advice}\n`)
+  }
   const server = await launchServe(installation.addresses)
   t.after(() => server.stop())
   await server.untilReady()
@@ -85,6 +96,19 @@ test('a port that another process uses, but not one that Footfall uses', async (
   const { findings } = await doctor({ PORT, METRICS_PORT, COLLECTOR_METRICS_PORT })
   const ports = findings.find(({ check }) => check === 'Ports')
   assert.deepEqual([ports?.state, ports?.found], ['ok', `Footfall runs on port ${PORT}`])
+})
+
+test('a spool folder that cannot be', async () => {
+  const file = join(folder, 'file')
+  writeFileSync(file, '')
+  for (const SPOOL_FOLDER of [file, join(file, 'spool')]) {
+    const { found, advice } = await failureOf({ SPOOL_FOLDER }, 'Spool')
+    assert.match(found, /^The spool folder \S+file\S* cannot be created: \S+ is not a folder\.$/)
+    assert.ok((await refusalOf({ SPOOL_FOLDER })).endsWith(`\n  ${advice}\n`))
+  }
+  const { findings } = await doctor({ SPOOL_FOLDER: join(folder, 'new/spool') })
+  assert.equal(findings.find(({ check }) => check === 'Spool')?.state, 'ok')
+  assert.ok(!existsSync(join(folder, 'new')), 'doctor makes nothing')
 })
 
 test('a server that answers and is not ClickHouse', async (t) => {

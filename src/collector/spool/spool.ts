@@ -46,7 +46,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw unusable(`The spool folder ${folder} cannot be created: ${(error as Error).message}`)
+    throw unusableSpool(`The spool folder ${folder} cannot be created: ${(error as Error).message}`)
   }
   const workerData: SpoolWorkerData = { folder, maxBytes }
   const worker = new Worker(new URL('worker.ts', import.meta.url), { workerData })
@@ -155,7 +155,7 @@ export async function openSpool(options: SpoolOptions): Promise<Spool> {
   await begun.promise.catch(async (error: Error) => {
     isClosing = true
     await worker.terminate()
-    throw unusable(error.message)
+    throw unusableSpool(error.message)
   })
   hasBegun = true
   return {
@@ -196,7 +196,7 @@ function put(group: Group, shard: number, line: string): void {
 
 const eventsOf = ({ parts }: Group): number => parts.reduce((sum, part) => sum + part.events, 0)
 
-const unusable = (message: string): HintedError =>
+export const unusableSpool = (message: string): HintedError =>
   new HintedError(
     `${message}.`,
     'Set SPOOL_FOLDER to a folder that only this collector uses and this user may write, on a disk with free space.',
