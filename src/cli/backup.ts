@@ -29,6 +29,7 @@ import { date, type Sql, sql } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { clonedRows, withSnapshot } from '../traffic/snapshot.ts'
 import { contentOf, controlTables, readControlTable, writeControlTable } from './backup-control.ts'
+import { giveTo, type Owner, ownerOf } from './backup-owner.ts'
 import { nameOf, prune, unfinishedName } from './backup-schedule.ts'
 import { type Command, CommandError, type Context, positionals } from './command.ts'
 import { showProgress } from './terminal.ts'
@@ -58,7 +59,7 @@ export const backup: Command = {
     const folder = named === undefined ? join(backupFolder(context), nameOf(Date.now())) : resolve(named)
     if (existsSync(folder))
       throw new CommandError(`${folder} already exists.`, 'Name a folder that does not exist yet.')
-    const manifest = await writeBackup(context, folder)
+    const manifest = await writeBackup(context, folder, scheduled ? prepare(backupFolder(context)) : undefined)
     if (!manifest) throw new CommandError('Another backup is running.', 'Wait until it has finished.')
     const removed = scheduled ? prune(backupFolder(context), context.config.BACKUP_KEEP) : []
     const kept = scheduled ? ` Removed ${removed.length} older ones, as BACKUP_KEEP says.` : ''
@@ -70,19 +71,28 @@ export const backup: Command = {
   },
 }
 
+/** Makes the folder for scheduled backups, if it is not there, and says who owns what is written into it. */
+function prepare(folder: string): Owner {
+  const owner = ownerOf(folder)
+  const made = mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (made !== undefined) giveTo(owner, made)
+  return owner
+}
+
 export function backupFolder({ config }: Context): string {
   if (config.BACKUP_FOLDER !== undefined) return config.BACKUP_FOLDER
   throw new CommandError('BACKUP_FOLDER is not set.', 'Set it to the folder for scheduled backups, or name a folder.')
 }
 
 /** Undefined while another backup is running. The folder gets its name when the backup is complete and on disk. */
-async function writeBackup(context: Context, folder: string): Promise<Manifest | undefined> {
+async function writeBackup(context: Context, folder: string, owner?: Owner): Promise<Manifest | undefined> {
   const path = unfinishedName(folder)
   try {
-    const manifest = await writeSnapshot(context, path)
+    const manifest = await writeSnapshot(context, path, owner)
     if (!manifest) return undefined
     writeFileSync(join(path, 'manifest.json'), JSON.stringify(manifest, null, 2))
     for (const file of readdirSync(path)) sync(join(path, file))
+    if (owner) giveTo(owner, path)
     renameSync(path, folder)
     return manifest
   } catch (error) {
@@ -98,10 +108,11 @@ function sync(path: string): void {
   closeSync(file)
 }
 
-const writeSnapshot = (context: Context, folder: string): Promise<Manifest | undefined> =>
+const writeSnapshot = (context: Context, folder: string, owner?: Owner): Promise<Manifest | undefined> =>
   withSnapshot(context, trafficTables, async (control): Promise<Manifest> => {
     rmSync(folder, { recursive: true, force: true }) // of a backup that was killed: only one runs at a time
     mkdirSync(folder, { recursive: true, mode: 0o700 })
+    if (owner) giveTo(owner, folder) // at once, so that the owner can also delete what is left of one that is killed
     const rows: Record<string, number> = {}
     for (const table of controlTables) {
       rows[table] = await writeControlTable(control, contentOf(control, table), join(folder, `${table}.jsonl`))

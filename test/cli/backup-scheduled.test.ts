@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -102,4 +102,29 @@ test('footfall backup --scheduled without a folder says what to set', async () =
   const { code, stderr } = await runFootfall(['backup', '--scheduled'], { KEY_SECRETS: keySecretsSetting })
   assert.equal(code, 1)
   assert.match(stderr, /BACKUP_FOLDER is not set\.\n {2}Set it/)
+})
+
+const isRoot = process.getuid?.() === 0
+test('what root makes for a service belongs to the user of the service, who can delete it', {
+  skip: isRoot ? false : 'Only root can give files to another user.',
+}, async (t) => {
+  const installation = await install()
+  t.after(() => installation.remove())
+  const own = folderFor(t)
+  const service = 61_184 // an id that nobody has, as systemd gives one
+  chownSync(own, service, service)
+  const BACKUP_FOLDER = join(own, 'of/footfall')
+  const { code, stderr } = await runFootfall(['backup', '--scheduled'], { ...installation.environment, BACKUP_FOLDER })
+  assert.equal(code, 0, stderr)
+  const made = readdirSync(own, { recursive: true }) as string[]
+  assert.ok(made.some((name) => name.endsWith('manifest.json')))
+  for (const name of made) {
+    const { uid, gid } = statSync(join(own, name))
+    assert.deepEqual([uid, gid], [service, service], name)
+  }
+
+  // A backup with a name of its own is for whoever made it.
+  const named = join(own, 'named')
+  assert.equal((await runFootfall(['backup', named], installation.environment)).code, 0)
+  assert.equal(statSync(named).uid, 0)
 })
