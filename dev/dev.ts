@@ -20,9 +20,15 @@ await run(options).catch(exitWith)
 process.exit()
 
 async function run({ events, fresh }: Options): Promise<void> {
-  await probePorts()
   const { CLICKHOUSE_URL: clickhouseUrl, DATABASE_URL: databaseUrl } = process.env
-  await using installation = await startInstallation({ name: 'dev', events, fresh, clickhouseUrl, databaseUrl })
+  await using installation = await startInstallation({
+    name: 'dev',
+    events,
+    fresh,
+    clickhouseUrl,
+    databaseUrl,
+    check: probePorts,
+  })
   const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort())
   stopping.signal.addEventListener('abort', () => exitWithin(maxEndMs))
@@ -34,7 +40,6 @@ async function run({ events, fresh }: Options): Promise<void> {
   await server.stop()
 }
 
-/** Runs first, because starting everything takes seconds. */
 async function probePorts(): Promise<void> {
   for (const wanted of portsFrom(options.port))
     await probe({ host: '127.0.0.1', port: wanted, settings: ['--port', '--port'] })

@@ -33,6 +33,8 @@ export interface InstallationOptions {
   /** Databases to use instead of those from npm. */
   clickhouseUrl?: string | undefined
   databaseUrl?: string | undefined
+  /** Throws if something is in the way. It runs once the folder is ours: another `try` explains a port that is taken. */
+  check(): Promise<void>
 }
 
 export interface Installation extends AsyncDisposable {
@@ -59,6 +61,7 @@ export async function startInstallation(options: InstallationOptions): Promise<I
   await using started = new AsyncDisposableStack()
   const lock = lockFolder(folder, options.name)
   started.defer(() => lock.close())
+  await options.check() // before everything starts, which takes seconds
   if (options.fresh) rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
 

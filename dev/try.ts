@@ -51,9 +51,8 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 }
 
 async function start(): Promise<Pick<Installation, 'key' | 'owner'> & { address: string }> {
-  // Checked first, because starting everything takes seconds.
-  await probe({ host: '127.0.0.1', port, settings: ['--port', '--port'] })
-  const installation = running.use(await startInstallation({ name: 'try', events, fresh }))
+  const check = () => probe({ host: '127.0.0.1', port, settings: ['--port', '--port'] })
+  const installation = running.use(await startInstallation({ name: 'try', events, fresh, check }))
   // The environment, because the shipper is a process of its own and reads it.
   Object.assign(process.env, installation.settings, {
     PORT: `${port}`,
