@@ -1,5 +1,6 @@
 // `footfall serve` behind the proxies of deploy/: TLS, PUBLIC_URL, and the address of the client, which nobody can make up.
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { freePort } from '../../dev/clickhouse/server.ts'
 import { browserAgent } from '../support/collector-process.ts'
@@ -78,6 +79,15 @@ for (const name of ['nginx', 'Caddy'] as const satisfies ProxyName[])
       assert.match(found, /answers with HTTP 200, and not as the console of this Footfall/)
     }
   })
+
+test('the documentation gets the certificate of nginx before nginx reads the file that names it', () => {
+  const page = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8')
+  const site = readFileSync(new URL('../../deploy/nginx/footfall.conf', import.meta.url), 'utf8')
+  const commands = [...page.matchAll(/^ *sudo (certbot|cp deploy\/nginx).*$/gm)].map(([, command]) => command)
+  assert.deepEqual(commands, ['certbot', 'cp deploy/nginx'])
+  const [, root = ''] = /--webroot-path (\S+)/.exec(page) ?? []
+  assert.match(site, new RegExp(`acme-challenge/ \\{\\s+root ${root};`), 'later it renews the certificate the same way')
+})
 
 test('doctor warns when nothing answers at PUBLIC_URL', async () => {
   const PUBLIC_URL = `https://localhost:${await freePort()}`
