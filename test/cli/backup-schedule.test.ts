@@ -42,6 +42,38 @@ test('after a year of nights there are seven days, four weeks and twelve months'
   )
 })
 
+test('each night of a year, the folder is pruned to what BACKUP_KEEP says', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-year-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const held = new Map<string, string[]>()
+  for (let now = Date.parse('2026-01-01T03:00:09Z'); now < Date.parse('2027-01-01'); now += 1440 * minutes) {
+    assert.ok(isDue(lastGood(folder, now)?.time, now, 3), day(now))
+    mkdirSync(join(folder, nameOf(now)))
+    writeFileSync(join(folder, nameOf(now), 'manifest.json'), '{}')
+    prune(folder, standard)
+    assert.ok(!isDue(lastGood(folder, now)?.time, now, 3), day(now))
+    held.set(
+      day(now),
+      readdirSync(folder)
+        .sort()
+        .map((name) => name.replace(/^scheduled-2026-(.*)T03-00-09Z$/, '$1')),
+    )
+  }
+  // By a calendar of 2026. 1 January was a Thursday: by the 7th there are seven days, and by Wednesday the 14th one week more.
+  assert.deepEqual(held.get('2026-01-07'), ['01-01', '01-02', '01-03', '01-04', '01-05', '01-06', '01-07'])
+  assert.deepEqual(held.get('2026-01-14'), ['01-04', '01-08', '01-09', '01-10', '01-11', '01-12', '01-13', '01-14'])
+  // Sunday, 1 March: February has left its last day, and the Sundays of three weeks before this one.
+  assert.deepEqual(held.get('2026-03-01'), [
+    ...['01-31', '02-08', '02-15', '02-22'],
+    ...['02-23', '02-24', '02-25', '02-26', '02-27', '02-28', '03-01'],
+  ])
+  assert.deepEqual(held.get('2026-12-31'), [
+    ...['01-31', '02-28', '03-31', '04-30', '05-31', '06-30', '07-31', '08-31', '09-30', '10-31', '11-30'],
+    ...['12-13', '12-20'],
+    ...['12-25', '12-26', '12-27', '12-28', '12-29', '12-30', '12-31'],
+  ])
+})
+
 test('each night of the year has its backup, whatever the zone of the machine does to its clock', (t) => {
   const zone = process.env.TZ
   t.after(() => {
