@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { before, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { openCluster } from '../../src/cluster/cluster.ts'
 import { variables } from '../../src/config.ts'
 import { code, rowFaults, tableRows } from '../house/documents.ts'
 import { read, root } from '../house/tree.ts'
@@ -83,6 +84,29 @@ test('every metric of an alert and of the dashboard exists, with the values of i
     for (const value of values.split('|')) assert.ok(all.includes(`${label}="${value}"`), value)
   for (const [, label = ''] of [alerts, ...queries].join('\n').matchAll(/by \((?:le, )?(\w+)\)/g))
     assert.ok(label === 'instance' || all.includes(`{${label}=`) || all.includes(`,${label}=`), label)
+})
+
+test('the alerts tell replicas from other dependencies by the names that they have', async () => {
+  const named: string[] = []
+  const shards = ['http://127.0.0.1:1/a', 'http://127.0.0.1:2/a', 'http://127.0.0.1:3/a']
+  const [one, two, three] = shards as [string, string, string]
+  for (const CLICKHOUSE_SHARDS of [[[one, two]], [[one, two], [three]]]) {
+    const watch = (name: string) => {
+      named.push(name)
+      return () => {}
+    }
+    await openCluster({ CLICKHOUSE_URL: one, CLICKHOUSE_SHARDS }, { watch }).close()
+  }
+  const patterns = [...alerts.matchAll(/footfall_dependency_up\{dependency(!~|=~)"([^"]+)"\}/g)]
+  assert.deepEqual(
+    patterns.map(([, operator]) => operator),
+    ['!~', '=~'],
+  )
+  for (const [, , pattern] of patterns)
+    assert.deepEqual(
+      named.filter((name) => new RegExp(`^(?:${pattern})$`).test(name)),
+      ['ClickHouse replica 1', 'ClickHouse replica 2', 'ClickHouse shard 1 replica 1', 'ClickHouse shard 1 replica 2'],
+    )
 })
 
 test('each alert fires on a series that shows its fault, and stays silent on a healthy one', { skip }, () => {

@@ -95,6 +95,13 @@ export const cli: readonly Mutation[] = [
     caughtBy: 'test/cluster/migrate.test.ts',
   },
   {
+    name: 'alerts: replicas are called otherwise than the alerts expect',
+    file: 'src/cluster/cluster.ts',
+    find: '`${ofShard} replica ${replica + 1}`',
+    replace: '`${ofShard}, replica ${replica + 1}`',
+    caughtBy: 'test/docs/monitoring.test.ts',
+  },
+  {
     name: 'serve: a SIGTERM for the whole group ends its shipper early',
     file: 'src/collector/shipper/main.ts',
     find: "for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})",
