@@ -1,8 +1,16 @@
 // The shipper process. The collector starts and restarts it (supervisor.ts).
-import { openCluster } from '../../cluster/cluster.ts'
-import { readCollectorConfigOrExit } from '../../config/reading.ts'
-import { openPostgres } from '../../stores/postgres.ts'
-import { createShipper } from './shipper.ts'
+
+// First of all, because everything else takes half a second to load. Ctrl-C and the SIGTERM of systemd reach the whole process group; the
+// collector, which still answers for a while, decides when this process ends.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
+process.once('disconnect', () => process.exit()) // the collector has ended, and the next one starts its own shipper
+
+const [{ openCluster }, { readCollectorConfigOrExit }, { openPostgres }, { createShipper }] = await Promise.all([
+  import('../../cluster/cluster.ts'),
+  import('../../config/reading.ts'),
+  import('../../stores/postgres.ts'),
+  import('./shipper.ts'),
+])
 
 const config = readCollectorConfigOrExit()
 const cluster = openCluster(config)
@@ -14,9 +22,6 @@ const shipper = createShipper({
   exit: () => process.exit(1),
 })
 
-process.once('disconnect', () => process.exit()) // the collector has ended, and the next one starts its own shipper
-// Ctrl-C and the SIGTERM of systemd reach the whole process group. The collector, which still answers for a while, decides when this ends.
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {})
 process.once('message', shipper.end)
 
 await shipper.run()
