@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import type { ReservedSql } from 'postgres'
 import { Unavailable } from '../stores/breaker.ts'
-import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
+import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import {
@@ -60,7 +60,6 @@ export async function migrate(
       CREATE TABLE IF NOT EXISTS migrations
       (name text PRIMARY KEY, checksum text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now())`
     const pending = await missing(connection, folder)
-    for (const server of cluster.shards.flatMap(serversOf)) await refuseOldEvents(server).catch(unlessAway)
     const applied = new Set<string>()
     for (const { name, text, checksum } of pending.filter(isOf('postgres'))) {
       await connection`BEGIN`
@@ -147,11 +146,11 @@ async function migrateClickHouse(
   const run = (statement: string) =>
     replicas.length === 1 ? clickhouse.command(statement) : replicated(statement, clickhouse, replicas)
   await clickhouse.version() // a statement below may take an hour; this finds out early whether ClickHouse is down, or is something else
-  await refuseOldEvents(clickhouse)
   await clickhouse.command(`
     CREATE TABLE IF NOT EXISTS migrations (name String, checksum String, applied_at DateTime DEFAULT now())
     ENGINE = MergeTree ORDER BY name`)
   const rows = await clickhouse.rowsPatiently<Applied>(sql`SELECT name, checksum FROM migrations`)
+  await refuseOldEvents(clickhouse)
   const pending = notIn(rows, all)
   if (replicas.length === 1) await repairRestoredTables(clickhouse)
   for (const { name, text, checksum } of pending) {
@@ -221,11 +220,6 @@ async function refuseOldEvents(clickhouse: ClickHouse): Promise<void> {
     sql`SELECT 1 FROM system.columns WHERE database = currentDatabase() AND table = 'events' AND name = 'batch_id'`,
   )
   if (old) throw cannotUpgrade('BEFORE_BASELINE', 'events of ClickHouse has a column batch_id')
-}
-
-/** A ClickHouse that is down is looked at when its turn comes. */
-function unlessAway(error: Error): void {
-  if (!(error instanceof Unavailable)) throw error
 }
 
 /** `process/error-hints.ts` says what to do, by the code. */

@@ -110,13 +110,7 @@ test('databases from before the baseline are recognised, and nothing is applied'
     CREATE TABLE events (site_id String, day Date, event_id UUID, batch_id UUID, title String) ENGINE = MergeTree ORDER BY site_id`)
   await assert.rejects(migrate(stores), { code: 'BEFORE_BASELINE' })
   await assert.rejects(pendingClickHouseMigrations(clickhouse), { code: 'BEFORE_BASELINE' })
-  assert.deepEqual(await clickhouse.rows(sql`SELECT name FROM system.tables WHERE database = currentDatabase()`), [
-    { name: 'events' },
-  ])
-  assert.deepEqual(
-    [...(await postgres`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`)],
-    [{ tablename: 'migrations' }],
-  )
+  assert.deepEqual(await clickhouse.rows(sql`SELECT name FROM migrations`), [])
 })
 
 test('processes that start at the same time migrate once', async (t) => {

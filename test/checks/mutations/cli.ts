@@ -88,13 +88,6 @@ export const cli: readonly Mutation[] = [
     caughtBy: 'test/cli/backup-schedule.test.ts',
   },
   {
-    name: 'migrate: PostgreSQL is migrated before an old ClickHouse is refused',
-    file: 'src/cluster/migrate.ts',
-    find: '    for (const server of cluster.shards.flatMap(serversOf)) await refuseOldEvents(server).catch(unlessAway)\n',
-    replace: '',
-    caughtBy: 'test/cluster/migrate.test.ts',
-  },
-  {
     name: 'alerts: replicas are called otherwise than the alerts expect',
     file: 'src/cluster/cluster.ts',
     find: '`${ofShard} replica ${replica + 1}`',
