@@ -91,7 +91,10 @@ test('a failing migration ends the process with one sentence', async (t) => {
     const server = await installed.serve(t)
     await until('the process has exited', timeoutMs, () => !server.isRunning())
     assert.equal(server.child.exitCode, 1)
-    assert.match(server.log(), /^footfall: Migration postgres\/0001_baseline.sql was edited after it was applied\./m)
+    assert.match(
+      server.log(),
+      /^footfall: The databases were made by an unreleased version, and cannot be upgraded \(postgres\/0001_baseline\.sql differs from the one that was applied\)\.$/m,
+    )
     assert.doesNotMatch(server.log(), / {4}at /, 'no stack')
   } finally {
     await edit('edited', row?.checksum)
