@@ -38,11 +38,8 @@ test('started without PostgreSQL: logs once that migrations wait, and serves whe
 test('started with pending migrations for a ClickHouse that is down: migrations wait for it', async (t) => {
   const { ClickHouse } = installed.stores
   await installed.bringUpToDate()
-  // Makes the last migration look new. Like all of them, it may safely run again.
-  await installed.asOperator(
-    (postgres) => postgres`
-    DELETE FROM migrations WHERE name = (SELECT max(name) FROM migrations WHERE name LIKE 'clickhouse/%')`,
-  )
+  // Makes a migration look new. Like all of them, it may safely run again. Not the last one: it only rewrites columns, and nothing waits for that.
+  await installed.asOperator((postgres) => postgres`DELETE FROM migrations WHERE name = 'clickhouse/0004_visits.sql'`)
   for (const harm of ['SIGSTOP', 'SIGKILL'] as const) {
     if (harm === 'SIGSTOP') ClickHouse.signal(harm)
     else await ClickHouse.kill()
