@@ -124,7 +124,7 @@ function aroundTheFirstDifference(text: string, other: string): string {
   return `… ${text.slice(Math.max(0, position - 500), position + 500)} …`
 }
 
-function errorCode(response: Response): string {
+export function errorCode(response: Response): string {
   try {
     return JSON.parse(response.text).error.code
   } catch {

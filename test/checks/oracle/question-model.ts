@@ -17,10 +17,12 @@ import {
 } from './question-hits.ts'
 import { currentWindow, previousWindow, shiftedWindow, startOfDay, type Window } from './windows.ts'
 
-/** The data of the answer; undefined if the range is none. Rows of a breakdown are all there. */
+/** The data of the answer, or the code of its refusal. Rows of a breakdown are all there. */
 export function answerQuestion(site: AskedSite, question: Question, now: number): unknown {
   const current = currentWindow(question.dates.range, question.dates, site.zone, now)
-  if (current === 'invalid_date') return undefined
+  if (current === 'invalid_date') return current
+  if (question.interval === 'hour' && question.dates.range !== '24h' && current.dates.length > 31)
+    return 'invalid_parameter'
   const compared = comparedWindow(question, current)
   switch (question.kind) {
     case 'totals':
@@ -97,14 +99,20 @@ function series(site: AskedSite, question: Question, window: Window): Point[] {
 /** The hour of a hit is the last one that begins no later; a hit outside its day counts in the nearest hour of the day. */
 function hours(site: AskedSite, question: Question, window: Window, kept: readonly Kept[]): Point[] {
   const begins = beginsOfHours(question, window)
+  const starts = begins.map((begin) => begin.epochMilliseconds)
+  const startOf = (day: Temporal.PlainDate) => startOfDay(day, window.start.timeZoneId).epochMilliseconds
+  const days = new Map(
+    window.dates.map((date) => {
+      const day = Temporal.PlainDate.from(date)
+      return [date, [startOf(day), startOf(day.add({ days: 1 }))] as const]
+    }),
+  )
   const hourOf = ({ time, day }: TrafficEvent): number => {
-    const zone = window.start.timeZoneId
-    const [from, to] = [startOfDay(day, zone), startOfDay(Temporal.PlainDate.from(day).add({ days: 1 }), zone)]
-    const within =
-      question.dates.range === '24h' ? time : Math.min(Math.max(time, from.epochMilliseconds), to.epochMilliseconds - 1)
+    const [from, to] = (question.dates.range !== '24h' && days.get(day)) || [time, time + 1]
+    const within = Math.min(Math.max(time, from), to - 1)
     return Math.max(
       0,
-      begins.findLastIndex((begin) => begin.epochMilliseconds <= within),
+      starts.findLastIndex((start) => start <= within),
     )
   }
   return begins.map((begin, index) => {
