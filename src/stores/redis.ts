@@ -43,8 +43,9 @@ export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) 
       reason = error
     })
   let client = newClient()
+  let connecting = client.connect()
   // A new process waits for its first connection, instead of counting its first requests on its own.
-  const firstConnection = within(connectMs, 'Redis', client.connect()).catch(() => {})
+  const firstConnection = within(connectMs, 'Redis', connecting).catch(() => {})
 
   function evaluate<Reply>({ source, sha }: Script, keys: string[], values: string[]): Promise<Reply> {
     const current = client
@@ -71,7 +72,8 @@ export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) 
         if (++unanswered % probesPerConnection === 0 && !isClosed) {
           client.destroy()
           client = newClient()
-          client.connect().catch(() => {})
+          connecting = client.connect()
+          connecting.catch(() => {})
         }
         throw error
       }
@@ -91,6 +93,8 @@ export function openRedis(url: string, onChange: (isUp: boolean, cause?: Error) 
     async close() {
       isClosed = true
       breaker.close()
+      // A connection that is being made outlives destroy(), and the process with it.
+      await within(2 * connectMs, 'Redis', connecting).catch(() => {})
       client.destroy()
     },
   }
