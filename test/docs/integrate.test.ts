@@ -134,10 +134,11 @@ test("the examples of the client's README run one after another", async (t) => {
   // A busy machine may need longer than a reader would wait.
   const patient = read('packages/client/README.md').replace('timeout(5000)', 'timeout(100_000)')
   const examples = blocks(patient, 'js')
-  assert.equal(examples.length, 5)
+  assert.equal(examples.length, 6)
   writeFileSync(join(folder, 'example.js'), addressed(world, examples.join('\n')))
-  const [totals, top, refusal, ...sites] = (await run(process.execPath, 'example.js')).trimEnd().split('\n')
+  const [totals, top, readers, refusal, ...sites] = (await run(process.execPath, 'example.js')).trimEnd().split('\n')
   assert.deepEqual([totals, top], ['3 null', '/ 2'])
+  assert.equal(readers, 'x.com 2')
   assert.match(refusal ?? '', /^invalid_date 400 \S/)
   assert.deepEqual(sites, [`${world.domain} 3`])
 })
