@@ -69,7 +69,7 @@ export function walkWhileTried(clone: string, environment: Environment): number 
       environment: old,
       in: shells,
     },
-    { command: 'npm run --silent try', said: /Port 8080 on 127\.0\.0\.1 is in use\.\n.*--port/ },
+    { command: 'npm run --silent try', said: /Another npm run try uses \.footfall\/try\.\n.*Ctrl-C/ },
     { command: 'npm run --silent try -- --prot 1', said: /--prot.*\n.*--help/ },
     { command: './footfall migrate', said: /KEY_SECRETS is required.*\n.*secret create/, in: shells },
   ])
