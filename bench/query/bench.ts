@@ -117,9 +117,8 @@ try {
       const { p10, plain: short } = cells.at(-1) as Cell
       say(`${question}: ${round(p10, 0)} ms${short ? `, the short statement ${round(short, 0)} ms` : ''}`)
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error
       cells.push({ question, p10: 0, median: 0, refused: true })
-      say(`${question}: ${error.code}, of at most ${maxMs[range]} ms`)
+      say(`${question}: ${error instanceof ApiError ? error.code : error}, of at most ${maxMs[range]} ms`)
     }
   }
 

@@ -1,6 +1,6 @@
 // The gate: checks the key, its plan, its rate limit and the site, in the contract's order (docs/contract.md 5, decision D-38). Refusals
 // before the rate limit have no rate limit headers; all later responses have them.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Directory } from '../accounts/directory.ts'
 import { isKeyText } from '../accounts/key-text.ts'
 import type { ApiKey } from '../accounts/keys.ts'
@@ -9,7 +9,7 @@ import { plans } from '../accounts/plans.ts'
 import type { ListedSite, Site } from '../accounts/sites.ts'
 import { ApiError } from '../errors.ts'
 import { refuseUnsupportedFilters } from '../stats/parameters.ts'
-import type { QueryString } from '../stats/query-string.ts'
+import { type QueryString, readQueryString } from '../stats/query-string.ts'
 import type { Limiter } from './rate-limit.ts'
 
 export interface Gatekeepers {
@@ -88,4 +88,15 @@ async function allowedSite(key: ApiKey, query: QueryString, directory: Directory
   const site = await directory.site(id)
   if (site?.accountId !== key.accountId) throw new ApiError('forbidden')
   return site
+}
+
+/** The gate of a scope about one site, as hooks, so that a route added inside cannot miss it. Handlers find `key`, `site` and `queryString`. */
+export function guardSite(app: FastifyInstance, gatekeepers: Gatekeepers): void {
+  app.addHook('onRequest', async (request, reply) => {
+    request.key = await authenticate(request, reply, gatekeepers)
+  })
+  app.addHook('preHandler', async (request) => {
+    request.queryString = readQueryString(request.url)
+    request.site = await resolveSite(request.key, request.queryString, gatekeepers.directory)
+  })
 }

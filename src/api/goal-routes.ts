@@ -3,25 +3,17 @@ import type { FastifyInstance } from 'fastify'
 import Type from 'typebox'
 import { ApiError } from '../errors.ts'
 import { maxParameters, parameterNames, refuseVariants, warningsOf } from '../stats/parameters.ts'
-import { readQueryString } from '../stats/query-string.ts'
 import { identityOf } from '../stats/reports.ts'
 import type { Goal } from '../traffic/goals.ts'
-import { authenticate, type Gatekeepers, resolveSite } from './access.ts'
+import { type Gatekeepers, guardSite } from './access.ts'
 import { sendContent } from './responses.ts'
 
 /** The list has neither a period nor filters. */
 const unused = parameterNames.filter((name) => name !== 'site_id')
 
-/** Its hooks are the gate of v1. */
 export function goalRoutes(app: FastifyInstance, gatekeepers: Gatekeepers): void {
-  const { directory, now } = gatekeepers
-  app.addHook('onRequest', async (request, reply) => {
-    request.key = await authenticate(request, reply, gatekeepers)
-  })
-  app.addHook('preHandler', async (request) => {
-    request.queryString = readQueryString(request.url)
-    request.site = await resolveSite(request.key, request.queryString, directory)
-  })
+  const { now } = gatekeepers
+  guardSite(app, gatekeepers)
   app.get('/goals', async (request, reply) => {
     const { queryString, site } = request
     refuseVariants(queryString, ['site_id'])

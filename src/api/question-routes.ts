@@ -1,24 +1,17 @@
 // /api/v2/stats: any question about a site (docs/questions.md).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { csvLines, csvType } from '../stats/csv.ts'
-import { readQueryString } from '../stats/query-string.ts'
 import { limits, readQuestion } from '../stats/questions/parameters.ts'
 import { type Question, type QuestionKind, questionKinds } from '../stats/questions/question.ts'
 import type { QuestionResult } from '../stats/questions/questions.ts'
 import { prefersCsv } from './accepted-format.ts'
-import { authenticate, resolveSite } from './access.ts'
+import { guardSite } from './access.ts'
 import { sendContent, withinDeadline } from './responses.ts'
 import type { StatsRouteServices } from './stats-routes.ts'
 
-/** The scope of /api/v2/stats. Its hooks are the gate of v1. */
+/** The scope of /api/v2/stats, behind the gate of v1. */
 export function questionRoutes(app: FastifyInstance, { stats, ...gatekeepers }: StatsRouteServices): void {
-  app.addHook('onRequest', async (request, reply) => {
-    request.key = await authenticate(request, reply, gatekeepers)
-  })
-  app.addHook('preHandler', async (request) => {
-    request.queryString = readQueryString(request.url)
-    request.site = await resolveSite(request.key, request.queryString, gatekeepers.directory)
-  })
+  guardSite(app, gatekeepers)
   for (const kind of questionKinds) {
     app.get(`/${kind}`, async (request, reply) => {
       const { key, site, queryString, url } = request

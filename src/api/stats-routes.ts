@@ -3,11 +3,11 @@ import type { ApiKey } from '../accounts/keys.ts'
 import type { Site } from '../accounts/sites.ts'
 import { csvOf, csvType, isList, type ListRow } from '../stats/csv.ts'
 import { readParameters, warningsOf } from '../stats/parameters.ts'
-import { type QueryString, readQueryString } from '../stats/query-string.ts'
+import type { QueryString } from '../stats/query-string.ts'
 import { type ReportName, reports, type StatsResult } from '../stats/reports.ts'
 import type { StatsService } from '../stats/service.ts'
 import { prefersCsv } from './accepted-format.ts'
-import { authenticate, type Gatekeepers, resolveSite } from './access.ts'
+import { type Gatekeepers, guardSite } from './access.ts'
 import { sendContent, withinDeadline } from './responses.ts'
 
 declare module 'fastify' {
@@ -23,15 +23,9 @@ export interface StatsRouteServices extends Gatekeepers {
   stats: StatsService
 }
 
-/** The scope of /api/v1/stats. Its hooks are the gate, so a route added inside cannot miss it. */
+/** The scope of /api/v1/stats. */
 export function statsRoutes(app: FastifyInstance, { stats, ...gatekeepers }: StatsRouteServices): void {
-  app.addHook('onRequest', async (request, reply) => {
-    request.key = await authenticate(request, reply, gatekeepers)
-  })
-  app.addHook('preHandler', async (request) => {
-    request.queryString = readQueryString(request.url)
-    request.site = await resolveSite(request.key, request.queryString, gatekeepers.directory)
-  })
+  guardSite(app, gatekeepers)
   for (const report of Object.keys(reports) as ReportName[]) {
     app.get(`/${report}`, async (request, reply) => {
       const { key, site, queryString } = request

@@ -13,7 +13,7 @@ export async function portsState({
   config: { HOST, PORT, METRICS_HOST, METRICS_PORT, COLLECTOR_METRICS_PORT },
 }: Context): Promise<{ state: 'ok'; found: string }> {
   const metrics = { host: METRICS_HOST, path: '/metrics', sign: 'footfall_build_info' }
-  // In the order in which `serve` takes them, so that of two settings with the same port both name the same one.
+  // In the order in which `serve` opens them: if two settings have the same port, doctor blames the same one as `serve`.
   const ports: Port[] = [
     { ...metrics, port: COLLECTOR_METRICS_PORT, settings: ['METRICS_HOST', 'COLLECTOR_METRICS_PORT'] },
     { ...metrics, port: METRICS_PORT, settings: ['METRICS_HOST', 'METRICS_PORT'] },
