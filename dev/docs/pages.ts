@@ -2,7 +2,7 @@
 import type { describeApi } from '../../src/api/openapi.ts'
 import type { Schema } from '../../src/api/reference/description.ts'
 import { fieldsOf } from '../../src/api/reference/fields.ts'
-import type { Command } from '../../src/cli/command.ts'
+import { type Commands, linesOf } from '../../src/cli/commands.ts'
 import type { variables } from '../../src/config.ts'
 import { errors } from '../../src/errors.ts'
 
@@ -103,12 +103,8 @@ const fieldTable = (schema: unknown): string =>
     ),
   ].join('\n')
 
-export function commandsPage(commands: Record<string, Command | Record<string, Command>>): string {
-  const all = Object.entries(commands).flatMap(([name, entry]): [string, Command][] =>
-    typeof entry.run === 'function'
-      ? [[name, entry as Command]]
-      : Object.entries(entry as Record<string, Command>).map(([sub, command]) => [`${name} ${sub}`, command]),
-  )
+export function commandsPage(tasks: Readonly<Record<string, Commands>>): string {
+  const all = Object.values(tasks).flatMap(linesOf)
   const sections = all.map(([name, { summary, usage, options, optionHelp, examples }]) => {
     const flags = Object.keys(options ?? {}).map((option) => `- \`--${option}\`: ${optionHelp?.[option] ?? ''}`)
     return [

@@ -1,7 +1,7 @@
 // `npm run docs` writes every generated document. A test fails while one of them is out of date.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describeApi, describeQuestions } from '../../src/api/openapi.ts'
-import { commands, tasks } from '../../src/cli/commands.ts'
+import { loadTasks } from '../../src/cli/commands.ts'
 import { summariesOf } from '../../src/cli/help.ts'
 import { variables } from '../../src/config.ts'
 import { clientFiles } from './client.ts'
@@ -11,6 +11,7 @@ import { scaleFiles } from './scale-page.ts'
 import { newSchemaFiles } from './schema-files.ts'
 
 const root = new URL('../../', import.meta.url)
+const tasks = await loadTasks()
 
 /** The text of each generated file. */
 export function generatedFiles({ reports, questions }: DemoExamples): Record<string, string> {
@@ -25,7 +26,7 @@ export function generatedFiles({ reports, questions }: DemoExamples): Record<str
     'docs/api-v2.md': apiPage(questionsApi, questionsTexts),
     ...clientFiles(api, 'index'),
     ...clientFiles(questionsApi, 'v2'),
-    'docs/commands.md': commandsPage(commands),
+    'docs/commands.md': commandsPage(tasks),
     'src/cli/summaries.json': asJson(summariesOf(tasks)),
     'docs/configuration.md': configurationPage(variables),
     ...scaleFiles(readFileSync(new URL('docs/scale.json', root), 'utf8')),

@@ -1,9 +1,9 @@
 import type { Command } from './command.ts'
-import type { Commands } from './commands.ts'
+import { type Commands, linesOf } from './commands.ts'
 import type { Terminal } from './terminal.ts'
 
 /** The commands of each task with their summaries: src/cli/summaries.json, so that the help need not load the commands. */
-export type Summaries = Readonly<Record<string, readonly [name: string, summary: string][]>>
+export type Summaries = Readonly<Record<string, readonly (readonly [name: string, summary: string])[]>>
 
 export function overallHelp(summaries: Summaries, terminal: Terminal): string {
   const sections = Object.entries(summaries)
@@ -20,14 +20,12 @@ export function overallHelp(summaries: Summaries, terminal: Terminal): string {
 }
 
 export const summariesOf = (tasks: Readonly<Record<string, Commands>>): Summaries =>
-  Object.fromEntries(Object.entries(tasks).map(([task, commands]) => [task, linesOf(commands)]))
-
-const linesOf = (commands: Commands) =>
-  Object.entries(commands).flatMap(([name, entry]) =>
-    typeof entry.run === 'function'
-      ? [[name, (entry as Command).summary]]
-      : Object.entries(entry as Record<string, Command>).map(([sub, command]) => [`${name} ${sub}`, command.summary]),
-  ) as [string, string][]
+  Object.fromEntries(
+    Object.entries(tasks).map(([task, commands]) => [
+      task,
+      linesOf(commands).map(([name, { summary }]) => [name, summary] as const),
+    ]),
+  )
 
 export function groupHelp(name: string, group: Record<string, Command>, terminal: Terminal): string {
   const lines = Object.entries(group).map(

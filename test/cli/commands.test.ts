@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test, { after, before } from 'node:test'
 import { newKeyText } from '../../src/accounts/key-text.ts'
-import { tasks } from '../../src/cli/commands.ts'
+import { loadTasks } from '../../src/cli/commands.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
 import { type Installation, install, runFootfall } from '../support/installation.ts'
 
@@ -182,7 +182,7 @@ test('--version is that of the package, and help is grouped by task', async () =
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'))
   assert.equal((await footfall('--version')).stdout, `footfall ${version}\n`)
   const { stdout } = await footfall('help')
-  for (const task of Object.keys(tasks)) assert.match(stdout, new RegExp(`^${task}$`, 'm'))
+  for (const task of Object.keys(await loadTasks())) assert.match(stdout, new RegExp(`^${task}$`, 'm'))
 })
 
 test('secret create --to writes a file that only its owner may read, and never a second secret', async () => {

@@ -161,7 +161,7 @@ export const cli: readonly Mutation[] = [
     name: 'footfall: --version loads all commands',
     file: 'src/cli/start.ts',
     find: "import { say } from './say.ts'",
-    replace: "import './commands.ts'\nimport { say } from './say.ts'",
+    replace: "import { loadTasks } from './commands.ts'\nimport { say } from './say.ts'\nawait loadTasks()",
     caughtBy: 'test/cli/start.test.ts',
   },
   {
