@@ -107,7 +107,7 @@ export function refuseVariants(query: QueryString, names: readonly string[]): vo
 }
 
 /** The name in lower case, without trailing brackets and their content. */
-function plainName(name: string): string {
+export function plainName(name: string): string {
   const bracket = name.endsWith(']') ? name.indexOf('[') : -1
   return (bracket === -1 ? name : name.slice(0, bracket)).toLowerCase()
 }

@@ -44,9 +44,13 @@ const isOperator = (text: string): text is Operator => (operators as readonly st
 function valuesOf(list: string): string[] {
   if (/^(?:[^\\]|\\[\\,])*\\(?![\\,])/s.test(list))
     throw refused('A backslash in a value is written as \\\\, and a comma as \\,.')
-  const values = list.match(/(?:[^\\,]|\\[\\,])+|(?<=^|,)(?=,|$)/gs) ?? ['']
+  const values = ['']
+  for (const [text, escaped] of list.matchAll(/\\([\\,])|,|[^\\,]+/g)) {
+    if (text === ',') values.push('')
+    else values.push(values.pop() + (escaped ?? text))
+  }
   if (values.length > maxValues) throw refused(`A filter may have at most ${maxValues} values.`)
-  return values.map((value) => value.replaceAll(/\\([\\,])/g, '$1'))
+  return values
 }
 
 function refuseContradictions({ dimension, operator, values }: Filter): void {

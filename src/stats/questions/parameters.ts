@@ -1,7 +1,16 @@
 // Query parameters of /api/v2, checked as those of v1 are: no value is coerced or clamped, and what has no effect is named in a warning.
 import { ApiError } from '../../errors.ts'
 import type { Goal } from '../../traffic/goals.ts'
-import { maxParameters, one, rangeOf, readLimit, readRange, refuseVariants, warningsOf } from '../parameters.ts'
+import {
+  maxParameters,
+  one,
+  plainName,
+  rangeOf,
+  readLimit,
+  readRange,
+  refuseVariants,
+  warningsOf,
+} from '../parameters.ts'
 import type { QueryString } from '../query-string.ts'
 import { readPage } from './cursor.ts'
 import { type Dimension, dimensionNames, dimensionOf } from './dimensions.ts'
@@ -88,12 +97,12 @@ export function readQuestion(query: QueryString, url: string, context: Context):
   return { question, now: page?.now, warnings: warningsAbout(query, question) }
 }
 
-/** Names like v1's filters. Ignoring them would answer a different question. */
+/** Names like v1's filters, however they are written. Ignoring them would answer a different question (D-56). */
 function refuseShortFilters(query: QueryString): void {
   for (const name of query.keys()) {
-    const dimension = dimensionOf(name)
-    if (dimension && name !== 'goal')
-      throw new ApiError('invalid_parameter', `Send filter=${name}:is:… instead of ${name}=….`)
+    const dimension = dimensionOf(name) ?? dimensionOf(plainName(name))
+    if (dimension && dimension.name !== 'goal')
+      throw new ApiError('invalid_parameter', `Send filter=${dimension.name}:is:… instead of ${dimension.name}=….`)
   }
 }
 

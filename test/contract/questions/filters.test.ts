@@ -53,6 +53,24 @@ test('a session is kept if one hit satisfies all filters on events and propertie
   assert.equal(await visitors('filter=goal:is:Prices'), 2)
 })
 
+test('a value may have commas and backslashes, also at its end', async (t) => {
+  const world = await openWorld(t, { now: noon })
+  const at = '2026-11-14T10:00:00Z'
+  await world.record(
+    pageview({ at, visitor: 'ada', pathname: '/a,' }),
+    pageview({ at, visitor: 'bob', pathname: '/b\\' }),
+    pageview({ at, visitor: 'eve', pathname: '/c', referrer: 'x,' }),
+  )
+  const visitors = async (filter: string) =>
+    (await world.ask('totals', { range: '7d', metrics: 'visitors', filter })).json.data?.visitors
+  assert.equal(await visitors('page:is:/a\\,'), 1)
+  assert.equal(await visitors('page:is:/a\\,,/b\\\\'), 2)
+  assert.equal(await visitors('page:contains:\\,'), 1)
+  // No empty value comes after it: two visitors have no referrer.
+  assert.equal(await visitors('referrer:is:x\\,'), 1)
+  assert.equal(await visitors('referrer:is:x\\,,'), 3)
+})
+
 test('conversions are visitors of a day whose session reached the goal, wherever that happened', async (t) => {
   const { ask } = await openShop(t)
   const query = 'metrics=visitors,conversions,conversion_rate'

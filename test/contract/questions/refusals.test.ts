@@ -55,6 +55,8 @@ const wrong: readonly (readonly [query: string, code: string, says: RegExp])[] =
   ['match=day&compare=year', 'invalid_parameter', /match must be weekday/],
   ['country=DE', 'invalid_parameter', /filter=country:is:/],
   ['browser=Firefox', 'invalid_parameter', /filter=browser:is:/],
+  ['Country=DE', 'invalid_parameter', /filter=country:is:/],
+  ['os[]=Linux', 'invalid_parameter', /filter=os:is:/],
   ['filter=page', 'invalid_filter', /"page" must be written as dimension:operator:value/],
   ['filter=path:is:/', 'invalid_filter', /"path" is not one of page, hostname/],
   ['filter=page:equals:/', 'invalid_filter', /"equals" is not one of is, is_not/],
