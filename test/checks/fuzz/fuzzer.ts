@@ -7,7 +7,7 @@ import { byteCase } from './bytes.ts'
 import { Breakable, Pipeline, type Received } from './connection.ts'
 import { codeOf, match, type Spent, wrongsOf, wrongsOfMatch } from './judge.ts'
 import { verdictsOf } from './oracle.ts'
-import { keyRequest, oddRequest, parameterRequest, type Request } from './requests.ts'
+import { isOfVersion2, keyRequest, oddRequest, parameterRequest, type Request } from './requests.ts'
 
 export const levels = ['bytes', 'http', 'parameters', 'keys'] as const
 const makers = { http: oddRequest, parameters: parameterRequest, keys: keyRequest }
@@ -22,6 +22,7 @@ export function createFuzzer({ check, world, port }: { check: Check; world: Fuzz
     answers: 0,
     compared: 0,
     differences: 0,
+    questions: 0,
     levels: {} as Record<string, number>,
     statuses: {} as Record<string, number>,
   }
@@ -44,6 +45,7 @@ export function createFuzzer({ check, world, port }: { check: Check; world: Fuzz
     const verdicts = verdictsOf(request, world)
     for (const wrong of wrongsOf(answer, withBody, verdicts[0]?.isOutside)) report(wrong, number, request.bytes, got)
     counts.compared++
+    if (isOfVersion2(request)) counts.questions++
     const verdict = match(answer, verdicts, withBody)
     if (!verdict) {
       counts.differences++

@@ -12,6 +12,7 @@ const statusOf: Readonly<Record<string, number>> = {
   site_required: 400,
   invalid_parameter: 400,
   invalid_date: 400,
+  invalid_filter: 400,
   unsupported_filter: 400,
   plan_required: 403,
   forbidden: 403,
@@ -132,7 +133,11 @@ export function match(answer: Answer, verdicts: readonly Verdict[], withBody: bo
 }
 
 /** Faults of a response with the right status and code. */
-export function wrongsOfMatch(answer: Answer, { counted, meta, sites, status }: Verdict, withBody: boolean): string[] {
+export function wrongsOfMatch(
+  answer: Answer,
+  { counted, meta, sites, question, status }: Verdict,
+  withBody: boolean,
+): string[] {
   const wrongs: string[] = []
   if (Boolean(counted) !== answer.headers.has('x-ratelimit-limit')) {
     wrongs.push(counted ? 'no rate limit headers after the count' : 'rate limit headers before the count')
@@ -141,6 +146,7 @@ export function wrongsOfMatch(answer: Answer, { counted, meta, sites, status }: 
     wrongs.push('the limit does not fit the plan')
   if (status === 200 && meta && withBody) wrongs.push(...wrongsOfReport(answer, meta))
   if (status === 200 && sites && withBody) wrongs.push(...wrongsOfSites(answer, sites))
+  if (status === 200 && question && withBody) wrongs.push(...wrongsOfQuestion(answer, question))
   return wrongs
 }
 
@@ -196,6 +202,30 @@ function wrongsOfSites(
   if (!hasExactly(meta, ...metaFields)) wrongs.push('the shape of meta')
   if (meta.range !== range || meta.limit !== limit) wrongs.push('range or limit in meta')
   if ((meta.next_cursor !== null) !== next) wrongs.push('next_cursor')
+  if (!/^W\/"[\w-]+"$/.test(headers.get('etag') ?? '')) wrongs.push('ETag')
+  if (headers.get('cache-control') !== 'private, no-cache') wrongs.push('the cache control of a 200')
+  return wrongs
+}
+
+function wrongsOfQuestion(
+  { body, headers }: Answer,
+  { kind, fields, meta: expected, siteId, goals }: NonNullable<Verdict['question']>,
+): string[] {
+  const { data, meta } = JSON.parse(body) as { data: Record<string, unknown>[]; meta: Record<string, unknown> }
+  const { site_id, generated_at: _generatedAt, ...rest } = meta
+  const wrongs: string[] = []
+  if (site_id !== siteId) wrongs.push('the site in meta')
+  if (JSON.stringify(rest) !== JSON.stringify(expected ?? {})) wrongs.push(`meta is not ${JSON.stringify(expected)}`)
+  if (kind === 'goals' && data.map(({ name }) => name).join() !== goals.toSorted().join()) wrongs.push('other goals')
+  const hasRightRows =
+    kind === 'totals'
+      ? hasExactly(data, ...fields)
+      : Array.isArray(data) && data.every((row) => kind === 'goals' || hasExactly(row, ...fields))
+  if (!hasRightRows) wrongs.push('the shape of data')
+  // Nothing is recorded.
+  if (kind === 'breakdown' && data.length > 0) wrongs.push('rows of another site')
+  if (kind !== 'goals' && !/^(rollups|sessions|events)$/.test(headers.get('stats-source') ?? ''))
+    wrongs.push('Stats-Source')
   if (!/^W\/"[\w-]+"$/.test(headers.get('etag') ?? '')) wrongs.push('ETag')
   if (headers.get('cache-control') !== 'private, no-cache') wrongs.push('the cache control of a 200')
   return wrongs

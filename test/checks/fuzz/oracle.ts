@@ -1,7 +1,20 @@
 // The right status and code for a well-formed request, from docs/contract.md and decisions D-38 to D-62 alone. Nothing of src is used
 // here: query string, calendar and order of checks are deliberately implemented a second time.
 import { checksumOf, type FuzzKey, type FuzzWorld } from './accounts.ts'
-import { dateOf, hundredYearsAfter, isCountry, todayIn } from './calendar.ts'
+import { isCountry, todayIn } from './calendar.ts'
+import {
+  areDatesValid,
+  decoded,
+  hasControls,
+  hasVariants,
+  isHostName,
+  nameMeant,
+  ours,
+  type Query,
+  ranges,
+  readQuery,
+} from './query.ts'
+import { type AnsweredQuestion, goalsPath, judgeGoals, judgeQuestion, version2Paths } from './question-oracle.ts'
 
 export interface Sent {
   method: string
@@ -23,6 +36,8 @@ export interface Verdict {
   isOutside?: boolean
   /** The expected `meta` of a 200. */
   meta?: { report: string; site_id: string; range: string; limit: number }
+  /** What a 200 of /api/v2 answers. */
+  question?: AnsweredQuestion & { siteId: string; goals: readonly string[] }
   /** The expected sites of a 200 about all sites, by domain; with a range if it is their overview. */
   sites?: { ids: string[]; next: boolean; limit: number | null; range?: string }
 }
@@ -43,6 +58,8 @@ export const endpoints: Readonly<Record<string, { limited: boolean }>> = {
 /** About all sites of a key (docs/contract.md 4.2). */
 export const sitesPaths = ['/api/v1/sites', '/api/v1/sites/overview']
 
+const unsupported = ['browser', 'os', 'channel']
+
 /** Need no key and are not counted (D-62). */
 export const outside = [
   '/livez',
@@ -53,9 +70,9 @@ export const outside = [
   '/api/v1/docs/reference.css',
   '/api/v1/docs/reference.js',
   '/api/v1/docs/icon.svg',
+  '/api/v2/openapi.json',
+  '/api/v2/docs',
 ]
-
-export const ranges = ['24h', '7d', '30d', '90d', '12m', 'custom']
 
 /** All responses that the contract allows: one, except for a key whose quota runs out and where the contract is silent. */
 export function verdictsOf(sent: Sent, world: FuzzWorld): Verdict[] {
@@ -78,14 +95,20 @@ function clearVerdictsOf({ method, target, authorization, ifNoneMatch }: Sent, w
   const [api, version, stats, report = '', ...rest] = path
   const isStats =
     rest.length === 0 && api === 'api' && version === 'v1' && stats === 'stats' && Object.hasOwn(endpoints, report)
-  if (!isOutside && !isStats && !isSites) return [refuse(404, 'not_found')]
+  const isVersion2 = isOneOf(version2Paths)
+  if (!isOutside && !isStats && !isSites && !isVersion2) return [refuse(404, 'not_found')]
   if (method !== 'GET' && method !== 'HEAD') return [refuse(405, 'method_not_allowed')]
   // No key is needed there. Two keys are too many elsewhere, and the contract does not say whether they are too many here.
   if (isOutside) return [{ status: 200, isOutside }, ...(authorization.length > 1 ? [refuse(401, 'unauthorized')] : [])]
   const key = keyOf(authorization, world)
   if (Array.isArray(key)) return key
-  const query = readQuery(at === -1 ? '' : target.slice(at + 1))
-  const verdict = isSites ? judgeSites(path.at(-1) === 'overview', key, query, world) : judge(report, key, query, world)
+  const text = at === -1 ? '' : target.slice(at + 1)
+  const query = readQuery(text)
+  const verdict = isVersion2
+    ? judgeVersion2(`/${path.join('/')}`, key, text, world)
+    : isSites
+      ? judgeSites(path.at(-1) === 'overview', key, query, world)
+      : judge(report, key, query, world)
   const known = verdict.status === 200 && ifNoneMatch === '*' ? { status: 304 } : {}
   const counted = [{ ...verdict, counted: key, ...known }]
   return key.scarce ? [...counted, { status: 429, code: 'rate_limit_exceeded', counted: key }] : counted
@@ -120,51 +143,45 @@ function keyOf(authorization: readonly string[], world: FuzzWorld): FuzzKey | Ve
   return key.limit === 0 ? [refuse(403, 'plan_required')] : key
 }
 
-/** Every value of every name, in order; undefined for a value that cannot be decoded. */
-type Query = Map<string, (string | undefined)[]>
-
-function readQuery(text: string): Query {
-  const query: Query = new Map()
-  for (const pair of text.split('&').filter((part) => part !== '')) {
-    const [rawName = '', ...rest] = pair.split('=')
-    const name = decoded(rawName.replaceAll('+', ' ')) ?? rawName
-    query.set(name, [...(query.get(name) ?? []), decoded(rest.join('=').replaceAll('+', ' '))])
-  }
-  return query
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-
-function decoded(text: string): string | undefined {
-  if (!text.includes('%')) return text
-  if (/%(?![0-9a-fA-F]{2})/.test(text)) return undefined
-  const bytes = Buffer.from(
-    text.replace(/%(..)/g, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16))),
-    'latin1',
-  )
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    return undefined
-  }
-}
-
-/** Checks site and parameters in the order of decision D-38. */
-function judge(report: string, key: FuzzKey, query: Query, world: FuzzWorld): Verdict {
+/** The site that is asked for, or the refusal. */
+function siteOf(key: FuzzKey, query: Query, world: FuzzWorld): Verdict | { siteId: string; isSiteUnclear: boolean } {
   const asked = query.get('site_id') ?? []
   const isOne = asked.length === 1
   if (!key.siteId && (asked.length === 0 || (isOne && asked[0] === ''))) return refuse(400, 'site_required')
   const siteId = asked.length === 0 ? (key.siteId as string) : (asked[0] ?? 'undecodable')
   const isSiteUnclear = asked.length > 1 || siteId === ''
   const isAllowed = key.siteId ? siteId === key.siteId : world.sites.get(siteId)?.accountId === key.accountId
-  if (!isSiteUnclear && !isAllowed) return refuse(403, 'forbidden')
+  return isSiteUnclear || isAllowed ? { siteId, isSiteUnclear } : refuse(403, 'forbidden')
+}
+
+/** /api/v2: the same gate, then the parameters of a question (docs/api-v2.md). */
+function judgeVersion2(path: string, key: FuzzKey, text: string, world: FuzzWorld): Verdict {
+  const query = readQuery(text)
+  const asked = siteOf(key, query, world)
+  if ('status' in asked) return asked
+  const { siteId, isSiteUnclear } = asked
+  // The gate is that of v1, which names such filters before any other fault.
   const meant = [...query.keys()].map(nameMeant)
-  if (['browser', 'os', 'channel'].some((name) => meant.includes(name))) return refuse(400, 'unsupported_filter')
+  if (isSiteUnclear)
+    return refuse(400, unsupported.some((name) => meant.includes(name)) ? 'unsupported_filter' : 'invalid_parameter')
+  const { zone = 'UTC', goals = [] } = world.sites.get(siteId) ?? {}
+  const answer = path === goalsPath ? judgeGoals(query) : judgeQuestion(path, query, text, { zone, goals })
+  if (typeof answer === 'string') return refuse(400, answer)
+  return { status: 200, question: { ...answer, siteId, goals } }
+}
+
+/** Checks site and parameters in the order of decision D-38. */
+function judge(report: string, key: FuzzKey, query: Query, world: FuzzWorld): Verdict {
+  const named = siteOf(key, query, world)
+  if ('status' in named) return named
+  const { siteId, isSiteUnclear } = named
+  const meant = [...query.keys()].map(nameMeant)
+  if (unsupported.some((name) => meant.includes(name))) return refuse(400, 'unsupported_filter')
   // The limit of 32 parameter names is in no document yet.
   if (isSiteUnclear || query.size > 32 || hasVariants(query) || !areValid(query))
     return refuse(400, 'invalid_parameter')
   const range = query.get('range')?.[0] ?? '30d'
-  if (!areDatesValid(query, range, world.sites.get(siteId)?.zone ?? 'UTC')) return refuse(400, 'invalid_date')
+  if (!areDatesValid(query, range, todayIn(world.sites.get(siteId)?.zone ?? 'UTC'))) return refuse(400, 'invalid_date')
   return { status: 200, meta: { report, site_id: siteId, range, limit: Number(query.get('limit')?.[0] ?? 10) } }
 }
 
@@ -176,12 +193,12 @@ function judgeSites(isOverview: boolean, key: FuzzKey, query: Query, world: Fuzz
   const isAllowed = key.siteId ? named === key.siteId : world.sites.get(named ?? '')?.accountId === key.accountId
   if (!isSiteUnclear && named !== undefined && !isAllowed) return refuse(403, 'forbidden')
   const meant = [...query.keys()].map(nameMeant)
-  if (['browser', 'os', 'channel'].some((name) => meant.includes(name))) return refuse(400, 'unsupported_filter')
+  if (unsupported.some((name) => meant.includes(name))) return refuse(400, 'unsupported_filter')
   const isValid = query.size <= 32 && !hasVariants(query, [...ours, 'cursor']) && areValid(query, sitesValidators)
   if (isSiteUnclear || !isValid) return refuse(400, 'invalid_parameter')
   const range = query.get('range')?.[0] ?? '30d'
   // Only the overview has a period, which may be too long.
-  if (!areDatesValid(query, range, 'UTC', isOverview)) return refuse(400, 'invalid_date')
+  if (!areDatesValid(query, range, todayIn('UTC'), isOverview)) return refuse(400, 'invalid_date')
   const own = [...world.sites].filter(([id, site]) => (named ? id === named : site.accountId === key.accountId))
   const ids = own.map(([id]) => id).sort() // the domain of each site is its id and `.example`
   // The list without a limit has all sites.
@@ -200,15 +217,6 @@ function domainAfter(cursor: string): string | undefined {
   return isExact && text.startsWith('after ') && text.length > 6 ? text.slice(6) : undefined
 }
 
-/** A name without its case and the brackets at its end. */
-const nameMeant = (name: string): string => (/^([^[]*)\[.*\]$/s.exec(name)?.[1] ?? name).toLowerCase()
-
-const ours = ['range', 'start', 'end', 'limit', 'country', 'device', 'hostname', 'utm_source', 'site_id']
-
-/** Our parameter names in another spelling (D-56). */
-const hasVariants = (query: Query, names = ours): boolean =>
-  [...query.keys()].some((name) => !names.includes(name) && names.includes(nameMeant(name)))
-
 /** Decisions D-49 to D-53 and D-55. */
 const validators: Readonly<Record<string, (value: string) => boolean>> = {
   range: (value) => ranges.includes(value),
@@ -225,38 +233,8 @@ const sitesValidators: typeof validators = {
   cursor: (value) => domainAfter(value) !== undefined,
 }
 
-/** Labels of letters, digits, hyphen and underscore; beyond ASCII, what browsers accept in labels (D-52). */
-function isHostName(value: string): boolean {
-  const isAscii = [...value].every((character) => character < '\u0080')
-  if (!isAscii && /[^a-z0-9_.-]/i.test(value.replace(/[\u0080-\u{10ffff}]/gu, ''))) return false
-  const name = isAscii ? value : (URL.parse(`http://${value}`)?.hostname ?? '')
-  const labels = (name.endsWith('.') ? name.slice(0, -1) : name).split('.')
-  return labels.join('.').length <= 253 && labels.every((label) => /^[a-z0-9_-]+$/i.test(label))
-}
-
-const hasControls = (value: string): boolean =>
-  [...value].some((character) => {
-    const code = character.codePointAt(0) as number
-    return code < 0x20 || (code >= 0x7f && code < 0xa0)
-  })
-
 const areValid = (query: Query, all = validators): boolean =>
   Object.entries(all).every(([name, isValid]) => {
     const [value, ...more] = query.get(name) ?? [null]
     return value === null || (more.length === 0 && value !== undefined && value !== '' && isValid(value))
   })
-
-/** Decisions D-36 and D-54. */
-function areDatesValid(query: Query, range: string, zone: string, hasPeriod = true): boolean {
-  const [start, end] = ['start', 'end'].map((name) => {
-    const values = query.get(name)
-    return values && (values.length === 1 ? dateOf(values[0] ?? '') : undefined)
-  })
-  if ((query.has('start') && !start) || (query.has('end') && !end)) return false
-  if (range !== 'custom') return true
-  if (!start || !end || start > end) return false
-  if (!hasPeriod) return true
-  const today = todayIn(zone)
-  const last = [end, today].sort()[0] as string
-  return start > today || last < hundredYearsAfter(start)
-}

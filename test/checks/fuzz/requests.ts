@@ -4,7 +4,9 @@ import type { Random } from '../../support/random.ts'
 import { type FuzzKey, type FuzzWorld, keyText } from './accounts.ts'
 import { authorizationOf } from './authorization.ts'
 import { endpoints, outside, type Sent, sitesPaths } from './oracle.ts'
-import { hostile, queryOf } from './values.ts'
+import { version2Paths } from './question-oracle.ts'
+import { questionOf } from './questions.ts'
+import { hostile, queryOf, type Temper } from './values.ts'
 
 export interface Request extends Sent {
   /** As on the wire, one character per byte. */
@@ -56,14 +58,23 @@ export function write({
 }
 
 const host = ['Host', 'api.example'] as const
-const reportPaths = [...Object.keys(endpoints).map((name) => `/api/v1/stats/${name}`), ...sitesPaths]
+const firstVersion = [...Object.keys(endpoints).map((name) => `/api/v1/stats/${name}`), ...sitesPaths]
+/** Half of the requests are questions, because most of what can be wrong with a request is in them. */
+const reportPaths = [...firstVersion, ...version2Paths, ...version2Paths, ...version2Paths]
+
+export const isOfVersion2 = ({ target }: Sent): boolean => target.startsWith('/api/v2/')
+
+/** A few have the parameters of the other version. */
+const anyQuery = (random: Random, world: FuzzWorld, path: string, temper: Temper): string =>
+  path.startsWith('/api/v2/') === !random.oneIn(20) ? questionOf(random, world, temper) : queryOf(random, world, temper)
 
 /** A request that a client may send but none should. */
 export function oddRequest(random: Random, world: FuzzWorld): Request {
   const method = random.oneIn(3) ? random.pick(methods) : random.pick(['GET', 'GET', 'HEAD', 'OPTIONS', 'POST'])
+  const path = pathOf(random)
   const draft = {
     method,
-    target: pathOf(random) + (random.oneIn(3) ? `?${queryOf(random, world, 'wild')}` : ''),
+    target: path + (random.oneIn(3) ? `?${anyQuery(random, world, path, 'wild')}` : ''),
     authorization: random.oneIn(3) ? [`Bearer ${random.pick(world.plenty).text}`] : authorizationOf(random, world),
     headers: headersOf(random, method),
     version: random.oneIn(15) ? '1.0' : '1.1',
@@ -225,10 +236,13 @@ function withBody(random: Random, plain: Request, draft: Draft): Request {
 export function parameterRequest(random: Random, world: FuzzWorld): Request {
   const key = random.pick(random.oneIn(8) ? world.scarce : world.plenty)
   const temper = random.oneIn(60) ? 'sound' : random.oneIn(2) ? 'faulty' : 'wild'
-  const query = [queryOf(random, world, temper), ...siteParameter(random, world, key)].filter((part) => part !== '')
+  const path = random.pick(reportPaths)
+  const query = [anyQuery(random, world, path, temper), ...siteParameter(random, world, key)].filter(
+    (part) => part !== '',
+  )
   return write({
     method: random.oneIn(25) ? 'HEAD' : 'GET',
-    target: `${random.pick(reportPaths)}${query.length > 0 ? `?${query.join('&')}` : random.pick(['', '?', '?&'])}`,
+    target: `${path}${query.length > 0 ? `?${query.join('&')}` : random.pick(['', '?', '?&'])}`,
     authorization: [`Bearer ${key.text}`],
     headers: [host],
   })
@@ -243,8 +257,9 @@ function siteParameter(random: Random, world: FuzzWorld, key: FuzzKey): string[]
 
 /** A request with a missing or invalid key. */
 export function keyRequest(random: Random, world: FuzzWorld): Request {
+  const path = random.pick(reportPaths)
   const request = write({
-    target: `${random.pick(reportPaths)}${random.oneIn(3) ? `?${queryOf(random, world, 'wild')}` : ''}`,
+    target: `${path}${random.oneIn(3) ? `?${anyQuery(random, world, path, 'wild')}` : ''}`,
     authorization: authorizationOf(random, world),
     headers: [host],
   })

@@ -3,7 +3,7 @@
 import type { Random } from '../../support/random.ts'
 import { type FuzzWorld, siteIdOf } from './accounts.ts'
 import { countryCodes } from './calendar.ts'
-import { ranges } from './oracle.ts'
+import { ranges } from './query.ts'
 
 /** Strings that break other programs. Here each must be an ordinary value. */
 export const hostile: readonly string[] = [
@@ -52,7 +52,7 @@ export const hostile: readonly string[] = [
   'a'.repeat(5000),
 ]
 
-const good: Readonly<Record<string, (random: Random, world: FuzzWorld) => string>> = {
+export const good: Readonly<Record<string, (random: Random, world: FuzzWorld) => string>> = {
   range: (random) => random.pick(ranges),
   start: goodDate,
   end: goodDate,
@@ -76,7 +76,7 @@ const good: Readonly<Record<string, (random: Random, world: FuzzWorld) => string
 
 const cursorOf = (text: string): string => Buffer.from(text).toString('base64url')
 
-const bad: Readonly<Record<string, (random: Random, world: FuzzWorld) => string>> = {
+export const bad: Readonly<Record<string, (random: Random, world: FuzzWorld) => string>> = {
   range: (random) => random.pick(['7D', '24H', '8d', '30d ', ' 30d', '1y', 'Custom', 'all', '7d,30d', '30']),
   start: badDate,
   end: badDate,
@@ -172,10 +172,12 @@ export function queryOf(random: Random, world: FuzzWorld, temper: Temper): strin
       pairs.splice(random.below(pairs.length + 1), 0, faulty(random, world, temper))
     }
   }
-  const text = pairs.join(random.oneIn(20) ? '&&' : '&')
-  // It has to fit into 8 kB of headers; longer ones belong to the byte cases.
-  return text.length > 6500 ? text.slice(0, 6500).replace(/%.{0,1}$/, '') : text
+  return fitting(pairs.join(random.oneIn(20) ? '&&' : '&'))
 }
+
+/** It has to fit into 8 kB of headers; longer ones belong to the byte cases. */
+export const fitting = (text: string): string =>
+  text.length > 6500 ? text.slice(0, 6500).replace(/%.{0,1}$/, '') : text
 
 function faulty(random: Random, world: FuzzWorld, temper: Temper): string {
   const name = random.pick(parameters)
@@ -202,7 +204,7 @@ function faulty(random: Random, world: FuzzWorld, temper: Temper): string {
 }
 
 /** More parameters than anybody needs: around the limit of 32, and far above it. */
-function many(random: Random): string {
+export function many(random: Random): string {
   const count = random.pick([31, 32, 33, 34, 60, 300])
   const sameName = random.oneIn(3)
   const unknown = Array.from({ length: count }, (_, at) => `${sameName ? 'u' : `u${at}`}=${random.below(10)}`)
@@ -210,7 +212,7 @@ function many(random: Random): string {
 }
 
 /** One of the spellings of the same pair. */
-function pair(random: Random, name: string, value: string): string {
+export function pair(random: Random, name: string, value: string): string {
   const plain = encodeURIComponent(value)
   switch (random.below(8)) {
     case 0:
@@ -229,7 +231,7 @@ function pair(random: Random, name: string, value: string): string {
 const escapeAll = (text: string): string =>
   [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
 
-const anyCase = (random: Random, text: string): string =>
+export const anyCase = (random: Random, text: string): string =>
   [...text].map((letter) => (random.oneIn(2) ? letter.toUpperCase() : letter.toLowerCase())).join('')
 
 const two = (value: number): string => String(value).padStart(2, '0')

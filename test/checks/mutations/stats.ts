@@ -187,6 +187,20 @@ export const stats: readonly Mutation[] = [
     caughtBy: 'test/contract/questions/filters.test.ts',
   },
   {
+    name: 'questions: of several texts, each is an expression',
+    file: 'src/stats/questions/conditions.ts',
+    find: "values.map((value) => value.replace(/[\\\\^$.+*?()[\\]{}|]/g, '\\\\$&')).join('|')",
+    replace: "values.join('|')",
+    caughtBy: 'test/contract/questions/filters.test.ts',
+  },
+  {
+    name: 'questions: a value that ends in a comma has another one after it',
+    file: 'src/stats/questions/filters.ts',
+    find: "if (text === ',') values.push('')",
+    replace: "if (text.endsWith(',')) values.push('')",
+    caughtBy: 'test/contract/questions/filters.test.ts',
+  },
+  {
     name: 'questions: nothing is too expensive',
     file: 'src/stats/questions/cost.ts',
     find: 'if (share <= 1) return',

@@ -46,7 +46,7 @@ export async function filterEach(check: Check, stores: Stores, site: Site, url: 
     const queue = values[field].entries()
     await together(async () => {
       for (const [at, value] of queue) {
-        const answer = await get(`pages?${window}&limit=100&${field}=${encodeURIComponent(value)}`)
+        const answer = await get(`v1/stats/pages?${window}&limit=100&${field}=${encodeURIComponent(value)}`)
         const rowOf = (place: number) =>
           `200 ${JSON.stringify([{ pathname: `/${field}/${place}`, title: '', views: 1, visitors: 1 }])}`
         // "ſ" is "s" as a host name, and may be planted, too.
@@ -69,7 +69,7 @@ export async function filterEach(check: Check, stores: Stores, site: Site, url: 
   return counts
 }
 
-const refused = '400 "invalid_parameter"'
+export const refused = '400 "invalid_parameter"'
 
 /**
  * A source may be any printable text. A host name may not: most hostile strings are refused. A string that could begin an international
@@ -90,7 +90,7 @@ async function listEach(check: Check, stores: Stores, { siteId, keys }: Site, ur
     eventOf(pageview({ at: `${day}T12:00:00Z`, visitor: `${at}`, utmSource }), siteId, 'UTC'),
   )
   await recordBatch(stores.clickhouse, { id: randomUUID(), events })
-  const answer = await asker(url, { siteId, keys })(`utm?range=custom&start=${day}&end=${day}&limit=100`)
+  const answer = await asker(url, { siteId, keys })(`v1/stats/utm?range=custom&start=${day}&end=${day}&limit=100`)
   const listed = new Set((JSON.parse(answer.replace(/^200 /, '')) as { name: string }[]).map(({ name }) => name))
   for (const value of values) if (!listed.has(value)) check.fault('not listed as recorded', quoted(value))
   if (listed.size !== values.length) check.fault('other names listed', `${listed.size} for ${values.length}`)
@@ -118,7 +118,7 @@ export async function refuseElsewhere(
         name === 'site_id'
           ? '403 "forbidden"'
           : `400 ${name === 'start' || name === 'end' ? '"invalid_date"' : '"invalid_parameter"'}`
-      const answer = await get(`geo?${name}=${encodeURIComponent(value.toWellFormed())}`)
+      const answer = await get(`v1/stats/geo?${name}=${encodeURIComponent(value.toWellFormed())}`)
       if (answer === expected) refused++
       else check.fault(`${name} was not refused`, quoted(value), `got ${answer.slice(0, 300)}`)
     }
@@ -127,22 +127,22 @@ export async function refuseElsewhere(
 }
 
 /** "status data" for a 200 and "status code" for everything else. */
-function asker(url: string, { keys }: Site): (query: string) => Promise<string> {
+export function asker(url: string, { keys }: Site): (query: string) => Promise<string> {
   let asked = 0
   return async (query) => {
     const key = keys[asked++ % keys.length] as string
-    const answer = await fetch(`${url}/api/v1/stats/${query}`, { headers: { Authorization: `Bearer ${key}` } })
+    const answer = await fetch(`${url}/api/${query}`, { headers: { Authorization: `Bearer ${key}` } })
     const body = (await answer.json()) as { data?: unknown; error?: { code: string } }
     return `${answer.status} ${JSON.stringify(answer.status === 200 ? body.data : body.error?.code)}`
   }
 }
 
-const together = (lane: () => Promise<void>): Promise<unknown> => Promise.all(Array.from({ length: 6 }, lane))
+export const together = (lane: () => Promise<void>): Promise<unknown> => Promise.all(Array.from({ length: 6 }, lane))
 
 const lowerCase = (value: string): string => value.toLowerCase()
 
 /** Well-formed, not empty and distinct, because a row is recorded for each. */
-function distinct(random: Random, count: number, normal: (value: string) => string): string[] {
+export function distinct(random: Random, count: number, normal: (value: string) => string): string[] {
   const values = new Set<string>()
   while (values.size < count) {
     // Most have no control characters, because otherwise all would be refused.

@@ -2,6 +2,7 @@
 // conditional ones with an ETag of this site or of another.
 import type { Random } from '../../support/random.ts'
 import { isAboutSites, modelledReports, type Query, ranges, sitesEndpoints } from './expected.ts'
+import { isQuestion, pickAsked, questionEndpoints, withMark } from './questions.ts'
 import { countries, devices, type WatermarkedSite } from './watermarked-sites.ts'
 
 export interface Ask {
@@ -65,13 +66,16 @@ export function* makeAsks(
   }
 }
 
-const asked = [...modelledReports, ...sitesEndpoints]
+const asked = [...modelledReports, ...sitesEndpoints, ...questionEndpoints]
 
 function makeQuery(random: Random, report: Query['report'] = random.pick(asked)): Query {
+  if (report === 'v2/goals') return { report, range: '30d' }
+  const isList = !isQuestion(report) || report === 'v2/stats/breakdown'
   return {
     report,
     range: random.pick(ranges),
-    ...(random.oneIn(3) && { limit: random.pick([1, 2, 100]) }),
+    ...(isQuestion(report) && pickAsked(random, report)),
+    ...(isList && random.oneIn(3) && { limit: random.pick([1, 2, 100]) }),
     ...(random.oneIn(4) && { country: random.pick([...countries, 'AD']) }),
     ...(random.oneIn(4) && { device: random.pick(devices) }),
   }
@@ -80,6 +84,7 @@ function makeQuery(random: Random, report: Query['report'] = random.pick(asked))
 /** Filters on words that only one site has: its own, or those of another site, which it must not find. */
 function aboutNames(random: Random, site: WatermarkedSite, sites: readonly WatermarkedSite[], query: Query): Query {
   const { mark } = random.oneIn(2) ? site : random.pick(sites)
+  if (isQuestion(query.report)) return withMark(query, mark)
   return {
     ...query,
     ...(random.oneIn(2) && { hostname: `${mark}.example` }),

@@ -1,6 +1,7 @@
 // The right response to any query about a watermarked site, from the four numbers that determine it.
 import type { ReportName } from '../../../src/stats/reports.ts'
 import { type CountryCode, countryNames } from '../../../src/traffic/country.ts'
+import { type Asked, expectedAnswer, isQuestion, type QuestionEndpoint, questionParameters } from './questions.ts'
 import { channelOf, countries, devices, type TrafficDays, type WatermarkedSite } from './watermarked-sites.ts'
 
 /** Reports whose responses are computed here. Every other report is still requested with foreign keys, and its statements are checked. */
@@ -26,10 +27,11 @@ type SitesEndpoint = (typeof sitesEndpoints)[number]
 export const isAboutSites = (report: string): report is SitesEndpoint =>
   (sitesEndpoints as readonly string[]).includes(report)
 
-export const pathOf = ({ report }: Query): string => `/api/v1/${isAboutSites(report) ? report : `stats/${report}`}`
+export const pathOf = ({ report }: Query): string =>
+  isQuestion(report) ? `/api/${report}` : `/api/v1/${isAboutSites(report) ? report : `stats/${report}`}`
 
-export interface Query {
-  report: ModelledReport | SitesEndpoint
+export interface Query extends Asked {
+  report: ModelledReport | SitesEndpoint | QuestionEndpoint
   range: '24h' | '7d' | '30d' | '90d' | '12m' | 'recent day' | 'day after the older'
   limit?: number
   country?: CountryCode
@@ -51,14 +53,16 @@ const covered: Record<Query['range'], [current: (keyof TrafficDays)[], previous:
 
 export const ranges = Object.keys(covered) as Query['range'][]
 
-export function parametersOf(query: Query, days: TrafficDays): URLSearchParams {
-  const parameters = new URLSearchParams()
+export function parametersOf(query: Query, days: TrafficDays, site: WatermarkedSite): URLSearchParams {
+  const parameters = new URLSearchParams(isQuestion(query.report) ? questionParameters(query, site) : [])
+  if (query.report === 'v2/goals') return parameters
   const { range, limit, country, device, hostname, utmSource } = query
   const day =
     range === 'recent day' ? days.recent : range === 'day after the older' ? days.older.add({ days: 1 }) : null
   parameters.set('range', day ? 'custom' : range)
   if (day) parameters.set('start', day.toString())
   if (day) parameters.set('end', day.toString())
+  if (isQuestion(query.report)) return parameters
   if (limit !== undefined) parameters.set('limit', `${limit}`)
   if (country) parameters.set('country', country)
   if (device) parameters.set('device', device.toLowerCase())
@@ -83,10 +87,15 @@ export function expectedRow(
 /** The JSON of `data`. Days without traffic are left out of timeseries, because midnight may pass while the check runs. */
 export function expectedData(
   site: WatermarkedSite,
-  query: Query & { report: ModelledReport },
+  query: Query & { report: ModelledReport | QuestionEndpoint },
   excluded: readonly CountryCode[],
   days: TrafficDays,
 ): string {
+  if (isQuestion(query.report)) {
+    const [current, previous] = covered[query.range]
+    const dates = current.map((name) => days[name].toString()).sort()
+    return JSON.stringify(expectedAnswer(site, query, excluded, dates, previous.length))
+  }
   const { mark, visitors, number } = site
   const { report, hostname, utmSource, limit = 10 } = query
   const [now, before] = covered[query.range]
@@ -140,7 +149,7 @@ export function expectedData(
       return rows([{ name: `utm-${mark}`, visitors: desktop }], desktop)
     },
   }
-  return JSON.stringify(data[report]())
+  return JSON.stringify(data[report as ModelledReport]())
 }
 
 function overview(current: number, previous: number, seconds: number) {

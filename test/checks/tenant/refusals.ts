@@ -9,7 +9,8 @@ import type { Random } from '../../support/random.ts'
 import { keySecrets } from '../../support/stores.ts'
 import { pause } from './breakable-stores.ts'
 import { sitesEndpoints } from './expected.ts'
-import type { WatermarkedSite } from './watermarked-sites.ts'
+import { questionEndpoints } from './questions.ts'
+import { goalOf, type WatermarkedSite } from './watermarked-sites.ts'
 
 export interface RefusalCounts {
   compared: number
@@ -34,7 +35,10 @@ export async function compareRefusals(url: string, sites: readonly WatermarkedSi
     }
   }
 
-  const endpoints = [...Object.keys(reports).map((name) => `stats/${name}`), ...sitesEndpoints]
+  const endpoints = [
+    ...[...Object.keys(reports).map((name) => `stats/${name}`), ...sitesEndpoints].map((name) => `v1/${name}`),
+    ...questionEndpoints,
+  ]
   for (const endpoint of endpoints) {
     for (const key of [own.accountKeys[0], own.siteKeys[0]] as string[]) {
       const ids = [newId('site'), foreign.id, 'site_no', ...(key === own.siteKeys[0] && sibling ? [sibling.id] : [])]
@@ -47,7 +51,7 @@ export async function compareRefusals(url: string, sites: readonly WatermarkedSi
         for (const method of ['GET', 'HEAD']) {
           const headers = { Authorization: `Bearer ${key}`, 'If-None-Match': '*' }
           const answers: string[] = []
-          for (const id of ids) answers.push(await ask(method, `/api/v1/${endpoint}?${query}`, id, headers))
+          for (const id of ids) answers.push(await ask(method, `/api/${endpoint}?${query}`, id, headers))
           totals.compared += answers.length
           const refused = answers.every((answer) => answer.startsWith('HTTP/1.1 403'))
           if (refused && new Set(answers).size === 1) continue
@@ -56,6 +60,17 @@ export async function compareRefusals(url: string, sites: readonly WatermarkedSi
         }
       }
     }
+  }
+  // A goal of another site is refused like one that no site has.
+  for (const path of ['v2/stats/totals?metrics=conversions&goal=ID', 'v2/stats/totals?filter=goal:is:ID']) {
+    const headers = { Authorization: `Bearer ${own.siteKeys[0]}` }
+    const goals = [goalOf(foreign.mark), goalOf('nobody')].map(encodeURIComponent)
+    const answers = [await ask('GET', `/api/${path}`, goals[0] as string, headers)]
+    answers.push(await ask('GET', `/api/${path}`, goals[1] as string, headers))
+    totals.compared += answers.length
+    if (answers[0]?.startsWith('HTTP/1.1 400') && answers[0] === answers[1]) continue
+    totals.different++
+    totals.examples.push(`GET ${path}\n${answers.join('\n')}`)
   }
   connection.close()
   return totals

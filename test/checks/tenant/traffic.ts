@@ -127,7 +127,7 @@ export async function runTraffic(options: TrafficOptions): Promise<TrafficCounts
 }
 
 function send(ask: Ask, url: string, agent: Agent, days: TrafficDays): Promise<Received> {
-  const parameters = parametersOf(ask.query, days)
+  const parameters = parametersOf(ask.query, days, ask.site)
   if (ask.namesSite) parameters.set('site_id', ask.site.id)
   const headers = {
     Authorization: `Bearer ${ask.key}`,

@@ -2,6 +2,7 @@
 // lasts k + 1 seconds. The traffic is so regular that the right response to any query can be computed.
 import { randomUUID } from 'node:crypto'
 import { createAccount } from '../../../src/accounts/accounts.ts'
+import { createGoal } from '../../../src/accounts/goals.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
 import { channels } from '../../../src/traffic/channel.ts'
@@ -54,6 +55,7 @@ export async function makeSites(
     const accountId = account.id
     const mark = `wm${String(number).padStart(5, '0')}x`
     const id = await createSite(postgres, { accountId, domain: `${mark}.example` })
+    await createGoal(postgres, id, { name: goalOf(mark), condition: { kind: 'event', event: `buy-${mark}` } })
     const make = () => createKey(postgres, keySecrets, { accountId, siteId: id, name: 'Site' })
     const siteKeys = await many(keysEach, async () => (await make()).text)
     // Keeps a thousand sites affordable: among a hundred, no two have the same number of visitors.
@@ -104,6 +106,9 @@ function visitOf(
 }
 
 export const channelOf = (number: number) => channels[number % channels.length] as (typeof channels)[number]
+
+/** The only goal of the site. */
+export const goalOf = (mark: string): string => `Goal ${mark}`
 
 const many = <Value>(count: number, make: () => Promise<Value>): Promise<Value[]> =>
   Promise.all(Array.from({ length: count }, make))

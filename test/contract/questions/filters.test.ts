@@ -71,6 +71,21 @@ test('a value may have commas and backslashes, also at its end', async (t) => {
   assert.equal(await visitors('referrer:is:x\\,,'), 3)
 })
 
+test('contains and starts_with take texts as they are, one or several', async (t) => {
+  const world = await openWorld(t, { now: noon })
+  const paths = ['/a.b', '/axb', '/(café)*', '/caf', '/[x]|\\d', '/A.B']
+  await world.record(...paths.map((pathname) => pageview({ at: '2026-11-14T10:00:00Z', visitor: pathname, pathname })))
+  const pages = async (filter: string) => {
+    const query = { by: 'page', range: '7d', order: 'visitors:asc', filter }
+    return (await world.ask('breakdown', query)).json.data.map(({ page }: { page: string }) => page)
+  }
+  assert.deepEqual(await pages('page:contains:a.b'), ['/a.b'])
+  assert.deepEqual(await pages('page:contains:a.b,é)*'), ['/(café)*', '/a.b'])
+  assert.deepEqual(await pages('page:contains:.,|\\\\d'), ['/A.B', '/[x]|\\d', '/a.b'])
+  assert.deepEqual(await pages('page:starts_with:/a.'), ['/a.b'])
+  assert.deepEqual(await pages('page:starts_with:a,/(c,/[x]'), ['/(café)*', '/[x]|\\d'])
+})
+
 test('conversions are visitors of a day whose session reached the goal, wherever that happened', async (t) => {
   const { ask } = await openShop(t)
   const query = 'metrics=visitors,conversions,conversion_rate'
