@@ -29,6 +29,7 @@ test('an owner invites a viewer with a link that is shown once, and can revoke i
   assert.equal((await console.stranger().get(path)).status, 200)
   const list = await owner.get(page)
   assert.ok(list.text.includes(email) && !list.text.includes('/invitation/'))
+  assert.match(list.text, />in 7 days<\/time>/)
 
   const [, id = ''] = /name="invitation" value="(link_\w+)"/.exec(list.text) ?? []
   const viewer = await console.signedIn('viewer')

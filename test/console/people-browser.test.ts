@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, type TestContext, test } from 'node:test'
 import type { Browser, Page } from 'playwright-core'
+import { recordAction } from '../../src/users/audit-log.ts'
 import { createSetupLink } from '../../src/users/setup.ts'
 import { codeAt, stepAt } from '../../src/users/totp.ts'
 import { openBrowser } from '../support/browser.ts'
@@ -112,3 +113,42 @@ for (const javaScriptEnabled of [true, false]) {
     assert.equal(pathOf(viewer), '/')
   })
 }
+
+test('the audit log breaks no word, whatever the width', async (t) => {
+  const console = await openConsole(t)
+  for (const address of ['2001:db8:85a3::', '203.0.113.0'])
+    await recordAction(console.stores.postgres, {
+      accountId: console.accountId,
+      actor: 'maria.keller@example.com',
+      action: 'site.exclusions_changed',
+      subject: 'demo.example',
+      address,
+    })
+  const owner = await console.signedIn('owner')
+  const page = await openPage(t, true)
+  await page
+    .context()
+    .addCookies([
+      { name: 'footfall-session', value: owner.cookies.get('footfall-session') as string, url: console.url },
+    ])
+  await page.goto(`${console.url}/account/audit`)
+  for (const width of [360, 721, 768, 1024, 1440]) {
+    await page.setViewportSize({ width, height: 900 })
+    assert.deepEqual(await page.evaluate<string[]>(brokenWords), [], `at ${width} px`)
+  }
+})
+
+/** The words of the table that stand on two lines. */
+const brokenWords = `(() => {
+  const broken = []
+  const texts = document.createTreeWalker(document.querySelector('.people-log tbody'), NodeFilter.SHOW_TEXT)
+  while (texts.nextNode()) {
+    for (const { 0: word, index } of texts.currentNode.data.matchAll(/[^\\s-]+/g)) {
+      const range = new Range()
+      range.setStart(texts.currentNode, index)
+      range.setEnd(texts.currentNode, index + word.length)
+      if (range.getClientRects().length > 1) broken.push(word)
+    }
+  }
+  return broken
+})()`
