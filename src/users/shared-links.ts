@@ -96,6 +96,38 @@ export const addSharedLink = (
     return token
   })
 
+/**
+ * The same link at another address: the old one is revoked. A link that has expired works again for as long as it was made for. Returns the
+ * new token, or undefined if the form has already made one, or the link is revoked.
+ */
+export const renewSharedLink = (
+  postgres: Postgres,
+  secrets: KeySecrets,
+  actor: Actor,
+  site: Site,
+  { id, nonce, now }: { id: string; nonce: string; now: number },
+): Promise<string | undefined> =>
+  inTransaction(postgres, async (transaction) => {
+    const token = newLinkToken(secrets)
+    const newId = derivedId('share', `${site.id} ${nonce}`)
+    const [link] = await transaction<{ name: string }[]>`
+      INSERT INTO shared_links
+        (hash, secret_version, id, site_id, name, created_by, expires_at, password_hash, embeddable, country, device, hostname, utm_source)
+      SELECT ${hashOfToken(token)}, ${secrets[0].version}, ${newId}, site_id, name, ${actor.actor},
+             CASE WHEN expires_at > ${new Date(now)} THEN expires_at ELSE ${new Date(now)} + (expires_at - created_at) END,
+             password_hash, embeddable, country, device, hostname, utm_source
+      FROM shared_links WHERE id = ${id} AND site_id = ${site.id} AND revoked_at IS NULL
+      FOR UPDATE
+      ON CONFLICT (id) DO NOTHING
+      RETURNING name`
+    if (!link) return undefined
+    await transaction`UPDATE shared_links SET revoked_at = now() WHERE id = ${id}`
+    await record(transaction, actor, site, { action: 'link.revoked', name: link.name, details: id })
+    const details = `instead of ${id} (${newId})`
+    await record(transaction, actor, site, { action: 'link.created', name: link.name, details })
+    return token
+  })
+
 /** Returns false if the site has no such link, or it is revoked already. */
 export const revokeSharedLink = (postgres: Postgres, actor: Actor, site: Site, id: string): Promise<boolean> =>
   inTransaction(postgres, async (transaction) => {

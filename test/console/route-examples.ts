@@ -218,6 +218,10 @@ function linkExamples(): Record<string, Example> {
       mistake: () => ({ ...fields, password: 'a long password', embeddable: 'yes', nonce: 'a-nonce-of-22-letters_' }),
     },
     [`GET ${path}/:id`]: { address: one },
+    [`POST ${path}/:id/renew`]: {
+      address: (things) => `${one(things)}/renew`,
+      fields: () => ({ nonce: 'another-nonce-of-22-le' }),
+    },
     [`POST ${path}/:id/revoke`]: {
       address: (things) => `${one(things)}/revoke`,
       fields: () => ({ confirm: 'yes' }),

@@ -104,7 +104,18 @@ test('a page of another site shows the widget and the frame of an embeddable lin
   timeout: 300_000,
 }, async (t) => {
   const { console, owner, visitor, openAnother } = await openLinks(t, true)
-  await createInPage(owner, () => owner.getByLabel('Other sites may embed it').check())
+  await createInPage(owner, async () => {
+    const chosen = () => owner.locator('.options label:has(:checked):visible').allInnerTexts()
+    assert.deepEqual(await chosen(), ['In 30 days'])
+    await owner.getByLabel('Other sites may embed it').check()
+    assert.deepEqual(await chosen(), ['Never'])
+  })
+  assert.match((await owner.locator('tbody tr').first().textContent()) ?? '', /never expires/)
+  const gap = await owner.evaluate<number>(`(() => {
+    const bottom = document.querySelector('[data-copy=frame]').getBoundingClientRect().bottom
+    return document.getElementById('widget-title').getBoundingClientRect().top - bottom
+  })()`)
+  assert.ok(gap >= 16, `the heading is ${gap} px below the button`)
   const [frame, widget] = [await owner.locator('#frame').textContent(), await owner.locator('#widget').textContent()]
   // Another origin, with a policy that allows no style of its own.
   const policy = `default-src 'none'; script-src ${console.url}; connect-src ${console.url}; frame-src ${console.url}`

@@ -396,8 +396,13 @@ test('an owner creates links with a name, an expiry, filters and a password; eac
       { hasPassword: true, expiresAt: null, isEmbeddable: false },
     ],
     [
-      { expiry: 'never', embeddable: 'yes' },
-      { isEmbeddable: true, hasPassword: false },
+      // The expiry of links that people open has no effect on it.
+      { expiry: '30', 'embedded-expiry': 'never', embeddable: 'yes' },
+      { isEmbeddable: true, hasPassword: false, expiresAt: null },
+    ],
+    [
+      { expiry: '30', 'embedded-expiry': 'date', 'embedded-date': '2027-01-31', embeddable: 'yes' },
+      { isEmbeddable: true, expiresAt: new Date('2027-01-31T00:00:00Z') },
     ],
   ]
   for (const [index, [fields, expected]] of cases.entries()) {
@@ -440,6 +445,7 @@ test('a mistake shows the form again with what was typed, and makes no link', as
     [{ expiry: 'date', date: '2026-11-15' }, /in the past/],
     [{ password: 'too short' }, /The password is too short. Use at least 12/],
     [{ password: 'x'.repeat(201) }, /The password is too long/],
+    [{ embeddable: 'yes', 'embedded-expiry': '30' }, /Choose when the link expires/],
     [{ password: linkPassword, embeddable: 'yes' }, /A link with a password cannot be embedded/],
     [{ country: 'XX' }, /country must be a two-letter code/],
     [{ device: 'Unknown' }, /device must be/],
@@ -497,11 +503,67 @@ test('a revoked link ends at once, in another instance of the console too', asyn
   )
 })
 
+test('a new address of a link ends the old one and keeps the rest; the form makes one', async (t) => {
+  const { console, share } = await openWithTraffic(t, {})
+  const { postgres } = console.stores
+  const expiresAt = new Date(Date.now() + 3 * 86_400_000)
+  const old = await share({ name: 'Agency', expiresAt, locked: { country: 'FR' } })
+  const expired = await share({ name: 'Expired', passwordHash: 'a hash' })
+  await postgres`
+    UPDATE shared_links SET created_at = now() - interval '40 days', expires_at = now() - interval '10 days'
+    WHERE site_id = ${console.siteId} AND name = 'Expired'`
+  const owner = await console.signedIn('owner')
+  const listed = async (name: string) =>
+    (await sharedLinksOf(postgres, console.siteId, Date.now())).filter((one) => one.name === name)
+  const pageOf = async (name: string) => `${listOf(console)}/${(await listed(name))[0]?.id}`
+  const nonceIn = async (page: string) =>
+    /name="nonce" value="([^"]*)"/.exec((await owner.get(page)).text)?.[1] as string
+
+  const page = await pageOf('Agency')
+  const nonce = await nonceIn(page)
+  const made = await owner.post(page, `${page}/renew`, { nonce })
+  const address = addressIn(made).slice(console.url.length)
+  assert.deepEqual([made.status, address.length, address === old], [200, old.length, false])
+  assert.deepEqual(
+    [(await console.stranger().get(old)).status, labelsIn(await console.stranger().get(address), 'geo')],
+    [404, ['France']],
+  )
+  const [link, former, ...more] = await listed('Agency')
+  assert.deepEqual([link?.expiresAt, link?.locked, link?.createdBy], [expiresAt, { country: 'FR' }, owner.email])
+  assert.ok(former?.revokedAt && more.length === 0)
+  const entries = await entriesOf(console, 'Agency')
+  assert.deepEqual(
+    entries.map(([, action, details]) => [action, details]),
+    [
+      ['link.created', entries[0]?.[2]],
+      ['link.revoked', `${console.domain}, ${former.id}`],
+      ['link.created', `${console.domain}, instead of ${former.id} (${link?.id})`],
+    ],
+  )
+  const again = await owner.post(`${listOf(console)}/new`, `${page}/renew`, { nonce })
+  assert.deepEqual([again.status, addressIn(again), (await listed('Agency')).length], [409, '', 2])
+  // A revoked link has no form, and no other form of the site makes it work again.
+  const other = await owner.post(`${listOf(console)}/new`, `${page}/renew`, { nonce: 'x'.repeat(22) })
+  assert.deepEqual([other.status, (await listed('Agency')).length], [409, 2])
+  assert.equal((await console.stranger().get(address)).status, 200)
+
+  const expiredPage = await pageOf('Expired')
+  assert.equal((await console.stranger().get(expired)).status, 404)
+  await owner.post(expiredPage, `${expiredPage}/renew`, { nonce: await nonceIn(expiredPage) })
+  const [works] = await listed('Expired')
+  const days = ((works?.expiresAt?.getTime() ?? 0) - Date.now()) / 86_400_000
+  assert.ok(days > 29.9 && days <= 30, String(days))
+  assert.equal(works?.hasPassword, true)
+
+  const viewer = await console.signedIn('viewer')
+  assert.equal((await viewer.post('/account', `${expiredPage}/renew`, { nonce: 'y'.repeat(22) })).status, 403)
+})
+
 test('viewers see the list and what each link shows, but change nothing', async (t) => {
   const { console, share } = await openWithTraffic(t)
   const { postgres } = console.stores
   await share({ name: 'Agency', locked: { country: 'DE', utmSource: 'news' } })
-  await share({ name: 'Board', passwordHash: await hashed(), expiresAt: new Date('2026-11-20T00:00:00Z') })
+  await share({ name: 'Board', passwordHash: await hashed(), expiresAt: new Date('2026-11-20T10:00:00Z') })
   const used = await share({ name: 'Embedded', isEmbeddable: true })
   await share({ name: 'Gone', expiresAt: new Date('2026-11-01T00:00:00Z') })
   await console.stranger().get(used)
@@ -517,7 +579,7 @@ test('viewers see the list and what each link shows, but change nothing', async 
   const day = '(?:\\d+ \\w+ \\d{4}) by maria@example.com'
   for (const [index, expected] of [
     `^Embedded ${day} everything embeddable (just now|in a moment|in .*|.* ago) active never expires$`,
-    `^Board ${day} everything with a password never active expires in 4 days$`,
+    `^Board ${day} everything with a password never active expires in 5 days$`,
     `^Agency ${day} Country Germany, UTM source news never active never expires$`,
     `^Gone ${day} everything never expired 14 days ago$`,
   ].entries())

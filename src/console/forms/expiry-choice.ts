@@ -5,20 +5,32 @@ import { type Html, html } from '../../web/html.ts'
 interface ExpiryOf {
   what: 'key' | 'link'
   days: readonly number[]
+  /** The fields of the form. */
+  field: string
+  dateField: string
 }
 
-export const expiryOfKey: ExpiryOf = { what: 'key', days: [30, 90, 365] }
-export const expiryOfLink: ExpiryOf = { what: 'link', days: [7, 30, 90] }
+const fields = { field: 'expiry', dateField: 'date' } as const
+
+export const expiryOfKey: ExpiryOf = { what: 'key', days: [30, 90, 365], ...fields }
+export const expiryOfLink: ExpiryOf = { what: 'link', days: [7, 30, 90], ...fields }
+/** Fields of its own: a form shows one choice or the other. */
+export const expiryOfEmbeddedLink: ExpiryOf = {
+  what: 'link',
+  days: [],
+  field: 'embedded-expiry',
+  dateField: 'embedded-date',
+}
 
 type Chosen = { expiresAt: Date | null } | { wrong: string }
 
-export function chosenExpiry(form: URLSearchParams, now: number, { what, days }: ExpiryOf): Chosen {
-  const choice = form.get('expiry')
+export function chosenExpiry(form: URLSearchParams, now: number, { what, days, field, dateField }: ExpiryOf): Chosen {
+  const choice = form.get(field)
   if (choice === 'never') return { expiresAt: null }
   const chosenDays = days.find((count) => String(count) === choice)
   if (chosenDays !== undefined) return { expiresAt: new Date(now + chosenDays * dayMs) }
   if (choice !== 'date') return { wrong: `Choose when the ${what} expires.` }
-  const date = form.get('date') ?? ''
+  const date = form.get(dateField) ?? ''
   const expiresAt = new Date(`${date}T00:00:00Z`)
   if (
     !/^\d{4}-\d\d-\d\d$/.test(date) ||
@@ -35,22 +47,22 @@ export function chosenExpiry(form: URLSearchParams, now: number, { what, days }:
 export function expiryChoice(
   form: URLSearchParams,
   now: number,
-  { what, days }: ExpiryOf,
-  { legend, standard }: { legend: string; standard: string },
+  { what, days, field, dateField }: ExpiryOf,
+  { legend, standard, when }: { legend: string; standard: string; when?: 'when-opened' | 'when-embedded' },
 ): Html {
-  const chosen = form.get('expiry') ?? standard
+  const chosen = form.get(field) ?? standard
   const tomorrow = new Date(now + dayMs).toISOString().slice(0, 10)
   const choices = [
     ...days.map((count) => [String(count), `In ${count} days`] as const),
     ['date', 'On a date'] as const,
     ['never', 'Never'] as const,
   ]
-  return html`<fieldset class="choice">
+  return html`<fieldset class="choice ${when}">
   <legend>${legend}</legend>
   <div class="options">${choices.map(
     ([value, name]) =>
-      html`<label><input type="radio" name="expiry" value="${value}"${value === chosen && html` checked`}>${name}</label>`,
+      html`<label><input type="radio" name="${field}" value="${value}"${value === chosen && html` checked`}>${name}</label>`,
   )}</div>
-  <label class="on-date">Date <input type="date" name="date" min="${tomorrow}" max="9999-12-31" value="${form.get('date') ?? ''}"><span class="hint">The ${what} works until the day begins, at 00:00 UTC.</span></label>
+  <label class="on-date">Date <input type="date" name="${dateField}" min="${tomorrow}" max="9999-12-31" value="${form.get(dateField) ?? ''}"><span class="hint">The ${what} works until the day begins, at 00:00 UTC.</span></label>
 </fieldset>`
 }

@@ -3,12 +3,13 @@ import { revokeSharedLink, type SharedLinkListing, sharedLinkAddress, sharedLink
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { filterTexts } from '../dashboard/filters.ts'
 import { tokenField } from '../forms/forms.ts'
+import { nonceField } from '../forms/nonces.ts'
 import { fault, layout, notice, settingsHead, sitePath } from '../layout/layout.ts'
 import { dayText, relativeText, timeElement } from '../layout/times.ts'
 import { Refusal } from '../refusals.ts'
 import { goTo, type Reply, type Route, type SiteVisit, show } from '../route.ts'
 import { expiresSoon, expiryText, stateOf } from './key-expiry.ts'
-import { createNewLink, newLinkPage, snippets } from './new-link.ts'
+import { createNewLink, newLinkPage, renewLink, snippets } from './new-link.ts'
 
 export const linkRoutes: readonly Route[] = [
   {
@@ -30,6 +31,7 @@ export const linkRoutes: readonly Route[] = [
     access: 'site-member',
     handle: (visit) => linkPage(visit),
   },
+  { method: 'POST', path: '/sites/:domain/settings/links/:id/renew', access: 'site-owner', handle: makeAgain },
   { method: 'POST', path: '/sites/:domain/settings/links/:id/revoke', access: 'site-owner', handle: revokeLink },
 ]
 
@@ -116,10 +118,9 @@ function state({ revokedAt, expiresAt }: SharedLinkListing, now: number): Html {
 }
 
 async function linkPage(visit: SiteVisit, wrong?: string): Promise<Reply> {
-  const { services, site, params, formToken } = visit
+  const { services, site, formToken } = visit
   const now = services.now()
-  const link = (await sharedLinksOf(services.postgres, site.id, now)).find(({ id }) => id === params.id)
-  if (!link) throw new Refusal('not_found')
+  const link = await linkOf(visit)
   const facts: [string, HtmlValue][] = [
     ['Shows', shows(link)],
     ['State', state(link, now)],
@@ -136,6 +137,11 @@ ${
   isOwner(visit) &&
   !link.revokedAt &&
   html`<div class="actions">
+<form class="card form" method="post" action="${pathOf(visit, `/${link.id}/renew`)}" data-once>${tokenField(formToken)}${nonceField()}
+  <h3>New address</h3>
+  <p>If the address is lost or somebody has it who should not. The old address ends at once; ${keeps(link, now)}</p>
+  <div><button class="button">Make a new address</button></div>
+</form>
 <form class="card form" method="post" action="${pathOf(visit, `/${link.id}/revoke`)}">${tokenField(formToken)}
   <h3>Revoke</h3>
   <p>For good. Nobody can open the link any more, and pages that embed it show nothing.</p>
@@ -144,6 +150,26 @@ ${
 </form></div>`
 }`
   return show(layout({ title: `${link.name} · ${site.domain}`, visit, site, body }), wrong ? 422 : 200)
+}
+
+async function linkOf({ services, site, params }: SiteVisit): Promise<SharedLinkListing> {
+  const all = await sharedLinksOf(services.postgres, site.id, services.now())
+  const link = all.find(({ id }) => id === params.id)
+  if (!link) throw new Refusal('not_found')
+  return link
+}
+
+/** What another address has in common with the old one. */
+const keeps = ({ expiresAt, hasPassword }: SharedLinkListing, now: number): string => {
+  const kept = `what it shows${hasPassword ? ', its password' : ''}`
+  return expiresAt && expiresAt.getTime() <= now
+    ? `${kept} and how long it works stay, counted from now.`
+    : `${kept} and its expiry stay.`
+}
+
+async function makeAgain(visit: SiteVisit): Promise<Reply> {
+  const { top, status } = await renewLink(visit, await linkOf(visit))
+  return show(await linkListPage(visit, top), status)
 }
 
 async function revokeLink(visit: SiteVisit): Promise<Reply> {

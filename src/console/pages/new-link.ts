@@ -3,10 +3,10 @@ import { ApiError } from '../../errors.ts'
 import { readParameters } from '../../stats/parameters.ts'
 import type { Filters } from '../../traffic/conditions.ts'
 import { maxPasswordLength, minPasswordLength } from '../../users/passwords.ts'
-import { addSharedLink, sharedLinkAddress } from '../../users/shared-links.ts'
+import { addSharedLink, renewSharedLink, type SharedLinkListing, sharedLinkAddress } from '../../users/shared-links.ts'
 import { type Html, html } from '../../web/html.ts'
 import { countryField, deviceField, hostnameField, utmSourceField } from '../dashboard/filters.ts'
-import { chosenExpiry, expiryChoice, expiryOfLink } from '../forms/expiry-choice.ts'
+import { chosenExpiry, expiryChoice, expiryOfEmbeddedLink, expiryOfLink } from '../forms/expiry-choice.ts'
 import { tokenField } from '../forms/forms.ts'
 import { maxNameLength, wrongName } from '../forms/names.ts'
 import { nonceField, nonceOf } from '../forms/nonces.ts'
@@ -25,9 +25,9 @@ interface Created {
 export async function createNewLink(visit: SiteVisit): Promise<Created> {
   const { services, site, form } = visit
   const name = (form.get('name') ?? '').trim()
-  const expiry = chosenExpiry(form, services.now(), expiryOfLink)
-  const password = form.get('password') ?? ''
   const isEmbeddable = form.has('embeddable')
+  const expiry = chosenExpiry(form, services.now(), isEmbeddable ? expiryOfEmbeddedLink : expiryOfLink)
+  const password = form.get('password') ?? ''
   const locked = lockedIn(form)
   const wrong = wrongName('link', name) ?? wrongPassword(password, isEmbeddable)
   if (wrong !== undefined) return { status: 422, page: newLinkPage(visit, wrong) }
@@ -41,11 +41,27 @@ export async function createNewLink(visit: SiteVisit): Promise<Created> {
     locked: locked.filters,
     nonce: nonceOf(form),
   })
+  return shownOnce(visit, { name, isEmbeddable }, token)
+}
+
+/** The same link at another address. The old address ends at once. */
+export async function renewLink(visit: SiteVisit, link: SharedLinkListing): Promise<Created> {
+  const { services, site, form } = visit
+  const again = { id: link.id, nonce: nonceOf(form), now: services.now() }
+  const token = await renewSharedLink(services.postgres, services.keySecrets, visit.actor, site, again)
+  return shownOnce(visit, link, token)
+}
+
+function shownOnce(
+  { services: { publicUrl } }: SiteVisit,
+  { name, isEmbeddable }: Pick<SharedLinkListing, 'name' | 'isEmbeddable'>,
+  token: string | undefined,
+): Created {
   if (token === undefined) return { status: 409, top: alreadyCreated }
-  const address = sharedLinkAddress(services.publicUrl, token)
+  const address = sharedLinkAddress(publicUrl, token)
   return {
     status: 200,
-    top: wholeLink(name, address, isEmbeddable && snippets(services.publicUrl, address, html` data-secret`)),
+    top: wholeLink(name, address, isEmbeddable && snippets(publicUrl, address, html` data-secret`)),
   }
 }
 
@@ -88,21 +104,22 @@ ${wrong && fault(wrong)}
 <form class="card form key-form" method="post" action="${path}" data-once>
   ${tokenField(formToken)}${nonceField()}
   <label>Name <input name="name" required maxlength="${maxNameLength}" autocomplete="off" autofocus placeholder="For the agency" value="${field('name')}"><span class="hint">For whom the link is. Only people of the account see it.</span></label>
-  ${expiryChoice(form, services.now(), expiryOfLink, { legend: 'Expires', standard: '30' })}
+  <label class="check"><input type="checkbox" name="embeddable" value="yes"${form.has('embeddable') && html` checked`}>Other sites may embed it</label>
+  ${expiryChoice(form, services.now(), expiryOfLink, { legend: 'Expires', standard: '30', when: 'when-opened' })}
+  ${expiryChoice(form, services.now(), expiryOfEmbeddedLink, { legend: 'Expires, if embedded', standard: 'never', when: 'when-embedded' })}
   <fieldset class="choice locked-filters">
     <legend>Shows only</legend>
     <p class="hint">Whoever has the link cannot lift these filters.</p>
     ${countryField(field('country'))}${deviceField(field('device'))}${hostnameField(field('hostname'))}${utmSourceField(field('utm_source'))}
   </fieldset>
   <label>Password <input name="password" type="password" autocomplete="new-password" minlength="${minPasswordLength}" maxlength="${maxPasswordLength}"><span class="hint">Optional, at least ${minPasswordLength} characters. Pass it on separately from the link.</span></label>
-  <label class="check"><input type="checkbox" name="embeddable" value="yes"${form.has('embeddable') && html` checked`}>Other sites may embed it</label>
   <div class="row"><button class="button first">Create link</button><a class="button" href="${path}">Cancel</a></div>
 </form>`,
   })
 }
 
 const alreadyCreated = html`<section class="card padded" role="alert">
-  <p><b>This link was already created and is shown only once.</b> If you have not copied it, revoke it and create another one.</p>
+  <p><b>This link was already created and is shown only once.</b> If you have not copied it, open it in the list and make a new address.</p>
 </section>`
 
 /** The script removes the address when the page is left. */

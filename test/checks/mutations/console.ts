@@ -116,6 +116,13 @@ export const console: readonly Mutation[] = [
     caughtBy: 'test/console/shared-links.test.ts',
   },
   {
+    name: 'links: the old address works beside the new one',
+    file: 'src/users/shared-links.ts',
+    find: 'SET revoked_at = now() WHERE id',
+    replace: 'SET revoked_at = NULL WHERE id',
+    caughtBy: 'test/console/shared-links.test.ts',
+  },
+  {
     name: 'links: another site revokes a link',
     file: 'src/users/shared-links.ts',
     find: 'site.id} AND id = ',
