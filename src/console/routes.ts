@@ -26,6 +26,7 @@ import { signInLinkRoutes } from './pages/sign-in-link.ts'
 import { signOnConnectionRoutes } from './pages/sign-on-connection.ts'
 import { singleSignOnRoutes } from './pages/single-sign-on.ts'
 import { siteDeletionRoutes } from './pages/site-deletion.ts'
+import { siteSearchRoutes } from './pages/site-search.ts'
 import { siteSettingsRoutes } from './pages/site-settings.ts'
 import { sitesRoutes } from './pages/sites.ts'
 import type { Route } from './route.ts'
@@ -39,6 +40,7 @@ export const routes: readonly Route[] = [
   ...invitationRoutes,
   ...resetRoutes,
   ...sitesRoutes,
+  ...siteSearchRoutes,
   ...newSiteRoutes,
   ...dashboardRoutes,
   ...siteSettingsRoutes,

@@ -73,6 +73,7 @@ export const examples: Readonly<Record<string, Example>> = {
     mistake: () => unequal,
   },
   'GET /': {},
+  'GET /search': { isNoPage: true },
   'GET /sites/new': { address: ({ accountId }) => `/sites/new?account=${accountId}` },
   'POST /sites/new': {
     fields: ({ accountId }) => ({ account: accountId, domain: `${accountId.slice(5)}.example`, zone: 'UTC' }),

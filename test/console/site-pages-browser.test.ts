@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { after, before, type TestContext, test } from 'node:test'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { findSite } from '../../src/accounts/sites.ts'
+import { createSite, findSite } from '../../src/accounts/sites.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { openBrowser } from '../support/browser.ts'
 import { eventOf } from '../support/events.ts'
@@ -141,7 +141,8 @@ for (const javaScriptEnabled of [true, false]) {
     await page.getByRole('button', { name: 'Add site' }).click()
     await page.goto(console.url)
     await page.getByLabel('Sort by').selectOption('newest')
-    await page.getByRole('button', { name: 'Show' }).click()
+    if (javaScriptEnabled) await page.waitForURL(/sort=newest/)
+    else await page.getByRole('button', { name: 'Show' }).click()
     assert.deepEqual(await page.locator('.site-card b').allInnerTexts(), [added, console.domain])
     await page.getByLabel('Search sites').fill('ADDED-')
     await page.getByLabel('Search sites').press('Enter')
@@ -176,3 +177,42 @@ async function shiftsOf(page: Page, isScripted: boolean): Promise<number> {
   await page.waitForTimeout(300)
   return page.evaluate(() => (globalThis as unknown as { shifts: number }).shifts)
 }
+
+for (const javaScriptEnabled of [true, false])
+  test(`the menu in the header leads to another site, ${javaScriptEnabled ? 'by the keyboard' : 'without JavaScript'}`, async (t) => {
+    const console = await openConsole(t)
+    const page = await openPage(t, console, { javaScriptEnabled })
+    const domain = `another-${randomUUID()}.example`
+    await createSite(console.stores.postgres, { accountId: console.accountId, domain })
+    await page.goto(`${console.url}/sites/${console.domain}/settings`)
+    const field = page.getByLabel('Go to a site')
+    if (javaScriptEnabled) {
+      await page.keyboard.press('k')
+      await page.keyboard.press('Escape')
+      assert.equal(await field.isVisible(), false)
+      await page.keyboard.press('k')
+      await page.keyboard.type('another')
+      await page.locator('.switcher-found a', { hasText: domain }).waitFor()
+      await page.locator('.switcher-found a', { hasText: console.domain }).waitFor({ state: 'detached' })
+      await page.keyboard.press('Enter')
+    } else {
+      await page.locator('.switcher summary').click()
+      await field.fill('another')
+      await field.press('Enter')
+      await page.locator('.site-card', { hasText: domain }).click()
+    }
+    await page.waitForURL(`${console.url}/sites/${domain}`)
+  })
+
+for (const javaScriptEnabled of [true, false])
+  test(`the choices above the sites act ${javaScriptEnabled ? 'at once' : 'with the button, without JavaScript'}`, async (t) => {
+    const console = await openConsole(t)
+    await createSite(console.stores.postgres, { accountId: console.accountId, domain: `${randomUUID()}.example` })
+    const page = await openPage(t, console, { javaScriptEnabled })
+    await page.goto(console.url)
+    await page.getByLabel('Range').selectOption('7d')
+    const button = page.getByRole('button', { name: 'Show' })
+    assert.equal(await button.isVisible(), !javaScriptEnabled)
+    if (!javaScriptEnabled) await button.click()
+    await page.getByText('Visitors of the last 7 days').waitFor()
+  })

@@ -19,6 +19,58 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   })
 }
 
+// A form of choices acts as soon as one is made.
+for (const form of document.querySelectorAll('form[data-at-once]')) {
+  form.addEventListener('change', (event) => {
+    if (event.target.matches('select')) form.requestSubmit()
+  })
+}
+
+// The menu of sites: `k` opens it, typing searches, Enter goes to the first site.
+const switcher = document.querySelector('.switcher')
+if (switcher) {
+  const form = switcher.querySelector('form')
+  const field = switcher.querySelector('input')
+  const found = switcher.querySelector('.switcher-found')
+  let shown
+  const search = async () => {
+    const text = field.value
+    const response = await fetch(`${form.dataset.sites}?q=${encodeURIComponent(text)}`).catch(() => undefined)
+    // Somebody who has signed out gets the sign-in page.
+    if (!response?.ok || response.redirected || text !== field.value) return
+    found.innerHTML = await response.text()
+    shown = text
+  }
+  const close = () => {
+    if (switcher.contains(document.activeElement)) switcher.querySelector('summary').focus()
+    switcher.open = false
+  }
+  switcher.addEventListener('toggle', () => {
+    if (!switcher.open) return
+    field.focus()
+    void search()
+  })
+  field.addEventListener('input', search)
+  form.addEventListener('submit', (event) => {
+    const first = shown === field.value && found.querySelector('a')
+    if (!first) return
+    event.preventDefault()
+    location.href = first.href
+  })
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && switcher.open) return close()
+    const isTyping = event.target.matches('input, select, textarea, [contenteditable]')
+    const isOther = event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]')
+    if (event.key.toLowerCase() !== 'k' || isTyping || isOther) return
+    event.preventDefault()
+    switcher.open = true
+    field.focus()
+  })
+  document.addEventListener('click', (event) => {
+    if (!switcher.contains(event.target)) switcher.open = false
+  })
+}
+
 // A form that makes something only once: a double click must not send it twice.
 for (const form of document.querySelectorAll('form[data-once]')) {
   let isSent = false

@@ -4,6 +4,7 @@ import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { mark } from '../../web/look.ts'
 import type { Theme, Visit } from '../route.ts'
 import { icon, script, styleSheet } from './assets.ts'
+import { siteSwitcher } from './site-switcher.ts'
 
 interface Frame {
   title: string
@@ -45,6 +46,7 @@ export const layoutTop = ({ visit, site, isShared, narrow, beside }: Frame): Htm
 <header class="top">
   ${isShared ? html`<span class="mark">${mark}<span>Footfall</span></span>` : html`<a class="mark" href="/" aria-label="Footfall, all sites">${mark}<span>Footfall</span></a>`}
   ${site && html`<span class="crumb" aria-hidden="true">/</span>${isShared ? html`<span class="site">${site.domain}</span>` : html`<a class="site" href="${sitePath(site)}">${site.domain}</a>`}`}
+  ${!isShared && visit?.session && siteSwitcher}
   ${beside}
   <span class="spring"></span>
   ${visit?.session && html`<a class="avatar" href="/account" aria-label="${initials(visit.session.user.email)}, your account" title="${visit.session.user.email}">${initials(visit.session.user.email)}</a>`}

@@ -116,6 +116,13 @@ export const console: readonly Mutation[] = [
     caughtBy: 'test/console/shared-links.test.ts',
   },
   {
+    name: 'menu of sites: it finds sites of all accounts',
+    file: 'src/console/pages/site-search.ts',
+    find: '[...accounts.keys()])',
+    replace: '(await services.postgres`SELECT id FROM accounts`).map(({ id }) => String(id)))',
+    caughtBy: 'test/console/site-search.test.ts',
+  },
+  {
     name: 'links: the old address works beside the new one',
     file: 'src/users/shared-links.ts',
     find: 'SET revoked_at = now() WHERE id',
