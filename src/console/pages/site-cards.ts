@@ -11,20 +11,25 @@ interface Shown {
   /** Empty if they cannot be read now: then the cards are links without numbers. */
   summaries: ReadonlyMap<string, SiteSummary>
   memberships: readonly Membership[]
+  /** The ids of sites without any event. */
+  waiting: ReadonlySet<string>
 }
 
 export const siteCards = (sites: readonly Site[], shown: Shown): Html =>
   html`<ul class="cards">${sites.map((site) => siteCard(site, shown))}</ul>`
 
-function siteCard(site: Site, { summaries, memberships }: Shown): Html {
+function siteCard(site: Site, { summaries, memberships, waiting }: Shown): Html {
   const summary = summaries.get(site.id)
   const account = memberships.length > 1 && memberships.find(({ accountId }) => accountId === site.accountId)
   return html`<li><a class="card site-card" href="${sitePath(site)}">
   <span class="site-card-head"><b>${site.domain}</b> ${summary && summary.currentVisitors > 0 && now(summary)}</span>
   ${account && html`<span class="site-card-facts">${account.name}</span>`}
-  ${summary && numbers(summary)}
+  ${waiting.has(site.id) ? waitingText : summary && numbers(summary)}
 </a></li>`
 }
+
+/** As high as the numbers of the other cards. */
+const waitingText = html`<span class="site-card-waiting"><span class="state soon"><i></i>Waiting for the first event</span></span>`
 
 const now = ({ currentVisitors }: SiteSummary): Html =>
   html`<span class="now" title="${counted(currentVisitors, 'visitor')} in the last five minutes"><i></i>${countText(currentVisitors)}<span class="unseen"> now</span></span>`

@@ -5,11 +5,13 @@ import { maxHostname } from '../../hostnames.ts'
 import { type SiteSummary, siteSummaries } from '../../stats/site-summaries.ts'
 import { Unavailable } from '../../stores/breaker.ts'
 import { deadlineFactor } from '../../stores/deadline.ts'
+import { withoutEvents } from '../../traffic/first-event.ts'
 import type { Membership } from '../../users/members.ts'
 import { type Html, html } from '../../web/html.ts'
 import { layout } from '../layout/layout.ts'
 import { type Reply, type Route, show, type UserVisit } from '../route.ts'
 import { siteCards } from './site-cards.ts'
+import { searchOf } from './site-search.ts'
 
 export const sitesRoutes: readonly Route[] = [{ method: 'GET', path: '/', access: 'user', handle: allSites }]
 
@@ -30,15 +32,15 @@ interface ListOptions {
 async function allSites(visit: UserVisit): Promise<Reply> {
   const { services, memberships, query } = visit
   const options: ListOptions = {
-    search: (query.get('q') ?? '').trim().slice(0, maxHostname).toLowerCase(),
+    search: searchOf(query),
     order: chosen(orders, query.get('sort'), 'name'),
     range: chosen(ranges, query.get('range'), '30d'),
   }
   const owned = memberships.filter(({ role }) => role === 'owner')
-  const idsOf = (some: readonly Membership[]) => some.map(({ accountId }) => accountId)
+  const accountsOf = (some: readonly Membership[]) => some.map(({ accountId }) => accountId)
   const [sites, deleted] = await Promise.all([
-    listSitesOf(services.postgres, idsOf(memberships), options.order === 'newest' ? 'newest' : 'name'),
-    listDeletedSites(services.postgres, idsOf(owned)),
+    listSitesOf(services.postgres, accountsOf(memberships), options.order === 'newest' ? 'newest' : 'name'),
+    listDeletedSites(services.postgres, accountsOf(owned)),
   ])
   const matches = sites.filter(({ domain }) => domain.includes(options.search))
   const erasing = deleted.filter(({ purgedAt }) => purgedAt === null).length
@@ -65,7 +67,7 @@ async function pageOf(visit: UserVisit, matches: readonly Site[], options: ListO
   const shown = sorted.slice((page - 1) * cardsOnPage, page * cardsOnPage)
   const summaries = ofAll ?? (await summariesOf(visit, shown, options))
   return html`${summaries.size === 0 && html`<p class="warning" role="status">The numbers cannot be read now. Reload the page in a few seconds.</p>`}
-${siteCards(shown, { summaries, memberships: visit.memberships })}
+${siteCards(shown, { summaries, memberships: visit.memberships, waiting: await waitingOf(visit, shown, summaries) })}
 ${pages > 1 && pageLinks(options, page, pages)}`
 }
 
@@ -93,6 +95,26 @@ async function summariesOf(
   }
 }
 
+/** The ids of sites that have never had an event. Only those can be without visitors and without rolled-up days. */
+async function waitingOf(
+  { services: { cluster, log } }: UserVisit,
+  sites: readonly Site[],
+  summaries: ReadonlyMap<string, SiteSummary>,
+): Promise<ReadonlySet<string>> {
+  const silent = sites.filter(({ id, coverage }) => summaries.get(id)?.visitors === 0 && coverage.versions.length === 0)
+  const byShard = Map.groupBy(silent, ({ shard }) => shard)
+  const waiting = Array.from(byShard, ([shard, some]) => withoutEvents(cluster.of({ shard }), idsOf(some)))
+  return Promise.all(waiting).then(
+    (all) => new Set(all.flat()),
+    (error) => {
+      if (!(error instanceof Unavailable)) log.error({ err: error }, 'whether sites have events cannot be read')
+      return new Set()
+    },
+  )
+}
+
+const idsOf = (sites: readonly Site[]): string[] => sites.map(({ id }) => id)
+
 /** The account is named, because a user may be a viewer in the first one. */
 const addLink = ([first]: readonly Membership[]) =>
   first && html`<a class="button first" href="/sites/new?account=${first.accountId}">Add a site</a>`
@@ -113,12 +135,12 @@ const nothingFound = (search: string): Html =>
   html`<div class="card empty"><h2>No site matches “${search}”</h2><p><a class="button" href="/">Show all sites</a></p></div>`
 
 const searchForm = ({ search, order, range }: ListOptions): Html => html`
-<form class="row search" method="get" action="/" role="search">
+<form class="row search" method="get" action="/" role="search" data-at-once>
   <label class="unseen" for="q">Search sites</label>
   <input id="q" name="q" type="search" placeholder="Search sites" maxlength="${maxHostname}" value="${search}">
   ${select('range', 'Range', ranges, range)}
   ${select('sort', 'Sort by', orders, order)}
-  <button class="button">Show</button>
+  <button class="button unscripted">Show</button>
 </form>`
 
 const select = (name: string, label: string, options: Readonly<Record<string, string>>, chosen: string): Html => html`
