@@ -28,22 +28,26 @@ export interface Report {
   since: string | undefined
 }
 
-/** Returns the placements that have changed since the last report, and the installation with its epoch (decision D-205). */
+/**
+ * Returns the placements that have changed since the last report, the installation with its epoch, and which database answers since when
+ * (decision D-205).
+ */
 export async function reportCollector(
   postgres: Postgres,
   { id, host, shards, holds, since }: Report,
-): Promise<{ placements: Placement[]; asOf: string; installation: string }> {
+): Promise<{ placements: Placement[]; asOf: string; installation: string; start: string }> {
   const rows = await postgres<
-    { site_id: string | null; shard: number; hold: string | null; as_of: string; installation: string }[]
+    { site_id: string | null; shard: number; hold: string | null; as_of: string; installation: string; start: string }[]
   >`
-    SELECT site_id, shard, hold::text, as_of::text, (SELECT concat_ws(' ', installation, epoch, began_at) FROM ledger) AS installation
+    SELECT site_id, shard, hold::text, as_of::text, this_start() AS start,
+      (SELECT concat_ws(' ', installation, epoch, began_at) FROM ledger) AS installation
     FROM report_collector(${id}, ${host}, ${shards}::int::smallint, ${holds as string[]}::text[]::bigint[],
       ${since ?? '-infinity'}::text::timestamptz)`
   const placements = rows.flatMap(({ site_id, shard, hold }) =>
     site_id === null ? [] : [{ siteId: site_id, shard, hold }],
   )
-  const { as_of: asOf, installation } = rows.at(-1) as (typeof rows)[number]
-  return { placements, asOf, installation }
+  const { as_of: asOf, installation, start } = rows.at(-1) as (typeof rows)[number]
+  return { placements, asOf, installation, start }
 }
 
 export const placementsOf = (postgres: Postgres, siteIds: readonly string[]): Promise<Placement[]> => postgres<

@@ -81,6 +81,42 @@ test('events of a spool go where their sites are in the restored installation', 
   await second.stop()
 })
 
+test('events of a spool go where their sites are when both databases are restored to the same earlier moment', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'footfall-restored-'))
+  t.after(() => rmSync(folder, { recursive: true, force: true }))
+  const installation = await open(t, join(folder, 'spool'))
+  const { postgres } = installation
+  const accountId = await createAccount(postgres, { name: 'A test', plan: 'Agency' })
+  const id = await createSite(postgres, { accountId, domain: 'a.example' })
+  await postgres`UPDATE sites SET shard = 1 WHERE id = ${id}`
+  const collector = await installation.startCollector()
+  await send(collector, 1)
+  await arrive(installation, [1, 0])
+  const moveAway = async () => {
+    await postgres`DELETE FROM site_moves`
+    await installation.footfall('site', 'move', 'a.example', '2')
+    await send(collector, 1)
+  }
+  /** As after pg_restore of a dump from before the move: the same installation and epoch, and no word of the move. */
+  const restore = async () => {
+    await postgres`DELETE FROM site_moves`
+    await postgres`DELETE FROM deleted_sites`
+    await postgres`UPDATE sites SET shard = 1 WHERE id = ${id}`
+  }
+  const oldShipper = collector.shipperPid() as number
+
+  await moveAway()
+  await arrive(installation, [1, 2])
+  process.kill(oldShipper, 'SIGSTOP')
+  await send(collector, 2) // they wait for shard 2
+  await restore()
+  process.kill(oldShipper, 'SIGKILL')
+  await arrive(installation, [1 + 2, 2])
+  await send(collector, 1)
+  await arrive(installation, [3 + 1, 2])
+  await collector.stop()
+})
+
 test('a hold that a restored PostgreSQL does not know ends, and its number does not count for another site', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-restored-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))

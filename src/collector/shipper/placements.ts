@@ -13,6 +13,7 @@ export interface Placements {
   /** Whether PostgreSQL knows this collector. Otherwise it must not ship. */
   readonly isKnown: boolean
   readonly size: number
+  siteIds(): string[]
   /** The installation, with its epoch, that the placements are about. Undefined: a new spool. */
   readonly installation: string | undefined
   /** Whether events of the spool may already be in ClickHouse although no batch says so. */
@@ -75,6 +76,7 @@ export function openPlacements(folder: string): Placements {
     get size() {
       return bySite.size
     },
+    siteIds: () => [...bySite.keys()],
     get installation() {
       return installation?.name
     },

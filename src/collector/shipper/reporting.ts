@@ -31,13 +31,17 @@ export function createReporting(options: ReportingOptions): Reporting {
   /** The holds that this process obeys, by site. Each was added while no batch of its shard was under way. */
   const confirmed = new Map<string, string>()
   let reportedAt: string | undefined
+  /** Identifies the database and its last start. */
+  let knownStart: string | undefined
   let reporting: Promise<boolean> | undefined
 
   async function reportOnce(): Promise<boolean> {
     try {
       const own = { id: placements.id, host: hostname(), shards, holds: [...confirmed.values()], since: reportedAt }
-      const { placements: changed, asOf, installation } = await ask((postgres) => reportCollector(postgres, own))
-      if (installation !== placements.installation) await changeInstallation(installation)
+      const { placements: changed, asOf, installation, start } = await ask((postgres) => reportCollector(postgres, own))
+      if (installation !== placements.installation || (start !== knownStart && (await isOfAnotherMoment())))
+        await changeInstallation(installation)
+      knownStart = start
       placements.take([...changed, ...(await heldNow(changed))])
       for (const [siteId, hold] of confirmed)
         if (!placements.held().some((held) => held.siteId === siteId && held.hold === hold)) confirmed.delete(siteId)
@@ -49,11 +53,23 @@ export function createReporting(options: ReportingOptions): Reporting {
     }
   }
 
+  /**
+   * Both databases may have been restored to the same earlier moment. Then they agree and no epoch begins, but sites that moved since are on
+   * their shards of before.
+   */
+  async function isOfAnotherMoment(): Promise<boolean> {
+    if (placements.size === 0) return false
+    const current = await ask((postgres) => placementsOf(postgres, placements.siteIds()))
+    return current.some(({ siteId, shard }) => placements.of(siteId) !== null && placements.of(siteId) !== shard)
+  }
+
   /** Sites of the spool may be on other shards now, and events that were sent may be missing in ClickHouse. */
   async function changeInstallation(installation: string): Promise<void> {
     const isNew = placements.installation === undefined
     if (!isNew) onOtherInstallation()
-    const all = isNew ? [] : await ask((postgres) => placementsOf(postgres, batches.siteIds()))
+    // Those known so far, too: hits that are accepted right now may carry their shard of before.
+    const siteIds = [...new Set([...placements.siteIds(), ...batches.siteIds()])]
+    const all = isNew ? [] : await ask((postgres) => placementsOf(postgres, siteIds))
     if (!isNew) batches.forgetPlans()
     placements.changeInstallation(installation, all)
   }
