@@ -4,7 +4,8 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { ApiKey } from '../accounts/keys.ts'
 import { ApiError } from '../errors.ts'
 import { version } from '../process/build-info.ts'
-import type { StatsSource } from '../stats/source.ts'
+import { limits, readFields } from '../stats/questions/parameters.ts'
+import { questionAnswer, type StatsSource } from '../stats/source.ts'
 import { countRequest, identify, resolveSite, resolveSites } from './access.ts'
 import { mcpPath } from './cross-origin.ts'
 import type { Metrics } from './metrics.ts'
@@ -130,18 +131,12 @@ async function admit(key: ApiKey, reply: FastifyReply, services: McpRouteService
 function sourceOf(key: ApiKey, deadline: AbortSignal, { directory, stats }: McpRouteServices): StatsSource {
   return {
     sites: async () => [...(await resolveSites(key, new Map(), directory))],
-    async read(report, siteId, parameters, signal) {
+    async ask(kind, siteId, fields, signal) {
       const site = await resolveSite(key, new Map([['site_id', [siteId]]]), directory)
+      const { question, warnings } = readFields(fields, { kind, goals: site.goals, maxLimit: limits.json })
       const combined = signal ? AbortSignal.any([deadline, signal]) : deadline
-      const result = await stats.read({ report, site, parameters, queueKey: key.id }, combined)
-      const { data, period, previousPeriod, totalRows, staleMs, warnings } = result
-      return {
-        data,
-        period,
-        previousPeriod,
-        totalRows,
-        warnings: staleMs === undefined ? warnings : [stale(staleMs), ...warnings],
-      }
+      const result = await stats.ask({ site, question, queueKey: key.accountId }, combined)
+      return questionAnswer(result, result.staleMs === undefined ? warnings : [stale(result.staleMs), ...warnings])
     },
   }
 }

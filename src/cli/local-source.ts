@@ -4,9 +4,11 @@ import { listSites, type Site } from '../accounts/sites.ts'
 import type { AllStores } from '../cluster/stores.ts'
 import { refuseOlder } from '../rollups/ledger.ts'
 import { sitesParameters } from '../stats/parameters.ts'
+import { limits, readFields } from '../stats/questions/parameters.ts'
 import { instantOf } from '../stats/reports.ts'
 import { createStatsService } from '../stats/service.ts'
 import { sitesOverview } from '../stats/sites-overview.ts'
+import { questionAnswer } from '../stats/source.ts'
 import { deadlineFactor } from '../stores/deadline.ts'
 import { CommandError } from './command.ts'
 import type { SiteOverview, SitesSource } from './sites-source.ts'
@@ -31,11 +33,21 @@ export function localSource({ postgres, cluster }: AllStores, now: number): Site
       .then((all) => all.sort(byDomain))
     return sites
   }
+  const siteOf = async (siteId: string): Promise<Site> => {
+    const site = (await allSites()).find(({ id }) => id === siteId)
+    if (!site) throw new CommandError(`There is no site ${siteId}.`, 'See them all with: footfall site list')
+    return site
+  }
   return {
     sites: allSites,
+    async ask(kind, siteId, fields, signal) {
+      const site = await siteOf(siteId)
+      const { question, warnings } = readFields(fields, { kind, goals: site.goals, maxLimit: limits.csv })
+      const result = await stats.ask({ site, question, queueKey, now: instantOf(site, now) }, until(signal))
+      return questionAnswer(result, warnings)
+    },
     async read(report, siteId, parameters, signal) {
-      const site = (await allSites()).find(({ id }) => id === siteId)
-      if (!site) throw new CommandError(`There is no site ${siteId}.`, 'See them all with: footfall site list')
+      const site = await siteOf(siteId)
       return stats.read({ report, site, parameters, queueKey, now: instantOf(site, now) }, until(signal))
     },
     async overviews(parameters, signal) {

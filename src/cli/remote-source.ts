@@ -1,6 +1,9 @@
 // The statistics of a server, by its address and an API key: plain calls of its API.
+import { ApiError, type ErrorCode } from '../errors.ts'
 import { queryFields } from '../stats/query-string.ts'
+import { limits } from '../stats/questions/parameters.ts'
 import { reports } from '../stats/reports.ts'
+import type { Fields, SourceAnswer, SourceFilter } from '../stats/source.ts'
 import { CommandError } from './command.ts'
 import { printable } from './printable.ts'
 import type { SiteOverview, SitesSource } from './sites-source.ts'
@@ -17,7 +20,7 @@ const timeoutMs = 15_000
 /** Every value is optional, because the address may belong to any server. */
 interface Answer {
   headers: Headers
-  body: { data?: unknown; meta?: { next_cursor?: string | null } }
+  body: { data?: unknown; meta?: { next_cursor?: string | null; filters?: SourceFilter[] } }
 }
 
 interface RemoteSite {
@@ -28,11 +31,12 @@ interface RemoteSite {
 
 /** `address` is the public address of the server, such as https://stats.example.com, with or without /api/v1. */
 export function remoteSource(address: string, key: RemoteKey): SitesSource {
-  const base = baseOf(address)
+  const version1 = baseOf(address)
+  const version2 = version1.replace(/v1$/, 'v2')
 
-  async function get(path: string, fields: [string, string][], signal?: AbortSignal): Promise<Answer> {
+  async function get(path: string, fields: Fields, signal?: AbortSignal, base = version1): Promise<Answer> {
     const until = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])])
-    const query = new URLSearchParams(fields).toString()
+    const query = new URLSearchParams(fields.map(([name, value]) => [name, value])).toString()
     const headers = { Authorization: `Bearer ${key.text}`, Accept: 'application/json' }
     try {
       // A redirect may lead to another host, which must not get the key.
@@ -42,7 +46,7 @@ export function remoteSource(address: string, key: RemoteKey): SitesSource {
       if (response.ok) return { headers: response.headers, body: bodyOf(text) ?? notFootfall(base, response) }
       throw refusal(base, response, text, key)
     } catch (error) {
-      if (error instanceof CommandError || signal?.aborted) throw error
+      if (error instanceof CommandError || error instanceof ApiError || signal?.aborted) throw error
       throw unreachable(base, error as Error)
     }
   }
@@ -56,18 +60,29 @@ export function remoteSource(address: string, key: RemoteKey): SitesSource {
         timeZone: time_zone,
       }))
     },
+    async ask(kind, siteId, fields, signal) {
+      const rows: unknown[] = []
+      const max = Number(fields.find(([name]) => name === 'limit')?.[1] ?? limits.default)
+      for (let page: Fields = []; ; ) {
+        // Longer lists are read in pages, which all count the same hits.
+        const limit: Fields = kind === 'breakdown' ? [['limit', String(Math.min(max - rows.length, limits.json))]] : []
+        const asked = [['site_id', siteId], ...fields.filter(([name]) => name !== 'limit'), ...limit, ...page] as const
+        const { headers, body } = await get(`/stats/${kind}`, asked, signal, version2)
+        if (Array.isArray(body.data)) rows.push(...body.data)
+        const cursor = body.meta?.next_cursor
+        if (!cursor || rows.length >= max)
+          return {
+            ...answerOf(headers, Array.isArray(body.data) ? rows : body.data),
+            filters: body.meta?.filters ?? [],
+          }
+        page = [['cursor', cursor]]
+      }
+    },
     async read(report, siteId, parameters, signal) {
       const fields: [string, string][] = [['site_id', siteId], ...queryFields(parameters)]
       if (reports[report].limited) fields.push(['limit', String(parameters.limit)])
       const { headers, body } = await get(`/stats/${report}`, fields, signal)
-      const totalRows = headers.get('Stats-Total-Rows')
-      return {
-        data: body.data,
-        period: headers.get('Stats-Period') ?? '',
-        previousPeriod: headers.get('Stats-Previous-Period') ?? undefined,
-        totalRows: totalRows === null ? undefined : Number(totalRows),
-        warnings: warningsOf(headers),
-      }
+      return answerOf(headers, body.data)
     },
     async overviews(parameters, signal) {
       const sites: SiteOverview[] = []
@@ -81,6 +96,17 @@ export function remoteSource(address: string, key: RemoteKey): SitesSource {
       }
       return { sites, warnings: [...warnings] }
     },
+  }
+}
+
+function answerOf(headers: Headers, data: unknown): SourceAnswer {
+  const totalRows = headers.get('Stats-Total-Rows')
+  return {
+    data,
+    period: headers.get('Stats-Period') ?? '',
+    previousPeriod: headers.get('Stats-Previous-Period') ?? undefined,
+    totalRows: totalRows === null ? undefined : Number(totalRows),
+    warnings: warningsOf(headers),
   }
 }
 
@@ -114,12 +140,22 @@ function notFootfall(base: string, { status, headers }: Response): never {
   )
 }
 
-function refusal(base: string, response: Response, text: string, { origin }: RemoteKey): CommandError {
+/** Refusals of the question itself: each caller shows them in its own way, as it shows those of this installation. */
+const aboutQuestion: readonly string[] = [
+  'invalid_parameter',
+  'invalid_filter',
+  'invalid_date',
+  'range_not_kept',
+  'query_too_expensive',
+] satisfies ErrorCode[]
+
+function refusal(base: string, response: Response, text: string, { origin }: RemoteKey): CommandError | ApiError {
   const location = response.headers.get('location')
   if (location !== null)
     return new CommandError(`${base} redirects to ${printable(location)}.`, 'Use the address to which it redirects.')
   const { code, message } = errorOf(text) ?? notFootfall(base, response)
   if (code === 'not_found') return new CommandError(`${base} does not have this call.`, older)
+  if (aboutQuestion.includes(code)) return new ApiError(code as ErrorCode, printable(message))
   return new CommandError(printable(message), hints[code]?.(origin, response.headers) ?? 'See: footfall stats --help')
 }
 

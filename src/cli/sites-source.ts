@@ -1,8 +1,9 @@
-// A source of statistics for commands: it can also read the numbers of all sites at once.
+// A source of statistics for commands: it can also read reports, and the numbers of all sites at once.
 
 import type { StatsParameters } from '../stats/report.ts'
 import type { Overview } from '../stats/reports/overview.ts'
-import type { StatsSource } from '../stats/source.ts'
+import type { ReportName } from '../stats/reports.ts'
+import type { SourceAnswer, StatsSource } from '../stats/source.ts'
 
 /** As in the answer of /api/v1/sites/overview. */
 export interface SiteOverview extends Overview {
@@ -20,6 +21,7 @@ export interface SitesAnswer {
 export type SitesParameters = Pick<StatsParameters, 'range' | 'filters'>
 
 export interface SitesSource extends StatsSource {
+  read(report: ReportName, siteId: string, parameters: StatsParameters, signal?: AbortSignal): Promise<SourceAnswer>
   overviews(parameters: SitesParameters, signal?: AbortSignal): Promise<SitesAnswer>
 }
 

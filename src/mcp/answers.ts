@@ -1,21 +1,23 @@
 // Shared parts of the tools' answers. Each answer names its site, dates, zone and units, so that nobody has to guess them.
 import Type from 'typebox'
-import { meanings } from '../stats/meanings.ts'
-import type { StatsParameters } from '../stats/report.ts'
-import type { Metrics } from '../stats/reports/overview.ts'
-import type { SourceAnswer, SourceSite } from '../stats/source.ts'
+import { dimensionOf } from '../stats/questions/dimensions.ts'
+import { metricOf } from '../stats/questions/metrics.ts'
+import type { QuestionAnswer, SourceFilter, SourceSite } from '../stats/source.ts'
 import { dayIn } from './inputs.ts'
 import { visitorText } from './visitor-text.ts'
 
-const metricNames = Object.keys(meanings) as (keyof Metrics)[]
+/** Numbers by the names of their metrics. */
+export type Numbers<Value = number> = Readonly<Record<string, Value>>
 
-export const metricUnits = {
-  visitors: 'count',
-  pageviews: 'count',
-  sessions: 'count',
-  bounce_rate: 'percent',
-  avg_duration: 'seconds',
-} as const satisfies Record<keyof Metrics, string>
+/** `count`, `percent`, `seconds`, or minor units of a currency. */
+export function unitOf(name: string): string {
+  const { unit = '', currency } = metricOf(name) ?? {}
+  if (currency) return `minor units of ${currency}`
+  return unit === 'percent' || unit === 'seconds' ? unit : 'count'
+}
+
+export const unitsOf = (names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.map((name) => [name, unitOf(name)]))
 
 export const units = Type.Record(Type.String(), Type.String(), { description: 'The unit of each number.' })
 
@@ -34,30 +36,32 @@ const period = Type.Object({
 export const subject = {
   site: Type.Object({ site_id: Type.String(), domain: Type.String() }),
   period,
-  filters: Type.Record(Type.String(), Type.String()),
+  filters: Type.Array(
+    Type.Object({ dimension: Type.String(), operator: Type.String(), values: Type.Array(Type.String()) }),
+  ),
   warnings: Type.Array(Type.String()),
 }
 
 export const previousPeriod = period
 
-const eachMetric = <Schema extends Type.TSchema>(schema: Schema) =>
-  Type.Object(Object.fromEntries(metricNames.map((name) => [name, schema])))
+export const metrics = Type.Record(Type.String(), Type.Number())
+export const changes = Type.Record(Type.String(), Type.Union([Type.Number(), Type.Null()]))
 
-export const metrics = eachMetric(Type.Integer())
-export const changes = eachMetric(Type.Union([Type.Number(), Type.Null()]))
-
-export function describe(site: SourceSite, parameters: StatsParameters, answer: SourceAnswer, now: number) {
-  const named = namePeriod(answer.period, site.timeZone, now)
-  const { country, device, hostname, utmSource } = parameters.filters
-  const filters = { country, device, hostname, utm_source: utmSource && visitorText(utmSource) }
+export function describe(site: SourceSite, answer: QuestionAnswer, now: number) {
   const isEmpty = new Set(answer.period.split('/')).size === 1
   return {
     site: { site_id: site.id, domain: site.domain },
-    period: named,
-    filters: Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)),
+    period: namePeriod(answer.period, site.timeZone, now),
+    filters: answer.filters.map(safe),
     warnings: [...answer.warnings, ...(isEmpty ? ['this range has not begun yet, so it has no numbers'] : [])],
   }
 }
+
+const safe = ({ dimension, operator, values }: SourceFilter): SourceFilter => ({
+  dimension,
+  operator,
+  values: dimensionOf(dimension)?.isOurs ? values : values.map(visitorText),
+})
 
 type Subject = ReturnType<typeof describe>
 type NamedPeriod = ReturnType<typeof namePeriod>
@@ -84,9 +88,12 @@ export function namePeriod(exact: string, timeZone: string, now: number) {
 const timeOf = (instant: Temporal.ZonedDateTime): string | null =>
   instant.equals(instant.startOfDay()) ? null : instant.toPlainTime().toString().slice(0, 5)
 
-/** `example.com, 2026-11-09 to 2026-11-15 (Europe/Berlin), country DE` */
+/** `example.com, 2026-11-09 to 2026-11-15 (Europe/Berlin), country is "DE"` */
 export function subjectText({ site, period, filters, warnings }: Subject): string {
-  const words = Object.entries(filters).map(([name, value]) => `, ${name} ${JSON.stringify(value)}`)
+  const words = filters.map(
+    ({ dimension, operator, values }) =>
+      `, ${dimension} ${operator} ${values.map((one) => JSON.stringify(one)).join(' or ')}`,
+  )
   const notes = warnings.map((warning) => `\nNote: ${warning}.`)
   return `${site.domain}, ${periodText(period)}${words.join('')}${notes.join('')}`
 }
@@ -100,19 +107,20 @@ export function periodText({ start, end, until, time_zone, includes_today, exact
 }
 
 /** One line per metric, with its number in the other period and the change. */
-export const metricLines = (current: Metrics, other: Metrics, change: Changes, than: string): string =>
-  metricNames
-    .map((name) => {
-      const percent = change[name]
+export const metricLines = (current: Numbers, other: Numbers, change: Changes, than: string): string =>
+  Object.entries(current)
+    .map(([name, value]) => {
+      const percent = change[name] ?? null
       const compared = percent === null ? '' : `, ${percent > 0 ? '+' : ''}${percent} %`
-      return `${name}: ${withUnit(name, current[name])} (${than} ${withUnit(name, other[name])}${compared})`
+      return `${name}: ${withUnit(name, value)} (${than} ${withUnit(name, other[name] ?? 0)}${compared})`
     })
     .join('\n')
 
-export type Changes = Readonly<Record<keyof Metrics, number | null>>
+export type Changes = Numbers<number | null>
 
 const grouped = new Intl.NumberFormat('en')
-const suffixes = { count: '', percent: ' %', seconds: ' s' }
 
-const withUnit = (name: keyof Metrics, value: number): string =>
-  `${grouped.format(value)}${suffixes[metricUnits[name]]}`
+function withUnit(name: string, value: number): string {
+  const unit = unitOf(name)
+  return `${grouped.format(value)}${unit === 'percent' ? ' %' : unit === 'seconds' ? ' s' : ''}`
+}

@@ -1,11 +1,11 @@
-// The inputs of tools: the parameters of the API under the same names, plus calendar ranges and sites by domain.
+// The inputs of tools: the parameters of version 2 of the API under the same names, plus calendar ranges and sites by domain.
 import Type, { type Static, type TSchema } from 'typebox'
 import { Errors } from 'typebox/value'
-import { ApiError, errors } from '../errors.ts'
-import { maxHostname } from '../hostnames.ts'
-import { readParameters } from '../stats/parameters.ts'
-import type { StatsParameters } from '../stats/report.ts'
-import type { SourceSite } from '../stats/source.ts'
+import { ApiError } from '../errors.ts'
+import { dimensionNames, dimensionOf } from '../stats/questions/dimensions.ts'
+import { filterText, maxFilters, maxValues, operators } from '../stats/questions/filters.ts'
+import { metricNames } from '../stats/questions/metrics.ts'
+import type { Fields, SourceSite } from '../stats/source.ts'
 import { calendarDays, type RangeWord, rangeWords } from './ranges.ts'
 import type { Call } from './tool.ts'
 
@@ -30,12 +30,40 @@ export const query = {
   ),
   start: date('First day of a custom range, such as 2026-01-31.'),
   end: date('Last day of a custom range, inclusive.'),
-  country: Type.Optional(
-    Type.String({ maxLength: 2, description: 'Only visitors of this country: two letters of ISO 3166-1, such as DE.' }),
+  filters: Type.Optional(
+    Type.Array(
+      Type.Object(
+        {
+          dimension: Type.String({ maxLength: 70, description: `One of ${dimensionNames}.` }),
+          operator: oneOf(operators, 'How the values are compared. Upper and lower case differ.'),
+          values: Type.Array(Type.String({ maxLength: 2_000 }), {
+            ...{ minItems: 1, maxItems: maxValues },
+            description:
+              'Alternatives. Countries are two letters of ISO 3166-1, such as DE; devices are desktop, mobile or tablet. An empty text means that it has none.',
+          }),
+        },
+        { additionalProperties: false },
+      ),
+      {
+        maxItems: maxFilters,
+        description:
+          'Only traffic that satisfies all of them. Filters on the page keep its hits; filters on what happened, such as event, keep whole visits.',
+      },
+    ),
   ),
-  device: Type.Optional(oneOf(['desktop', 'mobile', 'tablet'], 'Only visitors with this type of device.')),
-  hostname: Type.Optional(Type.String({ maxLength: maxHostname, description: 'Only traffic of this host name.' })),
-  utm_source: Type.Optional(Type.String({ maxLength: 255, description: 'Only sessions with this UTM source.' })),
+}
+
+/** What to count. */
+export const counted = {
+  metrics: Type.Optional(
+    Type.Array(Type.String({ maxLength: 40 }), {
+      ...{ minItems: 1, maxItems: 20 },
+      description: `Some of ${metricNames}. Revenue is in minor units of the currency, such as cents; conversions need goal.`,
+    }),
+  ),
+  goal: Type.Optional(
+    Type.String({ maxLength: 100, description: 'Name of the goal that conversions and revenue are about.' }),
+  ),
 }
 
 /** Refuses properties that the tool does not name. */
@@ -43,6 +71,7 @@ export const input = <const Properties extends Record<string, TSchema>>(properti
   Type.Object(properties, { additionalProperties: false })
 
 export type Query = Static<ReturnType<typeof input<typeof query>>>
+export type Counted = Static<ReturnType<typeof input<typeof counted>>>
 
 /** Refuses an input that does not have its shape; the message says what to send instead. */
 export function checkInput(schema: TSchema, value: unknown): void {
@@ -70,8 +99,8 @@ interface Schema {
 }
 
 function unknown(name: string, shown: string, known: readonly string[]): string {
-  const isFilter = ['browser', 'os', 'channel'].includes(name)
-  if (isFilter) return `There is no ${shown} here. ${errors.unsupported_filter.message}`
+  if (known.includes('filters') && dimensionOf(name))
+    return `There is no ${shown} here; send it in filters: {"dimension": "${name}", "operator": "is", "values": ["…"]}.`
   const letters = lettersOf(name)
   const meant = known.find((one) => lettersOf(one) === letters || otherNames[one]?.includes(letters))
   if (meant !== undefined) return `There is no ${shown} here; it is called ${meant}.`
@@ -86,8 +115,9 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   range: ['period', 'daterange', 'timerange', 'timeframe'],
   start: ['from', 'since', 'startdate', 'datefrom'],
   end: ['to', 'until', 'enddate', 'dateto'],
-  hostname: ['host'],
-  utm_source: ['source'],
+  filters: ['filter', 'where', 'segment'],
+  goal: ['conversion', 'goalname'],
+  metrics: ['metric', 'measures'],
   limit: ['max', 'count', 'rows'],
   interval: ['granularity', 'groupby'],
   by: ['dimension', 'property', 'report'],
@@ -117,13 +147,16 @@ function listed(sites: readonly SourceSite[]): string {
   return rest > 0 ? `${names.join(', ')} and ${rest} more, which the tool sites lists` : names.join(', ')
 }
 
-/** Reads the parameters by the rules of the API, with its messages. */
-export function readQuery(request: Query & { limit?: number }, { timeZone }: SourceSite, now: number): StatsParameters {
-  const { site, range, start, end, ...rest } = request
-  const parameters = Object.entries({ ...rest, ...rangeParameters(request, dayIn(timeZone, now)) })
-  return readParameters(
-    new Map(parameters.flatMap(([name, value]) => (value === undefined ? [] : [[name, [String(value)]]]))),
-  )
+/** The parameters of the API, which checks them. */
+export function fieldsOf(request: Query & Counted, { timeZone }: SourceSite, now: number): Fields {
+  const { metrics, goal, filters = [] } = request
+  const parameters = { ...rangeParameters(request, dayIn(timeZone, now)), metrics: metrics?.join(','), goal }
+  return [
+    ...Object.entries(parameters).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, String(value)] as const],
+    ),
+    ...filters.map(({ dimension, operator, values }) => ['filter', filterText(dimension, operator, values)] as const),
+  ]
 }
 
 function rangeParameters({ range, start, end }: Query, today: Temporal.PlainDate) {

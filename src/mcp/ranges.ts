@@ -3,7 +3,7 @@ import { rangeNames } from '../calendar/periods.ts'
 
 const calendarUnits = ['day', 'week', 'month', 'quarter', 'year'] as const
 
-export type CalendarUnit = (typeof calendarUnits)[number]
+type CalendarUnit = (typeof calendarUnits)[number]
 
 /** The calendar ranges, then the ranges of the API. */
 export const rangeWords = [
@@ -40,7 +40,7 @@ export function calendarDays(word: RangeWord, today: Temporal.PlainDate): Days |
 }
 
 /** The first day of the week (Monday), month, quarter or year that a day belongs to. */
-export function firstDayOf(unit: CalendarUnit, day: Temporal.PlainDate): Temporal.PlainDate {
+function firstDayOf(unit: CalendarUnit, day: Temporal.PlainDate): Temporal.PlainDate {
   switch (unit) {
     case 'day':
       return day

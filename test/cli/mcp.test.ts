@@ -89,9 +89,9 @@ test('on a server: the sites of its key, with the numbers of the server', async 
     )
     const overview = (await assistant.call('overview', november)).structuredContent as { current: unknown }
     assert.deepEqual(overview.current, lastWeek)
-    const pages = await assistant.call('breakdown', { ...november, by: 'pages', limit: 1 })
+    const pages = await assistant.call('breakdown', { ...november, by: 'page', limit: 1 })
     const { rows, total_rows } = pages.structuredContent as { rows: unknown; total_rows: number }
-    assert.deepEqual([rows, total_rows], [[{ pathname: '/', title: 'Home', views: 3, visitors: 3 }], 2])
+    assert.deepEqual([rows, total_rows], [[{ page: '/', visitors: 3, pageviews: 3 }], 2])
     assert.equal((await assistant.call('overview', { ...november, site: 'stranger.example' })).isError, true)
   } finally {
     await assistant.close()

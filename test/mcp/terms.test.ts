@@ -3,13 +3,20 @@ import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { tools } from '../../src/mcp/server.ts'
 import { terms } from '../../src/mcp/terms.ts'
+import { dimensions } from '../../src/stats/questions/dimensions.ts'
+import { metrics } from '../../src/stats/questions/metrics.ts'
 
 test('every term has a sentence and a unit, and no name is there twice', () => {
   assert.equal(new Set(terms.map(({ name }) => name)).size, terms.length)
   for (const { name, meaning, unit } of terms) {
-    assert.match(meaning, /^[A-Z].*[a-z0-9]\.$/, name)
-    assert.ok(['count', 'percent', 'seconds', 'text'].includes(unit), name)
+    assert.match(meaning, /^[A-Z].*[A-Za-z0-9]\.$/, name)
+    assert.ok(['count', 'percent', 'seconds', 'minor units', 'text'].includes(unit), name)
   }
+})
+
+test('every dimension and metric of questions is explained', () => {
+  const names = terms.map(({ name }) => name)
+  for (const { name } of [...dimensions, ...metrics]) assert.ok(names.includes(name), name)
 })
 
 test('docs/mcp.md has a row for every tool, and no others', () => {
@@ -25,9 +32,9 @@ test('every input takes exactly what it names, and every parameter says what it 
   const closed = (schema: { properties: Record<string, object>; additionalProperties?: unknown }, at: string) => {
     assert.equal(schema.additionalProperties, false, at)
     for (const [name, one] of Object.entries(schema.properties)) {
-      const { description, properties } = one as { description?: string; properties?: Record<string, object> }
+      const { description, items = one } = one as { description?: string; items?: object }
       assert.match(description ?? '', /\.$/, `${at}.${name}`)
-      if (properties) closed(one as never, `${at}.${name}`)
+      if ('properties' in items) closed(items as never, `${at}.${name}`)
     }
   }
   for (const { name, input } of tools) closed(input as never, name)

@@ -3,7 +3,8 @@
 import { type ComparedDay, compareDays, type Day } from '../../stats/previous-days.ts'
 import type { StatsParameters } from '../../stats/report.ts'
 import type { Overview } from '../../stats/reports/overview.ts'
-import type { SourceAnswer, SourceSite, StatsSource } from '../../stats/source.ts'
+import type { SourceAnswer, SourceSite } from '../../stats/source.ts'
+import type { SitesSource } from '../sites-source.ts'
 
 export const listNames = ['pages', 'referrers', 'geo', 'devices', 'events'] as const
 
@@ -31,7 +32,7 @@ export interface Interval {
 }
 
 export async function readAnswers(
-  source: StatsSource,
+  source: SitesSource,
   site: SourceSite,
   parameters: StatsParameters,
   compares: boolean,
@@ -60,14 +61,14 @@ export async function readAnswers(
   }
 }
 
-function intervalOf(text: string): Interval {
+export function intervalOf(text: string): Interval {
   const [start = '', end = ''] = text.split('/')
   return { start, end }
 }
 
 /** The days of the previous period. The last 24 hours touch parts of two days, for which whole days are no comparison. */
 async function readWholeDays(
-  source: StatsSource,
+  source: SitesSource,
   site: SourceSite,
   parameters: StatsParameters,
   { previousPeriod = '' }: SourceAnswer,

@@ -1,40 +1,39 @@
 import Type from 'typebox'
-import type { ListRow } from '../../stats/csv.ts'
-import type { ReportName } from '../../stats/reports.ts'
-import { describe, subject, subjectText, units } from '../answers.ts'
-import { findSite, input, oneOf, query, readQuery } from '../inputs.ts'
+import { dimensionNames, dimensionOf } from '../../stats/questions/dimensions.ts'
+import { describe, subject, subjectText, units, unitsOf } from '../answers.ts'
+import { counted, fieldsOf, findSite, input, query } from '../inputs.ts'
 import { tool } from '../tool.ts'
 import { untrustedNote, visitorText } from '../visitor-text.ts'
 
-/** The report of each list, and its fields with text of visitors. */
-const lists = {
-  pages: { report: 'pages', untrusted: ['pathname', 'title'] },
-  referrers: { report: 'referrers', untrusted: ['referrer'] },
-  channels: { report: 'channels', untrusted: [] },
-  devices: { report: 'devices', untrusted: [] },
-  countries: { report: 'geo', untrusted: [] },
-  events: { report: 'events', untrusted: ['name'] },
-  utm: { report: 'utm', untrusted: ['name'] },
-} as const satisfies Record<string, { report: ReportName; untrusted: readonly string[] }>
+type Row = Readonly<Record<string, string | number | null>>
 
-type List = keyof typeof lists
+const defaultLimit = 10
 
 export const breakdown = tool({
   name: 'breakdown',
   title: 'Top lists',
   description:
-    'Ranks the traffic of one site in a range: pages and referrers by views, channels, devices, countries and utm (UTM sources) by visitors, events (custom events) by count.',
+    'Ranks the traffic of one site in a range by any dimension: pages, sources, campaigns, countries, browsers, custom events, their properties, goals.',
   input: input({
-    by: oneOf(Object.keys(lists) as List[], 'What to list.'),
+    by: Type.String({ maxLength: 70, description: `What to list: one of ${dimensionNames}.` }),
     ...query,
+    ...counted,
+    order: Type.Optional(
+      Type.String({
+        maxLength: 50,
+        description: 'One of metrics, with :asc for the smallest first. The default is the first one, largest first.',
+      }),
+    ),
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 100, description: 'Most rows; 10 by default. channels has no limit.' }),
+      Type.Integer({ minimum: 1, maximum: 100, description: `Most rows; ${defaultLimit} by default.` }),
     ),
   }),
   output: Type.Object({
     ...subject,
     by: Type.String(),
-    rows: Type.Array(Type.Record(Type.String(), Type.Union([Type.String(), Type.Integer()]))),
+    rows: Type.Array(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number(), Type.Null()])), {
+      description: 'The value of by, null if there is none, and the metrics.',
+    }),
     total_rows: Type.Integer({ description: 'Rows without the limit.' }),
     units,
     untrusted: Type.Object({
@@ -42,17 +41,23 @@ export const breakdown = tool({
       note: Type.String(),
     }),
   }),
-  async run({ by, ...request }, call) {
-    const { report, untrusted } = lists[by]
+  async run({ by, order, limit = defaultLimit, ...request }, call) {
     const site = await findSite(request.site, call)
-    const parameters = readQuery(request, site, call.now)
-    const answer = await call.source.read(report, site.id, parameters, call.signal)
-    const rows = (answer.data as ListRow[]).map((row) => readable(row, untrusted))
-    const about = describe(site, parameters, answer, call.now)
+    const list = [['by', by], ['limit', String(limit)], ...(order === undefined ? [] : [['order', order] as const])]
+    const fields = [...fieldsOf(request, site, call.now), ...(list as [string, string][])]
+    const answer = await call.source.ask('breakdown', site.id, fields, call.signal)
+    const isUntrusted = !dimensionOf(by)?.isOurs
+    const rows = (answer.data as Row[]).map((row) => {
+      const value = row[by]
+      return isUntrusted && typeof value === 'string' ? { ...row, [by]: visitorText(value) } : row
+    })
+    const about = describe(site, answer, call.now)
     const total = answer.totalRows ?? rows.length
     const columns = Object.keys(rows[0] ?? {})
-    const lines = rows.map((row) => columns.map((column) => cellOf(row[column], isUntrusted(untrusted, column))))
-    const note = untrusted.length > 0 && rows.length > 0 ? `\nText in quotes: ${untrustedNote}` : ''
+    const lines = rows.map((row) =>
+      columns.map((column) => (column === by && isUntrusted ? JSON.stringify(row[column]) : String(row[column]))),
+    )
+    const note = isUntrusted && rows.length > 0 ? `\nText in quotes: ${untrustedNote}` : ''
     const table = [columns, ...lines].map((cells) => cells.join('\t')).join('\n')
     return {
       data: {
@@ -60,30 +65,10 @@ export const breakdown = tool({
         by,
         rows,
         total_rows: total,
-        units: unitsOf(columns),
-        untrusted: { fields: untrusted, note: untrusted.length > 0 ? untrustedNote : '' },
+        units: unitsOf(columns.filter((column) => column !== by)),
+        untrusted: { fields: isUntrusted ? [by] : [], note: isUntrusted ? untrustedNote : '' },
       },
-      text: `${subjectText(about)}\n${rows.length} of ${total} ${by}${note}\n${table}`.trimEnd(),
+      text: `${subjectText(about)}\n${rows.length} of ${total} by ${by}${note}\n${table}`.trimEnd(),
     }
   },
 })
-
-const isUntrusted = (fields: readonly string[], field: string): boolean => fields.includes(field)
-
-const readable = (row: ListRow, untrusted: readonly string[]): ListRow =>
-  Object.fromEntries(
-    Object.entries(row).map(([field, value]) => [
-      field,
-      isUntrusted(untrusted, field) ? visitorText(String(value)) : value,
-    ]),
-  )
-
-const cellOf = (value: string | number | undefined, quoted: boolean): string =>
-  quoted ? JSON.stringify(value) : String(value)
-
-const unitsOf = (columns: readonly string[]) =>
-  Object.fromEntries(
-    columns
-      .filter((column) => ['views', 'visitors', 'count', 'percentage'].includes(column))
-      .map((column) => [column, column === 'percentage' ? 'percent' : 'count']),
-  )

@@ -1,18 +1,18 @@
 import Type from 'typebox'
-import type { Metrics, Overview } from '../../stats/reports/overview.ts'
+import { metricOf } from '../../stats/questions/metrics.ts'
 import { percentChange } from '../../stats/rounding.ts'
 import {
-  type Changes,
   changes,
   describe,
   metricLines,
   metrics,
-  metricUnits,
+  type Numbers,
   subject,
   subjectText,
   units,
+  unitsOf,
 } from '../answers.ts'
-import { findSite, input, type Query, query, readQuery } from '../inputs.ts'
+import { type Counted, counted, fieldsOf, findSite, input, type Query, query } from '../inputs.ts'
 import { type Call, tool } from '../tool.ts'
 
 const side = (description: string) => Type.Object(query, { additionalProperties: false, description })
@@ -23,28 +23,36 @@ export const compare = tool({
   name: 'compare',
   title: 'Compare',
   description:
-    'The five metrics of overview for any two periods, sites or filters, and the change from the baseline to the current side. Overview already compares a range with as many days before it.',
+    'The numbers of overview for any two periods, sites or filters, and the change from the baseline to the current side. Overview already compares a range with as many days before it.',
   input: input({
     current: side('The traffic that you ask about.'),
     baseline: side('The traffic to compare it with.'),
+    ...counted,
   }),
   output: Type.Object({ current: result, baseline: result, change: changes, units }),
-  async run({ current, baseline }, call) {
-    const [one, other] = await Promise.all([read(current, call), read(baseline, call)])
-    const names = Object.keys(metricUnits) as (keyof Metrics)[]
-    const change = Object.fromEntries(
-      names.map((name) => [name, percentChange(one.metrics[name], other.metrics[name])]),
-    ) as Changes
+  async run({ current, baseline, ...numbers }, call) {
+    const [one, other] = await Promise.all([
+      read({ ...current, ...numbers }, call),
+      read({ ...baseline, ...numbers }, call),
+    ])
+    const names = Object.keys(one.metrics)
+    const change = Object.fromEntries(names.map((name) => [name, changeOf(name, one.metrics, other.metrics)]))
     return {
-      data: { current: one, baseline: other, change, units: { ...metricUnits, change: 'percent' } },
+      data: { current: one, baseline: other, change, units: { ...unitsOf(names), change: 'percent' } },
       text: `${subjectText(one)}\nbaseline: ${subjectText(other)}\n${metricLines(one.metrics, other.metrics, change, 'baseline')}`,
     }
   },
 })
 
-async function read(request: Query, call: Call) {
+/** Of the printed numbers as integers, as the API computes it. */
+function changeOf(name: string, current: Numbers, baseline: Numbers): number | null {
+  const scale = 10 ** (metricOf(name)?.decimals ?? 0)
+  const whole = (number: number | undefined) => Math.round((number ?? 0) * scale)
+  return percentChange(whole(current[name]), whole(baseline[name]))
+}
+
+async function read(request: Query & Counted, call: Call) {
   const site = await findSite(request.site, call)
-  const parameters = readQuery(request, site, call.now)
-  const answer = await call.source.read('overview', site.id, parameters, call.signal)
-  return { ...describe(site, parameters, answer, call.now), metrics: (answer.data as Overview).current }
+  const answer = await call.source.ask('totals', site.id, fieldsOf(request, site, call.now), call.signal)
+  return { ...describe(site, answer, call.now), metrics: answer.data as Numbers }
 }

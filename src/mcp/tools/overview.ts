@@ -1,27 +1,28 @@
 import Type from 'typebox'
-import type { Overview } from '../../stats/reports/overview.ts'
 import {
+  type Changes,
   changes,
   describe,
   metricLines,
   metrics,
-  metricUnits,
+  type Numbers,
   namePeriod,
   periodText,
   previousPeriod,
   subject,
   subjectText,
   units,
+  unitsOf,
 } from '../answers.ts'
-import { findSite, input, query, readQuery } from '../inputs.ts'
+import { counted, fieldsOf, findSite, input, query } from '../inputs.ts'
 import { tool } from '../tool.ts'
 
 export const overview = tool({
   name: 'overview',
   title: 'Overview',
   description:
-    'Visitors, pageviews, sessions, bounce rate and average duration of one site in a range, compared with as many days before it.',
-  input: input(query),
+    'The numbers of one site in a range, compared with as many days before it: visitors, pageviews, sessions, bounce rate and average duration, or any other metrics.',
+  input: input({ ...query, ...counted }),
   output: Type.Object({
     ...subject,
     previous_period: previousPeriod,
@@ -32,10 +33,10 @@ export const overview = tool({
   }),
   async run(request, call) {
     const site = await findSite(request.site, call)
-    const parameters = readQuery(request, site, call.now)
-    const answer = await call.source.read('overview', site.id, parameters, call.signal)
-    const { current, previous, change } = answer.data as Overview
-    const about = describe(site, parameters, answer, call.now)
+    const fields = [...fieldsOf(request, site, call.now), ['compare', 'previous']] as const
+    const answer = await call.source.ask('totals', site.id, fields, call.signal)
+    const { previous, change, ...current } = answer.data as { previous: Numbers; change: Changes } & Numbers
+    const about = describe(site, answer, call.now)
     const before = namePeriod(answer.previousPeriod ?? answer.period, site.timeZone, call.now)
     return {
       data: {
@@ -44,7 +45,7 @@ export const overview = tool({
         current,
         previous,
         change,
-        units: { ...metricUnits, change: 'percent' },
+        units: { ...unitsOf(Object.keys(current)), change: 'percent' },
       },
       text: `${subjectText(about)}\n${metricLines(current, previous, change, 'before')}\nbefore: ${periodText(before)}`,
     }

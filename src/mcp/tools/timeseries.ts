@@ -1,79 +1,79 @@
 import Type from 'typebox'
 import { ApiError } from '../../errors.ts'
-import type { StatsParameters } from '../../stats/report.ts'
-import { describe, subject, subjectText, units } from '../answers.ts'
-import { findSite, input, oneOf, query, readQuery } from '../inputs.ts'
-import { firstDayOf } from '../ranges.ts'
+import { type Interval, intervals } from '../../stats/questions/question.ts'
+import type { Fields } from '../../stats/source.ts'
+import { describe, subject, subjectText, units, unitsOf } from '../answers.ts'
+import { counted, fieldsOf, findSite, input, oneOf, query } from '../inputs.ts'
 import { tool } from '../tool.ts'
 
-interface Day {
-  date: string
-  visitors: number
-  pageviews: number
-}
-
-const intervals = ['day', 'week', 'month'] as const
+type Row = Readonly<Record<string, string | number>>
 
 /** Enough for 12 months by day. A hundred years by day would be 36,500 rows. */
 const maxRows = 400
-const fewestDays = { day: 1, week: 7, month: 28 }
+const fewestDays: Readonly<Record<Interval, number>> = { hour: 1 / 24, day: 1, week: 7, month: 28 }
+const daysOfRanges: Readonly<Record<string, number>> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90, '12m': 366 }
 
 export const timeseries = tool({
   name: 'timeseries',
-  title: 'Visitors over time',
-  description: 'Visitors and pageviews of one site by day, week or month.',
+  title: 'Numbers over time',
+  description: 'Visitors and pageviews of one site, or any other metrics, by hour, day, week or month.',
   input: input({
     ...query,
-    interval: Type.Optional(oneOf(intervals, 'One row per day (the default), week (from Monday) or month.')),
+    ...counted,
+    interval: Type.Optional(oneOf(intervals, 'One row per hour, day (the default), week (from Monday) or month.')),
   }),
   output: Type.Object({
     ...subject,
     interval: Type.String(),
-    rows: Type.Array(
-      Type.Object({
-        date: Type.String({ description: 'First day of the row within the period.' }),
-        days: Type.Integer({ description: 'Days of the row: fewer where the period begins or ends within it.' }),
-        visitors: Type.Integer(),
-        pageviews: Type.Integer(),
-      }),
-    ),
+    rows: Type.Array(Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])), {
+      description:
+        'date is the first day of the row within the period, and days its number of days: fewer where the period begins or ends within it. Hours have time instead. Then the metrics.',
+    }),
     units,
   }),
   async run({ interval = 'day', ...request }, call) {
     const site = await findSite(request.site, call)
-    const parameters = readQuery(request, site, call.now)
-    refuseTooMany(parameters, interval)
-    const answer = await call.source.read('timeseries', site.id, parameters, call.signal)
-    const rows = grouped(answer.data as Day[], interval)
-    const about = describe(site, parameters, answer, call.now)
-    const lines = rows.map(({ date, visitors, pageviews }) => `${date}\t${visitors}\t${pageviews}`)
+    const fields = [...fieldsOf(request, site, call.now), ['interval', interval] as const]
+    refuseTooMany(fields, interval)
+    const answer = await call.source.ask('timeseries', site.id, fields, call.signal)
+    const about = describe(site, answer, call.now)
+    const points = answer.data as Row[]
+    const label = interval === 'hour' ? 'time' : 'date'
+    const rows = interval === 'hour' ? points : withDays(points, about.period.end)
+    const columns = Object.keys(points[0] ?? {}).filter((name) => name !== label)
+    const lines = points.map((point) => [label, ...columns].map((name) => point[name]).join('\t'))
+    const heading = [interval === 'day' || interval === 'hour' ? interval : `${interval} from`, ...columns].join('\t')
     return {
-      data: { ...about, interval, rows, units: { visitors: 'count', pageviews: 'count' } },
-      text: `${subjectText(about)}\n${interval === 'day' ? 'day' : `${interval} from`}\tvisitors\tpageviews\n${lines.join('\n')}`,
+      data: { ...about, interval, rows, units: unitsOf(columns) },
+      text: `${subjectText(about)}\n${heading}\n${lines.join('\n')}`,
     }
   },
 })
 
-function refuseTooMany({ range }: StatsParameters, interval: (typeof intervals)[number]): void {
-  if (range.name !== 'custom') return
-  const days = range.firstDay.until(range.lastDay).days + 1
+function refuseTooMany(fields: Fields, interval: Interval): void {
+  const { range = '', start, end } = Object.fromEntries(fields) as Record<string, string | undefined>
+  const days = range === 'custom' ? daysBetween(start, end) : (daysOfRanges[range] ?? 0)
   if (days / fewestDays[interval] <= maxRows) return
   throw new ApiError(
     'invalid_parameter',
-    `That would be more than ${maxRows} rows. Send the interval month, or a shorter range.`,
+    `That would be more than ${maxRows} rows. Send ${interval === 'month' ? '' : `the interval ${interval === 'hour' ? 'day' : 'month'}, or `}a shorter range.`,
   )
 }
 
-/** Exact: a visitor is counted once per day, so every number of a week is the sum of its days (decision D-2). */
-function grouped(days: readonly Day[], interval: (typeof intervals)[number]) {
-  const rows = new Map<string, Day & { days: number }>()
-  for (const { date, visitors, pageviews } of days) {
-    const group = firstDayOf(interval, Temporal.PlainDate.from(date)).toString()
-    const row = rows.get(group) ?? { date, days: 0, visitors: 0, pageviews: 0 }
-    row.days++
-    row.visitors += visitors
-    row.pageviews += pageviews
-    rows.set(group, row)
+/** 0 for what is no range of days: the API refuses it with its own words. */
+function daysBetween(start: string | undefined, end: string | undefined): number {
+  try {
+    return Temporal.PlainDate.from(start ?? '').until(Temporal.PlainDate.from(end ?? '')).days + 1
+  } catch {
+    return 0
   }
-  return [...rows.values()]
 }
+
+/** Weeks and months that the period cuts have fewer days. */
+const withDays = (points: readonly Row[], lastDay: string): Row[] =>
+  points.map(({ date, ...numbers }, index) => {
+    const next = points[index + 1]?.date
+    const end =
+      next === undefined ? Temporal.PlainDate.from(lastDay).add({ days: 1 }) : Temporal.PlainDate.from(String(next))
+    return { date: String(date), days: Temporal.PlainDate.from(String(date)).until(end).days, ...numbers }
+  })

@@ -13,30 +13,38 @@ export interface Dimension {
   column?: Sql
   /** The key of a property. */
   property?: string
+  /** Whether its values are words of ours or of the owner, not text that visitors chose. */
+  isOurs?: true
 }
 
 const described = {
   page: { of: 'hit', meaning: 'Path of the hit, without query and fragment.' },
   hostname: { of: 'hit', meaning: 'Host of the hit.' },
   event: { of: 'hit', meaning: 'Name of a custom event.' },
-  goal: { of: 'hit', meaning: 'A goal of the site that the hit reaches.' },
+  goal: { of: 'hit', meaning: 'A goal of the site that the hit reaches.', isOurs: true },
   entry_page: { of: 'session', meaning: 'Path of the first pageview of the session.' },
   exit_page: { of: 'session', meaning: 'Path of the last pageview of the session; of a running session, so far.' },
   referrer: { of: 'session', meaning: 'Host that the session came from.', column: sql`referrer` },
-  channel: { of: 'session', meaning: 'Channel that the session came through.', column: sql`channel` },
+  channel: { of: 'session', meaning: 'Channel that the session came through.', column: sql`channel`, isOurs: true },
   utm_source: { of: 'session', meaning: 'UTM source of the session.', column: sql`utm_source` },
   utm_medium: { of: 'session', meaning: 'UTM medium of the session.', column: sql`utm_medium` },
   utm_campaign: { of: 'session', meaning: 'UTM campaign of the session.', column: sql`utm_campaign` },
   utm_content: { of: 'session', meaning: 'UTM content of the session.', column: sql`utm_content` },
   utm_term: { of: 'session', meaning: 'UTM term of the session.', column: sql`utm_term` },
-  country: { of: 'visitor', meaning: 'Two-letter code of the country; ZZ means unknown.', column: sql`country` },
+  country: {
+    of: 'visitor',
+    meaning: 'Two-letter code of the country; ZZ means unknown.',
+    column: sql`country`,
+    isOurs: true,
+  },
   device: {
     of: 'visitor',
     meaning: 'Type of device: `desktop`, `mobile`, `tablet` or `unknown`.',
     column: sql`lower(device)`,
+    isOurs: true,
   },
-  browser: { of: 'visitor', meaning: 'Browser, without version.', column: sql`browser` },
-  os: { of: 'visitor', meaning: 'Operating system, without version.', column: sql`os` },
+  browser: { of: 'visitor', meaning: 'Browser, without version.', column: sql`browser`, isOurs: true },
+  os: { of: 'visitor', meaning: 'Operating system, without version.', column: sql`os`, isOurs: true },
 } as const satisfies Record<string, Omit<Dimension, 'name'>>
 
 export const dimensions: readonly Dimension[] = Object.entries(described).map(([name, rest]) => ({ name, ...rest }))

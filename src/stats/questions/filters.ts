@@ -17,7 +17,7 @@ export interface Filter {
 }
 
 export const maxFilters = 8
-const maxValues = 100
+export const maxValues = 100
 
 export function readFilters(texts: readonly (string | null)[]): Filter[] {
   if (texts.length > maxFilters) throw new ApiError('invalid_filter', `At most ${maxFilters} filters may be sent.`)
@@ -38,6 +38,10 @@ function readFilter(text: string | null): Filter {
   refuseContradictions(filter)
   return { ...filter, values: filter.values.map((value) => normalised(filter, value)) }
 }
+
+/** The text of a filter. */
+export const filterText = (dimension: string, operator: string, values: readonly string[]): string =>
+  `${dimension}:${operator}:${values.map((value) => value.replace(/[\\,]/g, '\\$&')).join(',')}`
 
 const isOperator = (text: string): text is Operator => (operators as readonly string[]).includes(text)
 

@@ -11,7 +11,7 @@ import {
   refuseVariants,
   warningsOf,
 } from '../parameters.ts'
-import type { QueryString } from '../query-string.ts'
+import { type QueryString, readQueryString } from '../query-string.ts'
 import { readPage } from './cursor.ts'
 import { type Dimension, dimensionNames, dimensionOf } from './dimensions.ts'
 import { readFilters } from './filters.ts'
@@ -44,6 +44,12 @@ interface Context {
   kind: QuestionKind
   goals: readonly Goal[]
   maxLimit: number
+}
+
+/** A question of a caller that has no address of its own, such as the command line. */
+export function readFields(fields: readonly (readonly [string, string])[], context: Context): ReadQuestion {
+  const url = `?${new URLSearchParams(fields.map(([name, value]) => [name, value]))}`
+  return readQuestion(readQueryString(url), url, context)
 }
 
 export function readQuestion(query: QueryString, url: string, context: Context): ReadQuestion {

@@ -4,6 +4,8 @@ import { createAccount } from '../../../src/accounts/accounts.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
 import { tools } from '../../../src/mcp/server.ts'
+import { dimensions } from '../../../src/stats/questions/dimensions.ts'
+import { operators } from '../../../src/stats/questions/filters.ts'
 import type { Postgres } from '../../../src/stores/postgres.ts'
 import { messageHeaders, messageIn, toolCall } from '../../support/mcp-message.ts'
 import { type Random, seeded } from '../../support/random.ts'
@@ -88,18 +90,26 @@ const goodInput: Readonly<Record<string, (random: Random) => unknown>> = {
   range: (random) => random.pick(['today', 'last_week', 'this_quarter', '7d', '24h', '12m']),
   start: () => '2026-01-01',
   end: () => '2026-02-01',
-  country: (random) => random.pick(['DE', 'fr', 'ZZ']),
-  device: (random) => random.pick(['desktop', 'mobile', 'tablet']),
-  hostname: () => 'example.com',
-  utm_source: () => 'newsletter',
+  filters: (random) => Array.from({ length: random.below(4) }, () => filterOf(random)),
+  metrics: (random) => random.sample(['visitors', 'bounce_rate', 'revenue:EUR', 'conversions'], 1 + random.below(3)),
+  goal: () => 'Signup',
+  order: (random) => random.pick(['visitors', 'pageviews:asc']),
   limit: (random) => 1 + random.below(100),
-  by: (random) => random.pick(['pages', 'referrers', 'channels', 'devices', 'countries', 'events', 'utm']),
-  interval: (random) => random.pick(['day', 'week', 'month']),
+  by: (random) => random.pick([...dimensions.map(({ name }) => name), 'prop:plan']),
+  interval: (random) => random.pick(['hour', 'day', 'week', 'month']),
   metric: (random) => random.pick(['visitors', 'change']),
   contains: () => 'one',
-  current: (random) => inputOf(random, ['site', 'range', 'device']),
+  current: (random) => inputOf(random, ['site', 'range', 'filters']),
   baseline: (random) => inputOf(random, ['site', 'start', 'end']),
 }
+
+const filterOf = (random: Random): unknown => ({
+  dimension: random.oneIn(6) ? random.pick(hostile) : random.pick([...dimensions.map(({ name }) => name), 'prop:plan']),
+  operator: random.oneIn(6) ? random.pick(hostile) : random.pick(operators),
+  values: random.oneIn(6)
+    ? anything(random, 2)
+    : Array.from({ length: random.below(3) }, () => random.pick([...hostile, 'DE', 'mobile', '/', ''])),
+})
 
 function requestOf(random: Random): { body: string; headers: Record<string, string> } {
   const message = random.oneIn(3) ? oddMessage(random) : callOf(random)

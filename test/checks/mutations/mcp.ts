@@ -12,8 +12,8 @@ export const mcp: readonly Mutation[] = [
   {
     name: 'mcp: a filter is forgotten',
     file: 'src/mcp/inputs.ts',
-    find: 'const { site, range, start, end, ...rest } = request',
-    replace: 'const { site, range, start, end, device, ...rest } = request',
+    find: '...filters.map(',
+    replace: '...filters.slice(1).map(',
     caughtBy: 'test/mcp/questions.test.ts',
   },
   {
@@ -45,10 +45,17 @@ export const mcp: readonly Mutation[] = [
     caughtBy: 'test/api/mcp.test.ts',
   },
   {
-    name: 'mcp: titles are shown as visitors sent them',
+    name: 'mcp: names are shown as visitors sent them',
     file: 'src/mcp/tools/breakdown.ts',
-    find: "untrusted: ['pathname', 'title']",
-    replace: "untrusted: ['pathname']",
+    find: '[by]: visitorText(value)',
+    replace: '[by]: value',
+    caughtBy: 'test/mcp/questions.test.ts',
+  },
+  {
+    name: 'mcp: a list says that it is complete',
+    file: 'src/mcp/tools/breakdown.ts',
+    find: 'const total = answer.totalRows ?? rows.length',
+    replace: 'const total = rows.length',
     caughtBy: 'test/mcp/questions.test.ts',
   },
   {

@@ -1,5 +1,6 @@
 // Sends questions to the API, page by page, and reports every answer that differs from what the model expects.
 import { isDeepStrictEqual } from 'node:util'
+import { callOfQuestion, differenceOfQuestion } from './assistant.ts'
 import { errorCode, type Opened, report } from './comparing.ts'
 import { answerQuestion } from './question-model.ts'
 import { type AskedQuestion, goals } from './question-requests.ts'
@@ -31,4 +32,14 @@ export async function compareQuestion(
       `got      ${JSON.stringify(data).slice(0, 1500)}`,
     ])
   }
+  await compareCall(opened, { question, params }, expected)
+}
+
+/** Every fourth answered question is asked once more through /mcp. */
+async function compareCall({ run, world, api }: Opened, asked: AskedQuestion, expected: unknown): Promise<void> {
+  const call = typeof expected === 'object' && run.totals.questions % 4 === 0 ? callOfQuestion(asked) : undefined
+  if (!call) return
+  run.totals.calls += 1
+  const difference = differenceOfQuestion(call, expected, await api.call(call))
+  if (difference) report(run, 'wrong', world, [`${call.tool} ${JSON.stringify(call.input)}`, difference.slice(0, 1500)])
 }

@@ -17,7 +17,18 @@ export interface AssistantCounts {
 }
 
 const atOnce = 16
-const lists = ['pages', 'referrers', 'channels', 'devices', 'countries', 'events', 'utm']
+const lists = [
+  'page',
+  'hostname',
+  'referrer',
+  'entry_page',
+  'channel',
+  'device',
+  'country',
+  'event',
+  'utm_source',
+  'prop:plan',
+]
 
 export async function askAssistants(
   urls: readonly string[],
