@@ -19,7 +19,7 @@ export interface Command {
 
 export interface Input {
   positionals: readonly string[]
-  options: Record<string, string | boolean | undefined>
+  options: Record<string, string | boolean | readonly string[] | undefined>
 }
 
 /** The resources of a command. Each opens on first use and closes at the end. */

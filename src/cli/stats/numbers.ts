@@ -1,20 +1,28 @@
-// The five numbers, with their change if the previous period is shown.
+// Numbers of a period, with their change if another period is shown.
 import { inFull } from '../../display/formats.ts'
-import { metrics } from '../../display/metrics.ts'
-import type { Metrics, Overview } from '../../stats/reports/overview.ts'
+import { displayOf } from '../../display/metrics.ts'
 import { pad, padStart, shownWidth, type Terminal } from '../terminal.ts'
-import { metricNames } from './tables.ts'
+
+type Numbers<Value> = Readonly<Record<string, Value>>
+
+/** The numbers of a period by metric, and of the one that it is compared with. */
+export interface Compared {
+  current: Numbers<number>
+  previous?: Numbers<number> | undefined
+  change?: Numbers<number | null> | undefined
+}
 
 const widestColumn = 20
 const minColumn = 14
 
 /** Next to each other, or below each other in a narrow terminal. */
-export function numbers({ current, previous, change }: Overview, compares: boolean, terminal: Terminal): string[] {
-  const columns = metricNames.map((name) => ({
-    name: terminal.dim(metrics[name].name),
-    value: terminal.bold(numberText(name, current[name])),
-    change: compares ? changeText(name, change[name], terminal) : '',
-    before: compares ? terminal.dim(`from ${numberText(name, previous[name])}`) : '',
+export function numbers({ current, previous, change }: Compared, terminal: Terminal): string[] {
+  const compares = previous !== undefined
+  const columns = Object.entries(current).map(([name, value]) => ({
+    name: terminal.dim(displayOf(name).name),
+    value: terminal.bold(displayOf(name).text(value)),
+    change: compares ? changeText(name, change?.[name], terminal) : '',
+    before: compares ? terminal.dim(`from ${displayOf(name).text(previous[name] ?? 0)}`) : '',
   }))
   const width = Math.min(widestColumn, Math.floor(terminal.width / columns.length))
   const parts = ['name', 'value', ...(compares ? (['change', 'before'] as const) : [])] as const
@@ -37,14 +45,10 @@ export function numbers({ current, previous, change }: Overview, compares: boole
   )
 }
 
-/** All digits, as in the API. */
-export const numberText = (name: keyof Metrics, value: number): string =>
-  name === 'bounce_rate' || name === 'avg_duration' ? metrics[name].text(value) : inFull(value)
-
-export function changeText(name: keyof Metrics, change: number | null, terminal: Terminal): string {
-  if (change === null) return terminal.dim('–')
+export function changeText(name: string, change: number | null | undefined, terminal: Terminal): string {
+  if (change === null || change === undefined) return terminal.dim('–')
   if (change === 0) return terminal.dim('0%')
   const text = `${change > 0 ? '▲' : '▼'} ${inFull(Math.abs(change))}%`
-  const isGood = change > 0 !== (metrics[name].lessIsBetter === true)
+  const isGood = change > 0 !== (displayOf(name).lessIsBetter === true)
   return isGood ? terminal.good(text) : terminal.bad(text)
 }

@@ -10,6 +10,16 @@ import { openSource } from '../source.ts'
 import { readAnswers } from './answers.ts'
 import { drawSite, drawSites } from './drawing.ts'
 import { nearest } from './nearest.ts'
+import {
+  type Asked,
+  askedBy,
+  asksQuestion,
+  questionData,
+  questionOptions,
+  questionTable,
+  readAsked,
+} from './question.ts'
+import { drawQuestion } from './question-drawing.ts'
 import { csvOf, dataOf, sitesTable, siteTable, type Table, tsvOf } from './tables.ts'
 import { type Drawing, watch, watchSeconds } from './watching.ts'
 
@@ -24,11 +34,14 @@ export const showStats = (input: Input, context: Context): Promise<Output> =>
 
 async function perform(input: Input, context: Context): Promise<Output> {
   refuseContradictions(input, context)
-  const parameters = parametersOf(input)
+  const parameters = asksQuestion(input) ? askedBy(input) : parametersOf(input)
   const source = openSource(input, context)
-  const read = input.options['all-sites']
-    ? readSites(input, parameters, context)
-    : await readSite(input, parameters, context, source())
+  const read =
+    'ofAll' in parameters
+      ? await readQuestion(input, parameters, context, source())
+      : input.options['all-sites']
+        ? readSites(input, parameters, context)
+        : await readSite(input, parameters, context, source())
   if (!input.options.watch) return read(source())
   const every = text(input, 'url') === undefined ? watchSeconds.local : watchSeconds.remote
   return watch(process.stdout, context.terminal, every, (signal) => read(source(), signal))
@@ -42,7 +55,12 @@ function refuseContradictions({ positionals, options }: Input, { terminal }: Con
   const allSites = options['all-sites']
   refuse(allSites && positionals.length > 0, '--all-sites takes no site.', 'Leave out the site, or --all-sites.')
   refuse(allSites && options.limit !== undefined, '--limit is for lists, and --all-sites has none.', 'Leave it out.')
+  const question = questionOptions.find((name) => options[name] !== undefined)
+  refuse(allSites && question, `--${question} asks about one site.`, 'Leave out --all-sites.')
   refuse(options.csv && options.json, 'The result is either CSV or JSON.', 'Leave out --csv or --json.')
+  const hasDates = options.start !== undefined || options.end !== undefined
+  const isOther = options.range !== undefined && options.range !== 'custom'
+  refuse(hasDates && isOther, '--start and --end are for a custom range.', 'Leave out --range, or the dates.')
   refuse(options.watch && (options.csv || options.json || !terminal.isInteractive), '--watch draws on a terminal.')
 }
 
@@ -53,10 +71,7 @@ function parametersOf({ options }: Input): StatsParameters {
     const value = options[name.replace('_', '-')]
     if (value !== undefined) query.set(name, [String(value)])
   }
-  const hasDates = query.has('start') || query.has('end')
-  if (hasDates && !query.has('range')) query.set('range', ['custom'])
-  if (hasDates && query.get('range')?.[0] !== 'custom')
-    throw new CommandError('--start and --end are for a custom range.', 'Leave out --range, or the dates.')
+  if ((query.has('start') || query.has('end')) && !query.has('range')) query.set('range', ['custom'])
   return readParameters(query)
 }
 
@@ -75,6 +90,19 @@ async function readSite(
       table: siteTable(answers),
       warnings: answers.warnings,
       draw,
+    })
+  }
+}
+
+async function readQuestion(input: Input, asked: Asked, context: Context, source: SitesSource): Promise<Read> {
+  const site = await findSite(source, input.positionals[0])
+  return async (source, signal) => {
+    const answers = await readAsked(source, site, asked, signal)
+    return formatted(input, context, {
+      data: questionData(answers),
+      table: questionTable(answers),
+      warnings: answers.warnings,
+      draw: (terminal, height) => drawQuestion(answers, terminal, height),
     })
   }
 }
