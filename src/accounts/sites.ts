@@ -24,6 +24,8 @@ export interface Site {
   shard: number
   /** Which of its days are rolled up, settled and retained. */
   coverage: Coverage
+  /** When events got the columns of migration 0004, in UTC milliseconds; undefined if the site is younger. */
+  detailsSince?: number | undefined
 }
 
 /** A site in a list. It has only fields that are fast to read, because an account may have thousands of sites. */
@@ -60,11 +62,14 @@ interface SiteRow {
   shard: number
   /** `Coverage` as JSON. */
   coverage: string
+  details_since: Date | null
 }
 
 const columns = (postgres: Postgres) => postgres`
   id, account_id, domain, time_zone, hostnames, allow_subdomains, excluded_countries, shard,
-  ${goalsColumn(postgres)} AS goals, ${coverageColumn(postgres)} AS coverage`
+  ${goalsColumn(postgres)} AS goals, ${coverageColumn(postgres)} AS coverage,
+  (SELECT applied_at FROM migrations
+   WHERE name = 'clickhouse/0004_visits.sql' AND applied_at > sites.created_at) AS details_since`
 
 export const selectSite = (postgres: Postgres, id: string): PendingQuery<SiteRow[]> =>
   postgres<SiteRow[]>`SELECT ${columns(postgres)} FROM sites WHERE id = ${id}`
@@ -86,6 +91,7 @@ export const siteOf = (row: SiteRow): Site => ({
   goals: JSON.parse(row.goals) as Goal[],
   shard: row.shard,
   coverage: JSON.parse(row.coverage) as Coverage,
+  detailsSince: row.details_since?.getTime(),
 })
 
 export async function listSites(postgres: Postgres): Promise<Site[]> {

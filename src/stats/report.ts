@@ -15,6 +15,8 @@ export interface StatsSite {
   goals: readonly Goal[]
   shard: number
   coverage: Coverage
+  /** When events got the columns that `isLater` dimensions have; undefined if the site is younger. UTC milliseconds. */
+  detailsSince?: number | undefined
 }
 
 export interface StatsParameters {

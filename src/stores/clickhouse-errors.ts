@@ -36,6 +36,9 @@ export const isBadData = (error: unknown): boolean => error instanceof ClickHous
 /** The statement needed more memory than its limit. */
 export const isOutOfMemory = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '241'
 
+/** The result is larger than `max_result_bytes` of the statement. */
+export const isTooLarge = (error: unknown): boolean => error instanceof ClickHouseError && error.code === '396'
+
 /** One replica may have the rows, and not enough others do. */
 export const isWithoutQuorum = (error: unknown): boolean =>
   error instanceof ClickHouseError && (error.code === '285' || error.code === '319')

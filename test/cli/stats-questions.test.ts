@@ -86,6 +86,8 @@ test('--by lists any dimension, and --filter keeps what matches', async () => {
 test('the filters of reports are filters of a list, too, and --order and --limit are those of the API', async () => {
   assert.deepEqual(cells(await shown('--by', 'page', '--country', 'fr')).slice(1), [['/pricing', '1', '1'], ['']])
   const last = await shown('--by', 'browser', '--order', 'pageviews:asc', '--limit', '1', '--json')
+  const cut = await installation.footfall('stats', 'shop.example', ...days, '--by', 'browser', '--limit', '1', '--csv')
+  assert.equal(cut.stderr, 'Note: these are 1 of 3 rows; --limit shows more.\n')
   const { breakdown, total_rows } = JSON.parse(last)
   assert.deepEqual([breakdown, total_rows], [[{ browser: 'Chrome', visitors: 1, pageviews: 1 }], 3])
 })
@@ -147,7 +149,6 @@ for (const columns of [40, 80, 120])
     assert.match(numbers, /^Conversions: Signup$/m)
     assert.match(numbers, /1,234\.50/)
     assert.match(numbers, /^Visitors by day$/m)
-    if (process.env.SHOW) console.log(list, '\n\n', numbers)
   })
 
 test('a list that is longer than a page of the API is read to its end', async () => {

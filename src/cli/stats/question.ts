@@ -1,5 +1,6 @@
 // Questions of version 2: `--by`, `--filter` and the like. The options have the names of the API's parameters.
 import { type RangeName, rangeNames } from '../../calendar/periods.ts'
+import { inFull } from '../../display/formats.ts'
 import { readLimit } from '../../stats/parameters.ts'
 import { filterText } from '../../stats/questions/filters.ts'
 import { limits } from '../../stats/questions/parameters.ts'
@@ -162,6 +163,11 @@ export function questionData({ site, answer, filters, ...about }: QuestionAnswer
       : { by: answer.by, total_rows: answer.totalRows, breakdown: answer.rows }),
     warnings: about.warnings,
   }
+}
+
+export function leftOut({ answer }: QuestionAnswers): string[] {
+  if (answer.by === undefined || answer.totalRows === answer.rows.length) return []
+  return [`these are ${inFull(answer.rows.length)} of ${inFull(answer.totalRows)} rows; --limit shows more`]
 }
 
 /** A list has the columns of the API's CSV; numbers and series have one line per number, as the table of a site. */

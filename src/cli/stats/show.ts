@@ -14,6 +14,7 @@ import {
   type Asked,
   askedBy,
   asksQuestion,
+  leftOut,
   questionData,
   questionOptions,
   questionTable,
@@ -101,7 +102,8 @@ async function readQuestion(input: Input, asked: Asked, context: Context, source
     return formatted(input, context, {
       data: questionData(answers),
       table: questionTable(answers),
-      warnings: answers.warnings,
+      // JSON has the number, and a drawing says it below the rows.
+      warnings: [...answers.warnings, ...(input.options.json ? [] : leftOut(answers))],
       draw: (terminal, height) => drawQuestion(answers, terminal, height),
     })
   }

@@ -15,6 +15,8 @@ export interface Dimension {
   property?: string
   /** Whether its values are words of ours or of the owner, not text that visitors chose. */
   isOurs?: true
+  /** Whether its column is younger than the first events of some sites. */
+  isLater?: true
 }
 
 const described = {
@@ -27,10 +29,10 @@ const described = {
   referrer: { of: 'session', meaning: 'Host that the session came from.', column: sql`referrer` },
   channel: { of: 'session', meaning: 'Channel that the session came through.', column: sql`channel`, isOurs: true },
   utm_source: { of: 'session', meaning: 'UTM source of the session.', column: sql`utm_source` },
-  utm_medium: { of: 'session', meaning: 'UTM medium of the session.', column: sql`utm_medium` },
-  utm_campaign: { of: 'session', meaning: 'UTM campaign of the session.', column: sql`utm_campaign` },
-  utm_content: { of: 'session', meaning: 'UTM content of the session.', column: sql`utm_content` },
-  utm_term: { of: 'session', meaning: 'UTM term of the session.', column: sql`utm_term` },
+  utm_medium: { of: 'session', meaning: 'UTM medium of the session.', column: sql`utm_medium`, isLater: true },
+  utm_campaign: { of: 'session', meaning: 'UTM campaign of the session.', column: sql`utm_campaign`, isLater: true },
+  utm_content: { of: 'session', meaning: 'UTM content of the session.', column: sql`utm_content`, isLater: true },
+  utm_term: { of: 'session', meaning: 'UTM term of the session.', column: sql`utm_term`, isLater: true },
   country: {
     of: 'visitor',
     meaning: 'Two-letter code of the country; ZZ means unknown.',
@@ -43,8 +45,8 @@ const described = {
     column: sql`lower(device)`,
     isOurs: true,
   },
-  browser: { of: 'visitor', meaning: 'Browser, without version.', column: sql`browser`, isOurs: true },
-  os: { of: 'visitor', meaning: 'Operating system, without version.', column: sql`os`, isOurs: true },
+  browser: { of: 'visitor', meaning: 'Browser, without version.', column: sql`browser`, isOurs: true, isLater: true },
+  os: { of: 'visitor', meaning: 'Operating system, without version.', column: sql`os`, isOurs: true, isLater: true },
 } as const satisfies Record<string, Omit<Dimension, 'name'>>
 
 export const dimensions: readonly Dimension[] = Object.entries(described).map(([name, rest]) => ({ name, ...rest }))
@@ -58,7 +60,7 @@ export function dimensionOf(name: string): Dimension | undefined {
   const [, property] = propertyName.exec(name) ?? []
   return property === undefined
     ? byName.get(name)
-    : { name, of: 'hit', meaning: 'Value of the property in the hit.', property }
+    : { name, of: 'hit', meaning: 'Value of the property in the hit.', property, isLater: true }
 }
 
 /** For messages: every name, with the pattern of properties. */

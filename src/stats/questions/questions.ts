@@ -1,5 +1,5 @@
 // Any question about a site (/api/v2): what `createStatsService` caches and runs.
-import { intervalOf, type RangeName, withWholeLastDay } from '../../calendar/periods.ts'
+import { intervalOf, type Period, type RangeName, withWholeLastDay } from '../../calendar/periods.ts'
 import type { ClusterReader } from '../../cluster/cluster.ts'
 import { endsInDroppedDay, recentToday } from '../../rollups/reading.ts'
 import type { Cacheable, StatsSite } from '../report.ts'
@@ -11,7 +11,7 @@ import { cursorOf } from './cursor.ts'
 import { columnsOf } from './metrics.ts'
 import type { Question } from './question.ts'
 import type { Source } from './sources.ts'
-import { windowsOf } from './windows.ts'
+import { type Windows, windowsOf } from './windows.ts'
 
 export interface QuestionRequest {
   site: StatsSite
@@ -102,7 +102,10 @@ export function questionQuery(cluster: ClusterReader, request: QuestionRequest, 
         previousPeriod: compared && intervalOf(compared),
         totalRows: isBreakdown && totalRows > question.limit ? totalRows : undefined,
         source: prepared.readings[0]?.source ?? 'events',
-        warnings: isCut && compared ? [wholeDay(String(compared.lastDay))] : [],
+        warnings: [
+          ...(isCut && compared ? [wholeDay(String(compared.lastDay))] : []),
+          ...beforeTheColumn(site, question, windows),
+        ],
         generatedAt: generatedAt.epochMilliseconds,
         requestedAt,
         state,
@@ -118,3 +121,23 @@ export function questionQuery(cluster: ClusterReader, request: QuestionRequest, 
 
 const wholeDay = (day: string): string =>
   `the compared period ends with all of ${day}, because single events of that day are no longer kept`
+
+/**
+ * What the question is about and was not recorded yet on its first days. The day is that of the migration in PostgreSQL's list, which holds for the
+ * whole installation: ClickHouse's own list would be wrong for a site that moved to a younger shard, and the first value in `events` would cost a
+ * read of the column, and be wrong for a site that had no campaign for a while.
+ */
+function beforeTheColumn({ detailsSince, timeZone }: StatsSite, question: Question, windows: Windows): string[] {
+  if (detailsSince === undefined) return []
+  const since = Temporal.Instant.fromEpochMilliseconds(detailsSince).toZonedDateTimeISO(timeZone).toPlainDate()
+  const isBefore = (period: Period | undefined) => period && Temporal.PlainDate.compare(period.firstDay, since) < 0
+  if (!isBefore(windows.current) && !isBefore(windows.compared)) return []
+  const dimensions = [...question.filters.map(({ dimension }) => dimension), ...('by' in question ? [question.by] : [])]
+  const names = [
+    ...dimensions.filter(({ isLater }) => isLater).map(({ name }) => name),
+    ...question.metrics.filter(({ currency }) => currency).map(({ name }) => name),
+  ]
+  return [...new Set(names)].map(
+    (name) => `${name} is recorded since ${since}; earlier days have none, unless they were imported later`,
+  )
+}
