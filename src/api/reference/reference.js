@@ -93,12 +93,27 @@ function showAnswer(form) {
   return card
 }
 
+/** The address that the fields ask for. */
+function addressOf(form) {
+  const parameters = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ''))
+  return form.dataset.path + (parameters.size > 0 ? `?${parameters}` : '')
+}
+
+/** The examples call the same address as the fields: in each, it is one text between quotes. */
+function followFields(form) {
+  for (const text of all('.samples .string', form.closest('section'))) {
+    const quote = text.textContent[0]
+    if (text.textContent.includes(form.dataset.path))
+      text.textContent = quote + location.origin + addressOf(form) + quote
+  }
+}
+
 for (const form of all('form.try')) {
+  form.addEventListener('input', () => followFields(form))
   const part = (card, selector) => card.querySelector(selector)
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
-    const parameters = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ''))
-    const address = form.dataset.path + (parameters.size > 0 ? `?${parameters}` : '')
+    const address = addressOf(form)
     const key = form.querySelector('.key')?.value.trim()
     const button = form.querySelector('.send')
     button.disabled = true
