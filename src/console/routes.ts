@@ -7,6 +7,7 @@ import { firstEventRoutes } from './pages/first-event.ts'
 import { forgottenRoutes } from './pages/forgotten.ts'
 import { goalRoutes } from './pages/goal.ts'
 import { goalsRoutes } from './pages/goals.ts'
+import { guideRoutes } from './pages/guides.ts'
 import { invitationRoutes } from './pages/invitation.ts'
 import { keyRoutes } from './pages/keys.ts'
 import { linkRoutes } from './pages/links.ts'
@@ -45,6 +46,7 @@ export const routes: readonly Route[] = [
   ...dashboardRoutes,
   ...siteSettingsRoutes,
   ...firstEventRoutes,
+  ...guideRoutes,
   ...exclusionsRoutes,
   ...goalsRoutes,
   ...goalRoutes,

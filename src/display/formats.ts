@@ -21,6 +21,21 @@ export function durationText(seconds: number): string {
   return `${inFull(Math.floor(seconds / hourSeconds))}h ${Math.floor((seconds % hourSeconds) / 60)}m`
 }
 
+/** A path as people write it: `/caf%C3%A9` is `/café`. What would be invisible or turn the text around stays encoded. */
+export const pathText = (path: string): string =>
+  path.replace(/(?:%[0-9a-f]{2})+/gi, (encoded) => {
+    try {
+      const decoded = decodeURI(encoded)
+      return /[\p{C}\p{Z}]/u.test(decoded) ? encoded : decoded
+    } catch {
+      return encoded // not UTF-8
+    }
+  })
+
+/** A share that rounds to nothing is still something. */
+export const shareText = (percent: number, count: number): string =>
+  percent === 0 && count > 0 ? '<1%' : `${percent}%`
+
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${inFull(count)} ${count === 1 ? one : many}`
 

@@ -20,7 +20,8 @@ export interface ReadDashboard {
 export const textOf = (markup: string): string =>
   decode(markup.replace(/<svg.*?<\/svg>|<span class="code".*?<\/span>/gs, '').replace(/<[^>]*>/g, '')).trim()
 
-const decode = (text: string): string => text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
+export const decode = (text: string): string =>
+  text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
 
 const attribute = (markup: string, name: string): string | undefined => {
   const value = new RegExp(` ${name}="([^"]*)"`).exec(markup)?.[1]
@@ -48,7 +49,7 @@ export function readDashboard(page: string): ReadDashboard {
   )
   const table = /<table id="chart-numbers">.*?<\/table>/s.exec(page)?.[0] ?? ''
   const body = /<tbody>(.*)<\/tbody>/s.exec(table)?.[1] ?? ''
-  const now = /<span class="now"[^>]*><i><\/i>(\d+) now/.exec(page)?.[1]
+  const now = /<span class="now"[^>]*><i><\/i>(\d+) <span/.exec(page)?.[1]
   return {
     metrics,
     now: now === undefined ? undefined : Number(now),

@@ -83,6 +83,7 @@ export const examples: Readonly<Record<string, Example>> = {
   'GET /sites/:domain/csv/:report': { address: ({ domain }) => `/sites/${domain}/csv/pages`, isNoPage: true },
   'GET /sites/:domain/settings': {},
   'GET /sites/:domain/settings/first-event': { isNoPage: true },
+  'GET /sites/:domain/settings/install/:guide': { address: ({ domain }) => `/sites/${domain}/settings/install/nextjs` },
   'POST /sites/:domain/settings/time-zone': {
     fields: () => ({ zone: 'Asia/Tokyo' }),
     mistake: () => ({ zone: 'Mars/Olympus' }),

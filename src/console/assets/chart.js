@@ -66,7 +66,9 @@ if (plot && rows.length > 0) {
   }
 
   plot.addEventListener('pointermove', (event) => show(nearest(event)))
-  plot.addEventListener('pointerleave', () => from === undefined && hide())
+  // A finger leaves at once; what it has touched stays until something else is touched.
+  plot.addEventListener('pointerleave', ({ pointerType }) => from === undefined && pointerType !== 'touch' && hide())
+  plot.addEventListener('click', (event) => show(nearest(event)))
   plot.addEventListener('pointerdown', (event) => {
     if (!range || event.button !== 0 || event.pointerType === 'touch') return
     from = nearest(event)

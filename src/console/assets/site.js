@@ -10,7 +10,10 @@ const pollMs = 3000
 for (const place of document.querySelectorAll('[data-poll]')) {
   let shown
   const ask = async () => {
-    if (place.querySelector('[data-done]')) return
+    if (place.querySelector('[data-done]')) {
+      if ('thenReload' in place.dataset) location.reload()
+      return
+    }
     if (!document.hidden) {
       const response = await fetch(place.dataset.poll).catch(() => undefined)
       // Somebody who has signed out gets the sign-in page.

@@ -13,7 +13,8 @@ import { hasEvents } from '../../traffic/first-event.ts'
 import type { ConsoleServices } from '../route.ts'
 import { type DashboardState, type ListReport, longLimit } from './state.ts'
 
-export type Answer<Value> = { value: Value; result?: StatsResult } | { fault: string }
+/** `isDown`: nothing can be read at the moment, so the page says it once. */
+export type Answer<Value> = { value: Value; result?: StatsResult } | { fault: string; isDown: boolean }
 
 export type Row = Readonly<Record<string, string | number>>
 
@@ -62,9 +63,9 @@ export function asking(
       return await work
     } catch (error) {
       // The log already says that ClickHouse is down, once.
-      if (!signal.aborted && !(error instanceof Unavailable))
-        log.error({ site: site.domain, err: error }, 'a panel of the dashboard failed')
-      return { fault: 'These numbers cannot be read at the moment. Reload the page in a few seconds.' }
+      const isDown = error instanceof Unavailable
+      if (!signal.aborted && !isDown) log.error({ site: site.domain, err: error }, 'a panel of the dashboard failed')
+      return { fault: 'These numbers cannot be read at the moment. Reload the page in a few seconds.', isDown }
     }
   }
   const read = <Value>(report: StatsRequest['report'], parameters: StatsParameters): Promise<Answer<Value>> =>

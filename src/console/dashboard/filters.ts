@@ -3,14 +3,16 @@ import type { Filters } from '../../traffic/conditions.ts'
 import { type CountryCode, countryNames } from '../../traffic/country.ts'
 import { devices } from '../../traffic/device.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
+import { fault } from '../layout/layout.ts'
 import type { Moment } from './answers.ts'
+import type { DateMistake } from './date-mistakes.ts'
 import { rangeKeys } from './shortcuts.ts'
 import { addressOf, type DashboardState, fieldsOf, rollingRanges } from './state.ts'
 
-export function filterBar(state: DashboardState, moment: Moment): Html {
+export function filterBar(state: DashboardState, moment: Moment, mistake?: DateMistake): Html {
   return html`<div class="bar" id="bar">
 <div class="chips">${chips(state)}${addFilter(state)}${comparison(state)}</div>
-${ranges(state, moment)}
+${ranges(state, moment, mistake)}
 </div>`
 }
 
@@ -91,20 +93,26 @@ const hiddenFields = (state: DashboardState, except: readonly string[]): Html[] 
 const comparison = (state: DashboardState): Html =>
   html`<a class="chip compare" href="${addressOf(state, { compares: !state.compares })}" data-key="x" data-stay${state.compares && html` aria-current="true"`}>vs previous<span class="unseen">${state.compares ? ' period is shown. Hide it' : ' period is hidden. Show it'}</span></a>`
 
-function ranges(state: DashboardState, { local }: Moment): Html {
+function ranges(state: DashboardState, { local }: Moment, mistake: DateMistake | undefined): Html {
   const { range } = state.parameters
   const today = local.toPlainDate()
   const [first, last] =
     range.name === 'custom' ? [range.firstDay, range.lastDay] : [today.subtract({ days: 29 }), today]
-  const isCustom = range.name === 'custom'
+  const isCustom = range.name === 'custom' || mistake !== undefined
   return html`<div class="segments" role="group" aria-label="Range">
-${rollingRanges.map((name) => html`<a href="${addressOf(state, { range: { name } })}"${rangeKeys.get(name) && html` data-key="${rangeKeys.get(name)}"`}${name === range.name && html` aria-current="true"`} data-stay>${name}</a>`)}
-<details class="menu right-menu"><summary${isCustom && html` aria-current="true"`} data-key="c">Custom</summary>
+${rollingRanges.map((name) => html`<a href="${addressOf(state, { range: { name } })}"${rangeKeys.get(name) && html` data-key="${rangeKeys.get(name)}"`}${name === range.name && !mistake && html` aria-current="true"`} data-stay>${name}</a>`)}
+<details class="menu right-menu"${mistake && html` open`}><summary${isCustom && html` aria-current="true"`} data-key="c">Custom</summary>
 <form class="menu-body" method="get" action="${state.path}">
 ${hiddenFields(state, ['range', 'start', 'end'])}
 <input type="hidden" name="range" value="custom">
-<label>First day <input type="date" name="start" value="${String(first)}" max="${String(today)}" required></label>
-<label>Last day <input type="date" name="end" value="${String(last)}" required></label>
+${mistake && dateMistake(state, mistake)}
+<label>First day <input type="date" name="start" value="${mistake?.start ?? String(first)}" max="${String(today)}" required></label>
+<label>Last day <input type="date" name="end" value="${mistake?.end ?? String(last)}" required></label>
 <button class="button first">Show</button>
 </form></details></div>`
 }
+
+const dateMistake = (state: DashboardState, { sentence, swapped }: DateMistake): Html =>
+  fault(
+    html`${sentence}${swapped && html` <a href="${addressOf(state, { range: { name: 'custom', ...swapped } })}">Swap them</a>`}`,
+  )

@@ -1,7 +1,8 @@
 // The lists of the dashboard: short ones in panels, and one alone with its first hundred rows.
 
-import { countText, inFull } from '../../display/formats.ts'
+import { countText, inFull, pathText, shareText } from '../../display/formats.ts'
 import type { Metrics } from '../../stats/reports/overview.ts'
+import { countryNames } from '../../traffic/country.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import type { Answer, Row } from './answers.ts'
 import { limitOf } from './answers.ts'
@@ -80,10 +81,13 @@ function rows(report: ListReport, all: readonly Row[], { state, totals }: PanelO
   const largest = Math.max(...all.map((row) => Number(row[kind.number])))
   return html`<ol class="rows">${all.map((row) => {
     const link = kind.link?.(row, state)
-    const content = html`${bar(Number(row[kind.number]), largest)}<span class="label">${label(report, row)}</span> <span class="value" title="${kind.words(row)}">${countText(Number(row[kind.number]))}</span> <span class="part">${totals && `${kind.share(row, totals)}%`}</span>`
+    const content = html`${bar(Number(row[kind.number]), largest)}<span class="label">${label(report, row)}</span> <span class="value" title="${kind.words(row)}">${countText(Number(row[kind.number]))}</span> <span class="part">${share(kind, row, totals)}</span>`
     return html`<li>${link ? html`<a class="line" href="${link.href}"${link.isOutside ? outside : html` data-stay`}>${content}</a>` : html`<div class="line">${content}</div>`}</li>`
   })}</ol>`
 }
+
+const share = (kind: ListKind, row: Row, totals: Metrics | undefined): HtmlValue =>
+  totals && shareText(kind.share(row, totals), Number(row[kind.number]))
 
 const outside = html` rel="noopener noreferrer" target="_blank"`
 
@@ -94,9 +98,11 @@ function bar(value: number, largest: number): Html {
 
 function label(report: ListReport, row: Row): HtmlValue {
   const name = row[lists[report].label] as string
-  if (report === 'geo') return html`<span class="code" aria-hidden="true">${codeOfCountry(name)}</span>${name}`
+  if (report === 'geo')
+    return html`<span class="code" aria-hidden="true">${name === countryNames.ZZ ? '–' : codeOfCountry(name)}</span>${name}`
   // A name of blanks would be invisible.
-  const shown = name.trim() === '' ? html`<code>${JSON.stringify(name)}</code>` : name
+  const shown =
+    name.trim() === '' ? html`<code>${JSON.stringify(name)}</code>` : report === 'pages' ? pathText(name) : name
   return html`${shown}${report === 'pages' && row.title ? html` <small>${row.title}</small>` : ''}`
 }
 
@@ -140,7 +146,7 @@ function longTable(report: ListReport, all: readonly Row[], kind: ListKind, { st
 <tbody>${all.map((row) => {
     const link = kind.link?.(row, state)
     const name = label(report, row)
-    return html`<tr><th scope="row">${link ? html`<a href="${link.href}"${link.isOutside && outside}>${name}</a>` : name}</th>${cells(row)}<td class="right">${totals && `${kind.share(row, totals)}%`}</td></tr>`
+    return html`<tr><th scope="row">${link ? html`<a href="${link.href}"${link.isOutside && outside}>${name}</a>` : name}</th>${cells(row)}<td class="right">${share(kind, row, totals)}</td></tr>`
   })}</tbody>
 </table>`
 }

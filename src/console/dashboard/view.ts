@@ -9,7 +9,7 @@ import type { Overview } from '../../stats/reports/overview.ts'
 import { countryNames } from '../../traffic/country.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { chartScript, dashboardScript, dashboardStyles } from '../layout/assets.ts'
-import { fault, layout, layoutEnd, layoutHead, layoutTop, sitePath } from '../layout/layout.ts'
+import { fault, layout, layoutEnd, layoutHead, layoutTop } from '../layout/layout.ts'
 import { Refusal } from '../refusals.ts'
 import { type ConsoleServices, type Reply, show, showPieces, type Visit } from '../route.ts'
 import {
@@ -24,9 +24,12 @@ import {
 } from './answers.ts'
 import { chart } from './chart.ts'
 import { rowEnd } from './curl.ts'
+import { mistakeInDates } from './date-mistakes.ts'
 import { filterBar } from './filters.ts'
+import { lists } from './lists.ts'
 import { glossary, numbers } from './numbers.ts'
 import { longList, panel } from './panels.ts'
+import { rangeText } from './range-text.ts'
 import { type Series, seriesOfDays, seriesOfHours } from './series.ts'
 import { shortcutHelp } from './shortcuts.ts'
 import {
@@ -50,8 +53,10 @@ export interface Viewing {
   queueKey: string
   /** Who is signed in. Undefined behind a shared link. */
   visit?: Visit
-  /** Next to the name of the site. */
+  /** At the right of the header. */
   links?: HtmlValue
+  /** What to do while the site has no events. Undefined behind a shared link. */
+  firstSteps?(): Promise<Html>
   /** Next to the names of the excluded countries. */
   changeExclusions?: HtmlValue
 }
@@ -74,22 +79,22 @@ function withState<Answered>(
     return work(state, momentOf(state, viewing.services.now()))
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
-    return show(wrongAddress(viewing, error.message), error.status)
+    return show(wrongAddress(viewing, error), error.status)
   }
 }
 
-function wrongAddress(viewing: Viewing, message: string): Html {
-  const { context, services } = viewing
-  const state = defaultState(context)
+function wrongAddress(viewing: Viewing, error: ApiError): Html {
+  const { context, services, url } = viewing
+  const dates = error.code === 'invalid_date' ? mistakeInDates(context, url) : undefined
+  const state = dates?.state ?? defaultState(context)
   const body = html`<h1 class="unseen">${context.site.domain}</h1>
-${filterBar(state, momentOf(state, services.now()))}
-${fault(message)}
+${filterBar(state, momentOf(state, services.now()), dates?.mistake)}
+${!dates && fault(error.message)}
 <a class="button" href="${addressOf(state)}">Show the last 30 days</a>`
-  return layout({ ...frameOf(viewing), body })
+  return layout({ ...frameOf(viewing), title: context.site.domain, body })
 }
 
 const frameOf = ({ context: { site, isShared, theme }, visit }: Viewing) => ({
-  title: site.domain,
   visit,
   ...(isShared && { theme }),
   site,
@@ -103,26 +108,36 @@ const frameOf = ({ context: { site, isShared, theme }, visit }: Viewing) => ({
 })
 
 async function* pieces(viewing: Viewing, state: DashboardState, moment: Moment, ask: Ask): AsyncGenerator<Html> {
-  const frame = frameOf(viewing)
+  const frame = {
+    ...frameOf(viewing),
+    title: titleOf(state, moment),
+    beside: html`<i class="now-room"></i>${viewing.links}`,
+  }
   const { publicUrl } = viewing.services
+  // No query is waited for before this is sent.
+  const top = html`${layoutHead(frame)}${layoutTop(frame)}${!state.more && html`<h1 class="unseen">${state.site.domain}</h1>\n`}${filterBar(state, moment)}`
   if (state.more) {
     const [overview, list] = [
       ask.read<Overview>('overview', state.parameters),
       ask.read<ListRow[]>(state.more, { ...state.parameters, limit: longLimit }),
     ]
-    yield layoutHead(frame)
-    yield html`${layoutTop({ ...frame, beside: viewing.links })}${filterBar(state, moment)}`
+    yield top
     yield longList(state.more, await list, { state, totals: totalsOf(await overview), publicUrl })
     yield html`${note(viewing, moment)}${shortcutHelp}${layoutEnd}`
     return
   }
   const answers = askAll(state, ask, moment)
-  yield layoutHead(frame)
-  const [overview, visitors] = [await answers.overview, await answers.currentVisitors]
-  yield html`${layoutTop({ ...frame, beside: html`${nowText(visitors)}${viewing.links}` })}
-<h1 class="unseen">${state.site.domain}</h1>
-${filterBar(state, moment)}
-${await emptyState(state, overview, ask)}
+  yield top
+  const overview = await answers.overview
+  if ('fault' in overview && overview.isDown) {
+    yield html`${fault('The statistics cannot be read at the moment. Nothing is lost: visitors are still counted. Reload the page in a few seconds.')}${shortcutHelp}${layoutEnd}`
+    return
+  }
+  if (await isWaiting(viewing, overview, ask)) {
+    yield html`${await viewing.firstSteps?.()}${layoutEnd}`
+    return
+  }
+  yield html`${noVisitors(state, overview)}
 ${remarks(overview)}
 <section class="card" aria-label="Numbers and chart">${numbers(state, overview)}`
   yield html`${chart(state, await series(state, answers, moment), moment, publicUrl)}</section>
@@ -131,8 +146,14 @@ ${remarks(overview)}
     const answer = (await answers.lists.get(report)) as Answer<ListRow[]>
     yield panel(report, answer, { state, totals: totalsOf(overview), publicUrl })
   }
-  yield html`${rowEnd}</div>${note(viewing, moment)}${glossary}${shortcutHelp}${layoutEnd}`
+  yield html`${rowEnd}</div>${nowText(await answers.currentVisitors)}${note(viewing, moment)}${glossary}${shortcutHelp}${layoutEnd}`
 }
+
+/** `Pages · Last 30 days · example.com` */
+const titleOf = (state: DashboardState, { local, periods }: Moment): string =>
+  [state.more && lists[state.more].title, rangeText(state.parameters.range, periods.current, local), state.site.domain]
+    .filter(Boolean)
+    .join(' · ')
 
 const totalsOf = (overview: Answer<Overview>) => ('value' in overview ? overview.value.current : undefined)
 
@@ -161,7 +182,7 @@ async function series(state: DashboardState, answers: DashboardAnswers, moment: 
 
 const nowText = (visitors: Answer<number>): Html | false =>
   'value' in visitors &&
-  html`<span class="now" title="${counted(visitors.value, 'visitor')} in the last five minutes"><i></i>${visitors.value} now</span>`
+  html`<span class="now" title="${counted(visitors.value, 'visitor')} in the last five minutes"><i></i>${visitors.value} <span class="hide">now</span></span>`
 
 /** Remarks of the query service, such as numbers that are repeated while the database is down. */
 function remarks(overview: Answer<Overview>): Html | false {
@@ -178,20 +199,20 @@ function remarks(overview: Answer<Overview>): Html | false {
   return all.length > 0 && html`<p class="warning" role="status">${all.join(' ')}</p>`
 }
 
-async function emptyState(state: DashboardState, overview: Answer<Overview>, ask: Ask): Promise<Html | false> {
-  if (!('value' in overview)) return false
-  const { current, previous } = overview.value
-  if (current.visitors + previous.visitors > 0) return false
-  // Behind a shared link nobody can add the snippet, nor may anybody learn of visitors that a locked filter hides.
-  const hasEvents = state.isShared ? { value: true } : await ask.hasEvents()
-  if ('fault' in hasEvents) return false
-  if (hasEvents.value) {
-    const isFiltered = Object.keys(state.parameters.filters).some((name) => !(name in state.locked))
-    return html`<p class="notice">No visitors in this range${isFiltered && ' with these filters'}. <a href="${addressOf(defaultState(state))}">Show the last 30 days${isFiltered && ' without them'}</a></p>`
-  }
-  return html`<section class="card padded first-steps"><h2>No visitors yet</h2>
-<p>Add one line to the pages of ${state.site.domain}. The numbers of the first visitor are here within seconds.</p>
-<a class="button first" href="${sitePath(state.site, '/settings')}">Get the snippet</a></section>`
+const isEmpty = (overview: Answer<Overview>): boolean =>
+  'value' in overview && overview.value.current.visitors + overview.value.previous.visitors === 0
+
+/** Behind a shared link nobody can add the snippet, nor may anybody learn of visitors that a locked filter hides. */
+async function isWaiting({ firstSteps }: Viewing, overview: Answer<Overview>, ask: Ask): Promise<boolean> {
+  if (!firstSteps || !isEmpty(overview)) return false
+  const hasEvents = await ask.hasEvents()
+  return 'value' in hasEvents && !hasEvents.value
+}
+
+function noVisitors(state: DashboardState, overview: Answer<Overview>): Html | false {
+  if (!isEmpty(overview)) return false
+  const isFiltered = Object.keys(state.parameters.filters).some((name) => !(name in state.locked))
+  return html`<p class="notice">No visitors in this range${isFiltered && ' with these filters'}. <a href="${addressOf(defaultState(state))}">Show the last 30 days${isFiltered && ' without them'}</a></p>`
 }
 
 const sentence = new Intl.ListFormat('en-GB')

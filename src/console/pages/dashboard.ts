@@ -5,6 +5,7 @@ import { contextOfSite } from '../dashboard/state.ts'
 import { showCsv, showDashboard, type Viewing } from '../dashboard/view.ts'
 import { sitePath } from '../layout/layout.ts'
 import type { Route, SiteVisit } from '../route.ts'
+import { firstSteps } from './first-steps.ts'
 
 export const dashboardRoutes: readonly Route[] = [
   {
@@ -28,6 +29,7 @@ const viewingOf = (visit: SiteVisit): Viewing => ({
   queueKey: `user ${visit.session.user.id}`,
   visit,
   links: links(visit),
+  firstSteps: () => firstSteps(visit),
   changeExclusions:
     visit.account.role === 'owner' && html` · <a href="${sitePath(visit.site, '/settings/exclusions')}">change</a>`,
 })

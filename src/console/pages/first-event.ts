@@ -19,13 +19,14 @@ async function firstEventReply(visit: SiteVisit): Promise<Reply> {
 }
 
 /** A part of a page: short enough for one line on a phone, so that nothing below it moves when the state changes. */
-export async function firstEvent(visit: SiteVisit): Promise<Html> {
+export async function firstEvent(visit: SiteVisit, page = sitePath(visit.site, '/settings')): Promise<Html> {
   const { services, site } = visit
   const state = await stateOf(services.cluster, site)
-  if (state === 'received') return html`<span class="state" data-done><i></i>First event received</span>`
+  if (state === 'received')
+    return html`<span class="state" data-done><i></i>First event received.</span> <a class="again" href="${sitePath(site)}">Dashboard</a>`
   return html`<span class="state soon"><i></i>${
     state === 'waiting' ? 'Waiting for the first event' : 'Cannot tell right now'
-  }</span> <a class="again unscripted" href="${sitePath(site, '/settings')}">Check again</a>${state === 'waiting' && (await droppedHit(visit))}`
+  }</span> <a class="again unscripted" href="${page}">Check again</a>${state === 'waiting' && (await droppedHit(visit))}`
 }
 
 const reasons: Readonly<Record<string, string>> = {

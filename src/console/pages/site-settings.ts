@@ -9,6 +9,7 @@ import { siteScript } from '../layout/assets.ts'
 import { fault, layout, notice, settingsHead, sitePath } from '../layout/layout.ts'
 import { goTo, type Reply, type Route, type SiteVisit, show } from '../route.ts'
 import { firstEvent } from './first-event.ts'
+import { guideLinks } from './guides.ts'
 
 export const siteSettingsRoutes: readonly Route[] = [
   { method: 'GET', path: '/sites/:domain/settings', access: 'site-member', handle: siteSettings },
@@ -94,6 +95,7 @@ async function snippetPart(visit: SiteVisit): Promise<Html> {
     <button class="button scripted" type="button" data-copy="snippet">Copy snippet</button>
     <div class="first-event" role="status" data-poll="${sitePath(site, '/settings/first-event')}">${await firstEvent(visit)}</div>
   </div>
+  ${guideLinks(site)}
 </section>`
 }
 
