@@ -47,17 +47,17 @@ test('section 7 of docs/contract.md has the codes and statuses of src/errors.ts'
   )
 })
 
-test('docs/questions.md has every dimension and metric with its meaning, and no others', () => {
+test('docs/metrics.md has every dimension and metric with its meaning, and no others', () => {
   assert.deepEqual(
     rowFaults(
-      tableRows(read('docs/questions.md'), 'Dimension', 'Belongs to', 'Meaning'),
+      tableRows(read('docs/metrics.md'), 'Dimension', 'Belongs to', 'Meaning'),
       dimensions.map(({ name, of, meaning }) => [code(name), of, meaning]),
     ),
     [],
   )
   assert.deepEqual(
     rowFaults(
-      tableRows(read('docs/questions.md'), 'Metric', 'Unit', 'Meaning'),
+      tableRows(read('docs/metrics.md'), 'Metric', 'Unit', 'Meaning'),
       metrics.map(({ name, unit, meaning }) => [code(name), unit, meaning]),
     ),
     [],
