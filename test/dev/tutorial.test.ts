@@ -1,5 +1,5 @@
 // Tests the promises of CONTRIBUTING.md in a copy of the working tree: `npm run dev` runs everything and follows the source, and the report
-// of "Add a report" is one file and its lines in the table.
+// of "Add a report" is one file and its lines in the table, the dimension of "Add a dimension" one entry.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -143,4 +143,35 @@ test('the report passes the house rules, and OpenAPI, the reference page and the
     assert.match(html, /<section id="weekdays">/)
     assert.match(html.replace(/<[^>]*>/g, ''), /&#34;weekday&#34;: &#34;Monday&#34;/)
   }, maxRestartMs)
+})
+
+test('the patch of "Add a dimension" is one entry, and its rows add up to the days', async () => {
+  const patch = join(copy, 'docs/tutorial/weekday-dimension.patch')
+  assert.match(run('git', 'apply', '--numstat', patch), /^\d\t0\tsrc\/stats\/questions\/dimensions\.ts\n$/)
+  run('git', 'apply', patch)
+  const last = Temporal.Now.plainDateISO('Europe/Berlin').subtract({ days: 2 })
+  const range = `range=custom&start=${last.subtract({ days: 27 })}&end=${last}`
+  const ask = async (query: string) => {
+    const headers = { Authorization: `Bearer ${key}` }
+    const answer = await fetch(`${dev.url}/api/v2/stats/${query}`, { headers })
+    const text = await answer.text()
+    assert.equal(answer.status, 200, text)
+    return JSON.parse(text).data
+  }
+  const expected = new Map<string, number>()
+  for (const { date, visitors } of await data(`/stats/timeseries?${range}`)) {
+    const weekday = new Date(`${date}T00:00:00Z`).toLocaleDateString('en', { weekday: 'long', timeZone: 'UTC' })
+    expected.set(weekday, (expected.get(weekday) ?? 0) + visitors)
+  }
+  await eventually(async () => {
+    const rows = await ask(`breakdown?by=weekday&${range}`)
+    assert.deepEqual(
+      new Map(rows.map((row: { weekday: string; visitors: number }) => [row.weekday, row.visitors])),
+      expected,
+    )
+  }, maxRestartMs)
+  const { visitors } = await ask(`totals?metrics=visitors&filter=weekday:is:Monday,Sunday&${range}`)
+  assert.equal(visitors, (expected.get('Monday') ?? 0) + (expected.get('Sunday') ?? 0))
+  run(process.execPath, 'dev/docs/write.ts')
+  assert.match(readFileSync(join(copy, 'docs/openapi-v2.json'), 'utf8'), /"weekday"/)
 })

@@ -17,7 +17,12 @@ test('every command and path in CONTRIBUTING.md exists', () => {
   const paths = [...page.matchAll(/(?<![\w./-])(?:src|test|docs|dev|migrations|\.ci|\.github)\/[\w./-]*\w/g)].map(
     ([path]) => path,
   )
-  const made = ['src/stats/reports/weekdays.ts', 'test/contract/reports/weekdays.test.ts', 'test/faults/yours.test.ts']
+  const made = [
+    'src/stats/reports/weekdays.ts',
+    'test/contract/reports/weekdays.test.ts',
+    'test/contract/questions/weekday.test.ts',
+    'test/faults/yours.test.ts',
+  ]
   assert.ok(paths.length > 20)
   assert.deepEqual(
     paths.filter((path) => !made.includes(path) && !existsSync(new URL(path, root))),
@@ -29,6 +34,12 @@ test('the report shown in CONTRIBUTING.md is the one in the patch', () => {
   const [, shown] = /```ts weekdays\n([\s\S]*?)```/.exec(page) ?? []
   const [, added = ''] = read('docs/tutorial/weekdays.patch').split('+++ b/src/stats/reports/weekdays.ts\n')
   const lines = added.split('\n').filter((line) => line.startsWith('+'))
+  assert.equal(shown, `${lines.map((line) => line.slice(1)).join('\n')}\n`)
+})
+
+test('the dimension shown in CONTRIBUTING.md is the one in the patch', () => {
+  const [, shown] = /```ts weekday\n([\s\S]*?)```/.exec(page) ?? []
+  const lines = read('docs/tutorial/weekday-dimension.patch').split('\n').filter((line) => /^\+(?!\+)/.test(line))
   assert.equal(shown, `${lines.map((line) => line.slice(1)).join('\n')}\n`)
 })
 
