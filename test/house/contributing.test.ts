@@ -39,7 +39,9 @@ test('the report shown in CONTRIBUTING.md is the one in the patch', () => {
 
 test('the dimension shown in CONTRIBUTING.md is the one in the patch', () => {
   const [, shown] = /```ts weekday\n([\s\S]*?)```/.exec(page) ?? []
-  const lines = read('docs/tutorial/weekday-dimension.patch').split('\n').filter((line) => /^\+(?!\+)/.test(line))
+  const lines = read('docs/tutorial/weekday-dimension.patch')
+    .split('\n')
+    .filter((line) => /^\+(?!\+)/.test(line))
   assert.equal(shown, `${lines.map((line) => line.slice(1)).join('\n')}\n`)
 })
 
