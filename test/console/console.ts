@@ -67,6 +67,9 @@ export interface Page {
   text: string
 }
 
+/** What is between the header and the end of a page: the header has a menu of sites. */
+export const mainOf = ({ text }: Pick<Page, 'text'>): string => /<main(.*)<\/main>/s.exec(text)?.[1] ?? ''
+
 export type TestConsole = Awaited<ReturnType<typeof openConsole>>
 
 export async function openConsole(test: TestContext, options: ConsoleOptions = {}) {

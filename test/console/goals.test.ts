@@ -4,7 +4,7 @@ import { createGoal, deleteGoal } from '../../src/accounts/goals.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { findSite } from '../../src/accounts/sites.ts'
 import { keySecrets } from '../support/stores.ts'
-import { entriesOf, forgottenBy, openConsole } from './console.ts'
+import { entriesOf, forgottenBy, mainOf, openConsole } from './console.ts'
 
 const none = { name: '', event: '', property: '', value: '', path: '' }
 const eventFields = { ...none, name: 'Signup', kind: 'event', event: 'Signup' }
@@ -126,7 +126,7 @@ test('a viewer sees the goals and cannot change them', async (t) => {
   const goal = { name: 'Signup', condition: { kind: 'event', event: 'Signup' } } as const
   await createGoal(console.stores.postgres, console.siteId, goal)
   const viewer = await console.signedIn('viewer')
-  const { text } = await viewer.get(page)
+  const text = mainOf(await viewer.get(page))
   assert.deepEqual(rowsOf(text), ['Signup Event Signup'])
   assert.doesNotMatch(text, /<form|<input|goals\/change/)
   assert.match(text, /can change the goals/)
