@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { type TestContext, test } from 'node:test'
 import { replicate } from '../../src/cluster/replicas.ts'
+import { tables } from '../../src/cluster/tables.ts'
 import { Unavailable } from '../../src/stores/breaker.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql } from '../../src/stores/clickhouse-sql.ts'
@@ -10,7 +11,7 @@ import { sql } from '../../src/stores/clickhouse-sql.ts'
 /** `inKeeper`: the replicas that Keeper knows. */
 function open(t: TestContext, { isAway = false, inKeeper = ['a', 'b', 'c'] } = {}) {
   const quorums: (string | undefined)[] = []
-  const status = { tables: 7, isCutOff: 0, knowsAll: 1, unwritten: [], toFetch: 0, lag: 0 }
+  const status = { tables: Object.keys(tables).length, isCutOff: 0, knowsAll: 1, unwritten: [], toFetch: 0, lag: 0 }
   const active = Object.fromEntries(inKeeper.map((name) => [name, 1]))
   const server = (isDown: boolean) =>
     ({

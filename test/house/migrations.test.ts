@@ -32,6 +32,7 @@ const frozen: Readonly<Record<string, string>> = {
   'migrations/postgres/0016_kept_days.sql': '4077fd4dd5dcfa96d8f25a3dce3ef72607e4bb5d6dabf505a9c771372a45b90f',
   'migrations/postgres/0017_mail.sql': '2079dc3ed73fa21284c050554c699726b293082095abe04a8f1806c0997c34d3',
   'migrations/postgres/0018_dropped_hits.sql': 'a70de1697aac3942c25c70808d740e834c5eb5c09d92f2d88ea5c76f7af85e96',
+  'migrations/postgres/0019_goals.sql': '3fd8bbbc93c64a0c3bf00a0200f0448944ab6ddd986f8bd3de68856a4819d57b',
   'test/cluster/dumps/baseline/clickhouse.sql': '5b10b9be37f871d9fa4899cb2216ccceed2cb5f207cbc69f2b0adcb4756f1817',
   'test/cluster/dumps/baseline/key.txt': '4e271afc97c807f2c5de7a0b3ecad443f33907aa7d66f411a218b5ef600b5ccf',
   'test/cluster/dumps/baseline/postgres.sql': '433aba1f270d7ce751e6b96bf543ae30c3053b618365a424215bb9dc08340ea5',
