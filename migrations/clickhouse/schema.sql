@@ -86,6 +86,39 @@ ENGINE = MergeTree
 ORDER BY name
 SETTINGS index_granularity = 8192;
 
+CREATE TABLE sessions
+(
+    `site_id` String,
+    `version` UInt32,
+    `day` Date,
+    `visitor` UInt32 CODEC(T64, ZSTD(1)),
+    `country` LowCardinality(String) CODEC(ZSTD(1)),
+    `device` LowCardinality(String) CODEC(ZSTD(1)),
+    `browser` LowCardinality(String) CODEC(ZSTD(1)),
+    `os` LowCardinality(String) CODEC(ZSTD(1)),
+    `referrer` LowCardinality(String) CODEC(ZSTD(1)),
+    `channel` LowCardinality(String) CODEC(ZSTD(1)),
+    `utm_source` LowCardinality(String) CODEC(ZSTD(1)),
+    `utm_medium` LowCardinality(String) CODEC(ZSTD(1)),
+    `utm_campaign` LowCardinality(String) CODEC(ZSTD(1)),
+    `utm_content` LowCardinality(String) CODEC(ZSTD(1)),
+    `utm_term` LowCardinality(String) CODEC(ZSTD(1)),
+    `entry_page` LowCardinality(String) CODEC(ZSTD(1)),
+    `exit_page` LowCardinality(String) CODEC(ZSTD(1)),
+    `pageviews` UInt32 CODEC(T64, ZSTD(1)),
+    `custom_events` UInt32 CODEC(T64, ZSTD(1)),
+    `milliseconds` UInt64 CODEC(T64, ZSTD(1)),
+    `hits.hostname` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    `hits.pathname` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    `hits.name` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+    `hits.count` Array(UInt32) CODEC(ZSTD(1))
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMM(day)
+PRIMARY KEY (site_id, version, day, channel, referrer)
+ORDER BY (site_id, version, day, channel, referrer, utm_source, utm_campaign, country, device)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, index_granularity = 8192;
+
 CREATE TABLE short_rollups
 (
     `site_id` String,

@@ -271,6 +271,7 @@ CREATE TABLE rollup_coverage
     written_days   datemultirange NOT NULL DEFAULT '{}'::datemultirange,
     written_months datemultirange NOT NULL DEFAULT '{}'::datemultirange,
     changed_at     timestamp with time zone NOT NULL DEFAULT now(),
+    layout         smallint NOT NULL DEFAULT 1,
     CONSTRAINT rollup_coverage_pkey PRIMARY KEY (site_id, version),
     CONSTRAINT rollup_coverage_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
 );
@@ -609,6 +610,15 @@ CREATE FUNCTION begin_rollup_run(site text, on_shard smallint, what text, asked 
  RETURNS TABLE(run bigint, chosen integer)
  LANGUAGE plpgsql
 AS $function$
+BEGIN
+    RETURN QUERY SELECT * FROM begin_rollup_run(site, on_shard, what, asked, 1::smallint);
+END
+$function$;
+
+CREATE FUNCTION begin_rollup_run(site text, on_shard smallint, what text, asked datemultirange, of_layout smallint)
+ RETURNS TABLE(run bigint, chosen integer)
+ LANGUAGE plpgsql
+AS $function$
 DECLARE
     before integer;
 BEGIN
@@ -619,12 +629,13 @@ BEGIN
     INSERT INTO rollup_state (site_id) VALUES (site) ON CONFLICT DO NOTHING;
     SELECT epoch * 1024 INTO before FROM ledger;
     SELECT coalesce(
-        min(version) FILTER (WHERE NOT CASE what WHEN 'day' THEN written_days ELSE written_months END && asked),
+        min(version) FILTER (
+            WHERE layout = of_layout AND NOT CASE what WHEN 'day' THEN written_days ELSE written_months END && asked),
         max(version) + 1,
         before + 1)
     INTO chosen FROM rollup_coverage WHERE site_id = site AND version > before;
-    INSERT INTO rollup_coverage AS known (site_id, version, written_days, written_months)
-    VALUES (site, chosen, CASE what WHEN 'day' THEN asked ELSE '{}' END, CASE what WHEN 'day' THEN '{}' ELSE asked END)
+    INSERT INTO rollup_coverage AS known (site_id, version, layout, written_days, written_months)
+    VALUES (site, chosen, of_layout, CASE what WHEN 'day' THEN asked ELSE '{}' END, CASE what WHEN 'day' THEN '{}' ELSE asked END)
     ON CONFLICT (site_id, version) DO UPDATE
     SET written_days = known.written_days + excluded.written_days,
         written_months = known.written_months + excluded.written_months;
@@ -640,10 +651,19 @@ CREATE FUNCTION begin_rollup_runs(asked text[], on_shard smallint, days datemult
  LANGUAGE plpgsql
 AS $function$
 BEGIN
+    RETURN QUERY SELECT * FROM begin_rollup_runs(asked, on_shard, days, 1::smallint);
+END
+$function$;
+
+CREATE FUNCTION begin_rollup_runs(asked text[], on_shard smallint, days datemultirange, of_layout smallint)
+ RETURNS TABLE(site text, run bigint, chosen integer)
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
     PERFORM FROM sites WHERE id = ANY (asked) ORDER BY id FOR NO KEY UPDATE;
     RETURN QUERY
     SELECT one.id, begun.run, begun.chosen
-    FROM unnest(asked) AS one (id), LATERAL begin_rollup_run(one.id, on_shard, 'day', days) AS begun;
+    FROM unnest(asked) AS one (id), LATERAL begin_rollup_run(one.id, on_shard, 'day', days, of_layout) AS begun;
 END
 $function$;
 
@@ -700,6 +720,15 @@ CREATE FUNCTION change_shard(site text, held bigint, erase_old_after timestamp w
  RETURNS boolean
  LANGUAGE plpgsql
 AS $function$
+BEGIN
+    RETURN change_shard(site, held, erase_old_after, 1::smallint);
+END
+$function$;
+
+CREATE FUNCTION change_shard(site text, held bigint, erase_old_after timestamp with time zone, of_layout smallint)
+ RETURNS boolean
+ LANGUAGE plpgsql
+AS $function$
 DECLARE
     moving site_moves;
     moved  sites;
@@ -711,6 +740,7 @@ BEGIN
         RETURN false;
     END IF;
     UPDATE sites SET shard = moving.to_shard WHERE id = site;
+    UPDATE rollup_coverage SET layout = of_layout WHERE site_id = site AND layout > of_layout;
     DELETE FROM today_coverage WHERE site_id = site;
     PERFORM record_copy_to_erase(moved, moving.from_shard, erase_old_after);
     RETURN true;

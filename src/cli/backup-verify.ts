@@ -4,7 +4,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { migrate } from '../cluster/migrate.ts'
 import type { AllStores } from '../cluster/stores.ts'
-import { lastingTables } from '../cluster/tables.ts'
+import { backupTables } from '../cluster/tables.ts'
 import { type ClickHouse, serversOf } from '../stores/clickhouse.ts'
 import { type Sql, sql } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
@@ -190,7 +190,7 @@ async function rowSums(clickhouse: ClickHouse, table: TrafficTable, copy: string
       sql`SELECT site, sum(rows) AS rows, toString(sum(sum)) AS sum FROM verified_sums GROUP BY site`,
     ),
     await clickhouse.rowsPatiently<Sum>(sql`
-      SELECT site_id AS site, count() AS rows, toString(sum(cityHash64(*))) AS sum FROM ${lastingTables[table]} GROUP BY site`),
+      SELECT site_id AS site, count() AS rows, toString(sum(cityHash64(*))) AS sum FROM ${backupTables[table]} GROUP BY site`),
   ]
 }
 

@@ -21,7 +21,7 @@ import { createGunzip, createGzip } from 'node:zlib'
 import type { TransactionSql } from 'postgres'
 import { isBeforeBaseline, pendingMigrations } from '../cluster/migrate.ts'
 import { type AllStores, byShard } from '../cluster/stores.ts'
-import { lastingTables, rollupTables } from '../cluster/tables.ts'
+import { backupTables, rollupTables } from '../cluster/tables.ts'
 import { retainedFrom } from '../rollups/coverage.ts'
 import { noteKeptDays } from '../rollups/ledger.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
@@ -34,8 +34,8 @@ import { nameOf, prune, unfinishedName } from './backup-schedule.ts'
 import { type Command, CommandError, type Context, positionals } from './command.ts'
 import { showProgress } from './terminal.ts'
 
-export type TrafficTable = keyof typeof lastingTables
-export const trafficTables = Object.keys(lastingTables) as TrafficTable[]
+export type TrafficTable = keyof typeof backupTables
+export const trafficTables = Object.keys(backupTables) as TrafficTable[]
 export interface Manifest {
   /** Format 1 also counted titles that a later title replaces. Formats 1 and 2 know one shard only. */
   format: 1 | 2 | 3
@@ -123,7 +123,7 @@ const writeSnapshot = (context: Context, folder: string, owner?: Owner): Promise
       progress.update(index, trafficTables.length)
       // Only the rollups of days whose events were dropped or are about to be (decision D-79); all others can be rebuilt from the events.
       const until = table in rollupTables ? before : undefined
-      const clone = clonedRows(lastingTables[table])
+      const clone = clonedRows(backupTables[table])
       rows[table] = 0
       for (const clickhouse of context.cluster.shards) {
         rows[table] += await countRows(clickhouse, table, clone, until)
@@ -171,7 +171,7 @@ export async function restoreInto(
     rows[table] = 0
     for (const clickhouse of stores.cluster.shards.slice(0, manifest.shards)) {
       await readTraffic(clickhouse, table, join(folder, fileOf(table, clickhouse.shard)))
-      rows[table] += await countRows(clickhouse, table, lastingTables[table])
+      rows[table] += await countRows(clickhouse, table, backupTables[table])
     }
   }
   progress.update(trafficTables.length, trafficTables.length)
@@ -258,7 +258,7 @@ export async function refuseUnlessReady(stores: AllStores, manifest: Manifest): 
     )
   }
   const events = await Promise.all(
-    stores.cluster.shards.map((clickhouse) => countRows(clickhouse, 'events', lastingTables.events)),
+    stores.cluster.shards.map((clickhouse) => countRows(clickhouse, 'events', backupTables.events)),
   )
   if (isUsed || events.some((count) => count > 0)) {
     throw new CommandError(

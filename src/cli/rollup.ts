@@ -7,6 +7,7 @@ import { explain } from '../process/error-hints.ts'
 import { retainedFrom } from '../rollups/coverage.ts'
 import { verifyLedger } from '../rollups/ledger.ts'
 import { eraseRound, type Round, retentionRound, rollUpRound, watchErasures, watchToday } from '../rollups/loop.ts'
+import { olderDaysOf, type RolledUpAgain } from '../rollups/older-layouts.ts'
 import { clocksDiffer, declareRetention, planRetention } from '../rollups/retention.ts'
 import { rebuildSite } from '../rollups/roll-up.ts'
 import { type Verdict, verifySite } from '../rollups/verify.ts'
@@ -43,7 +44,10 @@ const status: Command = {
           .sort()
           .at(-1) ?? null
       const months = coverage.versions.flatMap((version) => version.months)
-      return { id, domain, through, closed, days: countDays(days), months: Math.round(countDays(months) / 30.4) }
+      return {
+        ...{ id, domain, through, closed, days: countDays(days), months: Math.round(countDays(months) / 30.4) },
+        withoutSessions: countDays(olderDaysOf(coverage)),
+      }
     })
     return {
       data: rows,
@@ -51,13 +55,14 @@ const status: Command = {
         rows.length === 0
           ? 'No site is rolled up. Reports of small sites read their events.'
           : terminal.table(
-              ['Site', 'Rolled up through', 'Closed through', 'Days', 'Months'],
-              rows.map(({ domain, through, closed, days, months }) => [
+              ['Site', 'Rolled up through', 'Closed through', 'Days', 'Months', 'Without sessions'],
+              rows.map(({ domain, through, closed, days, months, withoutSessions }) => [
                 domain,
                 through ?? 'not rolled up',
                 closed,
                 days.toLocaleString('en'),
                 String(months),
+                withoutSessions.toLocaleString('en'),
               ]),
             ) + keptNote(eventsFrom, '\n\n'),
     }
@@ -102,6 +107,8 @@ const run: Command = {
         signal,
         onSite: (domain) => showProgress(context.progressTo, `Rolling up ${domain}`, 'events').update,
         onError: onSiteError,
+        ...(!input.options.watch && { againMs: Number.POSITIVE_INFINITY }),
+        onAgain: showAgain,
       })
       if (!round && !input.options.watch) {
         throw new CommandError(
@@ -110,6 +117,10 @@ const run: Command = {
         )
       }
       for (const name of ['sites', 'days'] as const) total[name] += round?.[name] ?? 0
+    }
+    function showAgain({ days, left, held }: RolledUpAgain): void {
+      if (days > 0) context.progressTo.write(`Rolled up ${days} days again that had no sessions; ${left} are left.\n`)
+      if (held) context.progressTo.write(`${held}\n`)
     }
     async function drop(): Promise<void> {
       if (months === undefined) return

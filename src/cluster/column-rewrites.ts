@@ -3,9 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, text, texts } from '../stores/clickhouse-sql.ts'
+import { maxFullness } from './disks.ts'
 
-/** A disk does not get fuller than this. */
-const maxFullness = 0.85
 /** Steps that write less of the disk than this are not refused: they cannot fill it. */
 const smallShare = 0.001
 /** ClickHouse rewrites a part only if all of it would fit on the disk, times this, although most of its files become hard links. */

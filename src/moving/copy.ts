@@ -29,6 +29,7 @@ const slicings: Record<keyof typeof lastingTables, Slicing> = {
   titles: { rows: sql`titles FINAL`, slice: sql`cityHash64(pathname) % 256`, content: sql`cityHash64(*)` },
   short_rollups: byDay,
   long_rollups: byDay,
+  sessions: byDay,
 }
 
 const tables = Object.entries(lastingTables).map(([name, table]) => ({

@@ -1,6 +1,7 @@
 // The record of each move in PostgreSQL. Its statements are functions of migrations/postgres/0009_site_moves.sql, because each changes
 // several tables at once.
 import { withLease } from '../cluster/lease.ts'
+import { currentLayout } from '../rollups/coverage.ts'
 import type { Postgres } from '../stores/postgres.ts'
 
 /** Why a move cannot begin. */
@@ -33,7 +34,7 @@ export async function changeShard(
   patience: string,
 ): Promise<boolean> {
   const [row] = await postgres<[{ moved: boolean }]>`
-    SELECT change_shard(${siteId}, ${hold}::text::bigint, now() + ${patience}::text::interval) AS moved`
+    SELECT change_shard(${siteId}, ${hold}::text::bigint, now() + ${patience}::text::interval, ${currentLayout}::int::smallint) AS moved`
   return row.moved
 }
 

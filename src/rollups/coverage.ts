@@ -20,10 +20,19 @@ export interface Coverage {
 /** The days and whole months whose rollup rows were written under one version (decision D-73). */
 export interface RollupVersion {
   version: number
+  /** What its rows contain: `currentLayout`, or less if another version of Footfall wrote them. */
+  layout: number
   days: readonly DayRange[]
   /** Each range begins with the first day of a month and ends with the last day of a month. */
   months: readonly DayRange[]
 }
+
+/** 1: rollups. 2: rollups and sessions (decision D-237). Days with less are rolled up again (older-layouts.ts). */
+export const currentLayout = 2
+
+/** The days with sessions, by version. */
+export const withSessions = (versions: readonly RollupVersion[]): RollupVersion[] =>
+  versions.filter(({ layout }) => layout >= 2)
 
 /** The days of a busy site that are not closed yet, counted at one instant (decision D-81). */
 export interface TodayRollup {
@@ -58,7 +67,7 @@ export const coverageColumn = (postgres: Postgres): PendingQuery<Row[]> => postg
   json_build_object(
     'versions', (
       SELECT coalesce(json_agg(json_build_object(
-        'version', version, 'days', day_ranges(days), 'months', day_ranges(months)) ORDER BY version), '[]')
+        'version', version, 'layout', layout, 'days', day_ranges(days), 'months', day_ranges(months)) ORDER BY version), '[]')
       FROM rollup_coverage
       WHERE site_id = sites.id AND (days <> '{}' OR months <> '{}')
     ),

@@ -4,14 +4,16 @@
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lastClosedDay } from '../calendar/days.ts'
+import { freeShareOf } from '../cluster/disks.ts'
 import { withLease } from '../cluster/lease.ts'
 import { type AllStores, byShard, type Stores } from '../cluster/stores.ts'
 import { minuteMs } from '../durations.ts'
 import { eraseDeletedSites } from '../erasure/job.ts'
 import { Unavailable } from '../stores/breaker.ts'
-import { type ClickHouse, isIncomplete, serversOf } from '../stores/clickhouse.ts'
+import { type ClickHouse, isIncomplete } from '../stores/clickhouse.ts'
 import { date, sql, text } from '../stores/clickhouse-sql.ts'
 import { noteInClickHouse, verifyLedger } from './ledger.ts'
+import { type RolledUpAgain, rollUpOlderLayouts } from './older-layouts.ts'
 import { type Dropped, dropOldEvents, type Retention } from './retention.ts'
 import { type Progress, rollUpSite } from './roll-up.ts'
 import { considerSites, finishSites } from './runs.ts'
@@ -37,6 +39,9 @@ export interface RoundOptions {
   signal?: AbortSignal
   onSite?: (domain: string) => Progress | undefined
   onError?: (error: Error, domain: string) => void
+  /** How long a round also rolls up days of older layouts, in milliseconds. */
+  againMs?: number
+  onAgain?: (again: RolledUpAgain) => void
 }
 
 export interface Round {
@@ -85,6 +90,8 @@ async function rollUpDue(stores: Stores, options: RoundOptions): Promise<Round> 
       if (await isIncomplete(clickhouse)) break
     }
   }
+  const { siteId, signal, onError, againMs: forMs = roundMs / 2 } = options
+  options.onAgain?.(await rollUpOlderLayouts(stores, { siteId, signal, onError, forMs }))
   await noteInClickHouse(stores) // includes the changes of other processes
   await sweep(stores)
   return round
@@ -234,12 +241,20 @@ export function startRollups(
         now: Date.now(),
         signal,
         onError: (error, domain) => log.error({ err: error, domain }, 'rolling up a site failed'),
+        onAgain: logAgain,
       })
       if (round && round.days > 0) log.info(round, 'rolled up closed days')
       await measureShard(shard)
     }, 'rolling up failed'),
   ])
   if (retentionMonths !== undefined) loops.push(repeat(dropping(retentionMonths), 'dropping old events failed'))
+
+  let heldAgain: string | undefined
+  function logAgain({ days, left, held }: RolledUpAgain): void {
+    if (days > 0) log.info({ days, left }, 'rolled up days again that had no sessions')
+    if (held && held !== heldAgain) log.error({ left }, held)
+    heldAgain = held
+  }
 
   async function verify(): Promise<void> {
     const older = await verifyLedger(stores)
@@ -279,12 +294,7 @@ export function startRollups(
 
 /** New sites go where most of the disk is free (migrations/postgres/0007_shards.sql). */
 async function measureShard({ postgres, clickhouse }: Stores): Promise<void> {
-  const measure = (server: ClickHouse) =>
-    server.rows<{ free: number }>(
-      sql`SELECT min(unreserved_space / greatest(total_space, 1)) AS free FROM system.disks`,
-    )
-  const disks = await Promise.all(serversOf(clickhouse).map((server) => measure(server).catch(() => [])))
-  if (disks.flat().length === 0) return // it is down
-  const free = Math.min(...disks.flat().map((row) => row.free))
+  const free = await freeShareOf(clickhouse)
+  if (free === undefined) return // it is down
   await postgres`UPDATE shards SET free_share = ${free} WHERE number = ${clickhouse.shard}`
 }

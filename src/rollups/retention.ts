@@ -1,4 +1,4 @@
-// Drops months of events that are older than the retention (decision D-79). Each step is recorded before the next, so that a later
+// Drops months of events and sessions that are older than the retention (decision D-79). Each step is recorded before the next, so that a later
 // round can continue after an interruption: (1) `events_from` moves forward, and nobody writes events for earlier days any more;
 // (2) every earlier day with events is rolled up; (3) when no reader can be using these events any more, their partitions are dropped.
 // One wrong clock must not drop everything: nothing happens unless all clocks agree, and the first step takes one month with
@@ -6,9 +6,10 @@
 
 import { type Clocks, clocksAgree, readClocks } from '../cluster/clocks.ts'
 import { type AllStores, byShard, type Stores } from '../cluster/stores.ts'
+import { monthlyTables } from '../cluster/tables.ts'
 import { Unavailable } from '../stores/breaker.ts'
 import { type ClickHouse, isIncomplete } from '../stores/clickhouse.ts'
-import { sql, text } from '../stores/clickhouse-sql.ts'
+import { type Sql, sql, text, texts } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { retainedFrom } from './coverage.ts'
 import { noteEarlierKeptDays, noteInClickHouse, noteKeptDays } from './ledger.ts'
@@ -171,7 +172,8 @@ export async function dropRolledUpMonths(stores: AllStores, patience = stalestRe
     await noteEarlierKeptDays({ postgres, clickhouse })
     await noteKeptDays({ postgres, clickhouse }, { from: dayOf(first) })
     await noteInClickHouse({ postgres, clickhouse })
-    for (const month of due[index] ?? []) await dropMonth(clickhouse, month)
+    for (const month of due[index] ?? [])
+      for (const table of Object.values(monthlyTables)) await dropMonth(clickhouse, table, month)
   }
   return months
 }
@@ -182,11 +184,11 @@ const dayOf = (month: string): string => `${month.slice(0, 4)}-${month.slice(4)}
 async function monthsBefore(clickhouse: ClickHouse, month: string): Promise<string[]> {
   const rows = await clickhouse.rowsPatiently<{ partition: string }>(sql`
     SELECT DISTINCT partition FROM system.parts
-    WHERE database = currentDatabase() AND table = 'events' AND active AND partition < ${text(month)}
+    WHERE database = currentDatabase() AND table IN ${texts(Object.keys(monthlyTables))} AND active AND partition < ${text(month)}
     ORDER BY partition`)
   return rows.map(({ partition }) => partition)
 }
 
 /** Without this setting ClickHouse refuses to drop more than 50 GB. */
-const dropMonth = (clickhouse: ClickHouse, month: string): Promise<void> =>
-  clickhouse.run(sql`ALTER TABLE events DROP PARTITION ID ${text(month)}`, { max_partition_size_to_drop: '0' })
+const dropMonth = (clickhouse: ClickHouse, table: Sql, month: string): Promise<void> =>
+  clickhouse.run(sql`ALTER TABLE ${table} DROP PARTITION ID ${text(month)}`, { max_partition_size_to_drop: '0' })

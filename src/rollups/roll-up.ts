@@ -84,18 +84,9 @@ async function rollUpDays(
   const chunks = chunksOf(ranges, counts)
   const total = chunks.reduce((sum, { events }) => sum + events, 0)
   let done = 0
-  for (const { days, events } of chunks) {
-    const rollUp = (atOnce: boolean) =>
-      write(stores, siteId, 'day', days, async (version) =>
-        rollupStatements({ siteIds: [siteId], version, days }, { atOnce }),
-      )
-    const atOnce = events < fewEvents
-    await rollUp(atOnce).catch((error) => {
-      // One statement per dimension takes half the memory. The rows written so far have their own version, and are swept.
-      if (atOnce && isOutOfMemory(error)) return rollUp(false)
-      throw error
-    })
-    done += events
+  for (const chunk of chunks) {
+    await rollUpChunk(stores, siteId, chunk)
+    done += chunk.events
     onProgress(done, total)
   }
   if (ranges.at(-1)?.[1] === last) {
@@ -103,6 +94,19 @@ async function rollUpDays(
   }
   await rollUpMonths(stores, siteId)
   return countDays(ranges)
+}
+
+export async function rollUpChunk(stores: Stores, siteId: string, { days, events }: Chunk): Promise<void> {
+  const rollUp = (atOnce: boolean) =>
+    write(stores, siteId, 'day', days, async (version) =>
+      rollupStatements({ siteIds: [siteId], version, days }, { atOnce }),
+    )
+  const atOnce = events < fewEvents
+  await rollUp(atOnce).catch((error) => {
+    // One statement per dimension takes half the memory. The rows written so far have their own version, and are swept.
+    if (atOnce && isOutOfMemory(error)) return rollUp(false)
+    throw error
+  })
 }
 
 /** Rolls up every month whose days are all rolled up. */
@@ -180,7 +184,7 @@ async function monthsTogether(
   return together
 }
 
-interface Chunk {
+export interface Chunk {
   days: DayRange[]
   events: number
 }

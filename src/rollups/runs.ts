@@ -6,6 +6,7 @@
 import type { Fragment } from 'postgres'
 import type { DayRange } from '../calendar/days.ts'
 import type { Postgres } from '../stores/postgres.ts'
+import { currentLayout } from './coverage.ts'
 
 export type RunSpan = 'day' | 'month'
 
@@ -43,7 +44,8 @@ export async function beginRun(
 ): Promise<Run | undefined> {
   const [run] = await postgres<Run[]>`
     SELECT run::text AS id, chosen AS version
-    FROM begin_rollup_run(${siteId}, ${shard}::int::smallint, ${span}, ${multirangeOf(ranges)}::text::datemultirange)`
+    FROM begin_rollup_run(${siteId}, ${shard}::int::smallint, ${span}, ${multirangeOf(ranges)}::text::datemultirange,
+      ${currentLayout}::int::smallint)`
   return run
 }
 
@@ -59,7 +61,8 @@ export const beginRuns = (
   ranges: readonly DayRange[],
 ): Promise<SiteRun[]> => postgres<SiteRun[]>`
   SELECT site AS "siteId", run::text AS id, chosen AS version
-  FROM begin_rollup_runs(${siteIds as string[]}, ${shard}::int::smallint, ${multirangeOf(ranges)}::text::datemultirange)`
+  FROM begin_rollup_runs(${siteIds as string[]}, ${shard}::int::smallint, ${multirangeOf(ranges)}::text::datemultirange,
+    ${currentLayout}::int::smallint)`
 
 /** Call it before each statement of runs. False: all were given up, and nobody will read their rows. */
 export async function areAlive(postgres: Postgres, runs: readonly Run[]): Promise<boolean> {

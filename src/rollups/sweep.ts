@@ -1,9 +1,9 @@
-// Deletes rollup rows of a shard that no reader can be using any more, for many sites at once, because a deletion reads every part of a table.
+// Deletes rows of rollups and sessions of a shard that no reader can be using any more, for many sites at once, because a deletion reads every part of a table.
 
 import type { Stores } from '../cluster/stores.ts'
-import { rollupTables } from '../cluster/tables.ts'
-import { isIncomplete } from '../stores/clickhouse.ts'
-import { date, join, type Sql, sql, text } from '../stores/clickhouse-sql.ts'
+import { lastingTables, rollupTables } from '../cluster/tables.ts'
+import { type ClickHouse, isIncomplete } from '../stores/clickhouse.ts'
+import { date, join, type Sql, sql, text, uint } from '../stores/clickhouse-sql.ts'
 import { onDays } from '../traffic/conditions.ts'
 import { isOfEarlierEpoch, keyStartsWith } from './keys.ts'
 import { noteInClickHouse } from './ledger.ts'
@@ -21,8 +21,9 @@ export async function sweep(stores: Stores, patience?: string): Promise<number> 
   let swept = 0
   const sweepAll = async (find: () => Promise<Leftover[]>, end: (one: Leftover) => Promise<void>) => {
     for (let leftovers = await find(); leftovers.length > 0; leftovers = await find()) {
-      for (const table of Object.values(rollupTables))
-        await clickhouse.run(sql`DELETE FROM ${table} WHERE ${rowsOf(leftovers)}`, { lightweight_deletes_sync: '2' })
+      for (const table of Object.values(rollupTables)) await deleteRows(clickhouse, table, rowsOf(leftovers))
+      const days = leftovers.filter(({ span }) => span === 'day')
+      if (days.length > 0) await deleteRows(clickhouse, lastingTables.sessions, sessionsOf(days))
       for (const one of leftovers) await end(one)
       swept += leftovers.length
     }
@@ -45,11 +46,10 @@ async function sweepEarlierEpochs({ postgres, clickhouse }: Stores, patience = s
     SELECT epoch, events_from::text AS "eventsFrom" FROM ledger, retention, shards
     WHERE number = ${clickhouse.shard} AND swept_epoch < epoch AND began_at < now() - ${patience}::text::interval`
   if (!due) return
+  const isKept = sql`day >= ${date(due.eventsFrom)}`
   for (const table of Object.values(rollupTables))
-    await clickhouse.run(
-      sql`DELETE FROM ${table} WHERE ${isOfEarlierEpoch(due.epoch)} AND day >= ${date(due.eventsFrom)}`,
-      { lightweight_deletes_sync: '2' },
-    )
+    await deleteRows(clickhouse, table, sql`${isOfEarlierEpoch(due.epoch)} AND ${isKept}`)
+  await deleteRows(clickhouse, lastingTables.sessions, sql`version <= ${uint(1024 * due.epoch)} AND ${isKept}`)
   await postgres`UPDATE shards SET swept_epoch = ${due.epoch} WHERE number = ${clickhouse.shard}`
 }
 
@@ -61,3 +61,15 @@ const rowsOf = (some: readonly Leftover[]): Sql =>
     ),
     sql` OR `,
   )
+
+const sessionsOf = (some: readonly Leftover[]): Sql =>
+  join(
+    some.map(
+      ({ siteId, version, ranges }) =>
+        sql`(site_id = ${text(siteId)} AND version = ${uint(version)} AND ${onDays(ranges)})`,
+    ),
+    sql` OR `,
+  )
+
+const deleteRows = (clickhouse: ClickHouse, table: Sql, condition: Sql): Promise<void> =>
+  clickhouse.run(sql`DELETE FROM ${table} WHERE ${condition}`, { lightweight_deletes_sync: '2' })

@@ -1,14 +1,15 @@
-// Checks that rollups match the events. It counts every grouping set of every day again from the events, one by one and without the
+// Checks that rollups and sessions match the events. It counts every grouping set of every day again from the events, one by one and without the
 // statements that write rollups. It also compares months with their days.
 
 import { countDays, type DayRange, intersect } from '../calendar/days.ts'
 import type { Stores } from '../cluster/stores.ts'
 import { join, type Sql, sql, text, uint } from '../stores/clickhouse-sql.ts'
 import { onDays } from '../traffic/conditions.ts'
-import { readCoverage, rolledUpDays, type Segment } from './coverage.ts'
+import { readCoverage, rolledUpDays, type Segment, withSessions } from './coverage.ts'
 import { type Dimension, dimensions, has, tableOf } from './dimensions.ts'
 import { chunksOf, eventsByDay, type Progress, settings } from './roll-up.ts'
 import { daysToRollUp } from './runs.ts'
+import { compareSessions } from './verify-sessions.ts'
 
 export interface Verdict {
   days: number
@@ -47,6 +48,9 @@ export async function verifySite(stores: Stores, siteId: string, onProgress: Pro
     for (const statement of comparisons(siteId, days, rolledUpDays(days, versions))) {
       addWrong('day', await stores.clickhouse.rowsPatiently(statement, settings))
     }
+    const visits = rolledUpDays(days, withSessions(versions))
+    if (visits.length > 0)
+      addWrong('day', await stores.clickhouse.rowsPatiently(compareSessions(siteId, visits), settings))
   }
   for (const { version, months } of versions) {
     for (const month of months) {

@@ -146,6 +146,7 @@ test('a server without tables gets them, and the others are left alone', async (
     'clickhouse/0003_ledger.sql',
     'clickhouse/0004_visits.sql',
     'clickhouse/0005_low_cardinality.sql',
+    'clickhouse/0006_sessions.sql',
   ]
   assert.deepEqual(await pendingClickHouseMigrations(emptied), all)
   assert.deepEqual(await migrate({ postgres, cluster }), all)

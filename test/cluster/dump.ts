@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { clickhouseSchema } from '../../dev/docs/clickhouse-schema.ts'
 import { postgresSchema } from '../../dev/docs/postgres-schema.ts'
 import type { Stores } from '../../src/cluster/stores.ts'
-import { lastingTables } from '../../src/cluster/tables.ts'
+import { backupTables } from '../../src/cluster/tables.ts'
 import { join, type Sql, sql } from '../../src/stores/clickhouse-sql.ts'
 
 export const dumps = new URL('dumps/', import.meta.url)
@@ -18,7 +18,7 @@ export async function writeDump(folder: URL, { postgres, clickhouse }: Stores, k
   writeFileSync(new URL('postgres.sql', folder), [...tables.map(({ text }) => text), ...rows, code].join('\n'))
   const traffic = await clickhouseSchema(clickhouse)
   const inserts = await Promise.all(
-    Object.entries(lastingTables).map(([name, rows]) => rowsOfClickHouse(clickhouse, name, rows)),
+    Object.entries(backupTables).map(([name, rows]) => rowsOfClickHouse(clickhouse, name, rows)),
   )
   writeFileSync(new URL('clickhouse.sql', folder), [...traffic.map(({ text }) => text), ...inserts].join('\n'))
   writeFileSync(new URL('key.txt', folder), `${key}\n`)

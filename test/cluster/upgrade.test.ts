@@ -93,14 +93,15 @@ for (const version of readdirSync(dumps).sort()) {
     // With the columns of events that it had. ClickHouse had no list of its own then. Its tables are there, so applying the first file
     // again changes nothing.
     const visits = 'clickhouse/0004_visits.sql'
-    assert.deepEqual(await migrateToBefore(t, stores, visits), [
+    const sessions = 'clickhouse/0006_sessions.sql'
+    assert.deepEqual(await migrateToBefore(t, stores, visits, sessions), [
       ...pending.filter((name) => name.startsWith('postgres/')),
       'clickhouse/0001_baseline.sql',
       'clickhouse/0002_deduplication.sql',
       'clickhouse/0003_ledger.sql',
     ])
     const before = await bodies()
-    assert.deepEqual(await migrate(stores), [visits, file])
+    assert.deepEqual(await migrate(stores), [visits, file, sessions])
     assert.deepEqual(await bodies(), before)
     assert.deepEqual(await pendingMigrations(postgres), [])
     for (const [path, schema] of Object.entries(await schemaFiles(stores))) {

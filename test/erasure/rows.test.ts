@@ -33,7 +33,7 @@ test('erasing a site leaves no row of it in any table with sites', async (t) => 
     }
     return Object.fromEntries(left)
   }
-  const all = { events: 1, kept_days: 1, long_rollups: 1, today_rollups: 1, short_rollups: 1, titles: 1 }
+  const all = { events: 1, kept_days: 1, long_rollups: 1, sessions: 1, today_rollups: 1, short_rollups: 1, titles: 1 }
   assert.deepEqual(await rowsLeft(), all)
   await eraseSites(clickhouse, async () => [world.siteId])
   assert.deepEqual(await rowsLeft(), Object.fromEntries(Object.keys(all).map((name) => [name, 0])))

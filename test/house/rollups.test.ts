@@ -17,9 +17,10 @@ const rolledUp: UnplannedQuery = {
   filters: {},
   excludedCountries: [],
   versions: [
-    { version: 4711, days: [['2025-01-01', '2026-02-20']], months: [['2025-06-01', '2025-06-30']] },
+    { version: 4711, layout: 2, days: [['2025-01-01', '2026-02-20']], months: [['2025-06-01', '2025-06-30']] },
     {
       version: 4712,
+      layout: 2,
       days: [
         ['2026-02-22', '2026-02-25'],
         ['2026-02-27', '2026-03-13'],

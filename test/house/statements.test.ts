@@ -22,7 +22,7 @@ const asked: UnplannedQuery = {
 const askedRolledUp: UnplannedQuery = {
   ...asked,
   ...periodsOf({ name: '30d' }, Temporal.ZonedDateTime.from('2026-03-14T15:09:26.535[Europe/Berlin]')),
-  versions: [{ version: 4711, days: [['2026-01-20', '2026-03-07']], months: [] }],
+  versions: [{ version: 4711, layout: 1, days: [['2026-01-20', '2026-03-07']], months: [] }],
 }
 
 const rows = [

@@ -19,7 +19,7 @@ test('a day is readable after its rollup run is committed, not before', async (t
   const run = await begunRun(postgres, world.siteId, 'day', [week])
   assert.deepEqual(await coverageOf(world), [])
   assert.equal(await publishRun(postgres, run), true)
-  assert.deepEqual(await coverageOf(world), [{ version: 1, days: [week], months: [] }])
+  assert.deepEqual(await coverageOf(world), [{ version: 1, layout: 2, days: [week], months: [] }])
 })
 
 test('an event that arrives while its day is being rolled up keeps only that day from becoming readable', async (t) => {
@@ -32,7 +32,7 @@ test('an event that arrives while its day is being rolled up keeps only that day
     ['2026-03-01', '2026-03-03'],
     ['2026-03-05', '2026-03-07'],
   ]
-  assert.deepEqual(await coverageOf(world), [{ version: 1, days, months: [] }])
+  assert.deepEqual(await coverageOf(world), [{ version: 1, layout: 2, days, months: [] }])
 })
 
 test('rows of an unfinished rollup run are never read', async (t) => {
@@ -56,18 +56,18 @@ test('invalidating a day invalidates its month; the other days stay readable', a
   await world.record(pageview({ at: '2026-01-31T10:00:00Z' }), pageview({ at: '2026-03-01T10:00:00Z' }))
   await world.rollUp('2026-03-14')
   assert.deepEqual(await coverageOf(world), [
-    { version: 1, days: [['2026-01-01', '2026-03-14']], months: [['2026-01-01', '2026-02-28']] },
+    { version: 1, layout: 2, days: [['2026-01-01', '2026-03-14']], months: [['2026-01-01', '2026-02-28']] },
   ])
   await world.invalidate('2026-02-10')
   const days = [
     ['2026-01-01', '2026-02-09'],
     ['2026-02-11', '2026-03-14'],
   ]
-  assert.deepEqual(await coverageOf(world), [{ version: 1, days, months: [['2026-01-01', '2026-01-31']] }])
+  assert.deepEqual(await coverageOf(world), [{ version: 1, layout: 2, days, months: [['2026-01-01', '2026-01-31']] }])
   await world.rollUp('2026-03-14')
   assert.deepEqual(await coverageOf(world), [
-    { version: 1, days, months: [['2026-01-01', '2026-01-31']] },
-    { version: 2, days: [['2026-02-10', '2026-02-10']], months: [['2026-02-01', '2026-02-28']] },
+    { version: 1, layout: 2, days, months: [['2026-01-01', '2026-01-31']] },
+    { version: 2, layout: 2, days: [['2026-02-10', '2026-02-10']], months: [['2026-02-01', '2026-02-28']] },
   ])
 })
 
@@ -104,7 +104,9 @@ test('swept days may be written again with their old version, and responses stay
   await world.invalidate('2026-03-04')
   assert.ok((await world.sweep()) > 0)
   await world.rollUp('2026-03-14')
-  assert.deepEqual(await coverageOf(world), [{ version: 1, days: [['2026-03-01', '2026-03-14']], months: [] }])
+  assert.deepEqual(await coverageOf(world), [
+    { version: 1, layout: 2, days: [['2026-03-01', '2026-03-14']], months: [] },
+  ])
   const march = { range: 'custom', start: '2026-03-01', end: '2026-03-14' }
   assert.equal((await world.data('/stats/overview', march)).current.pageviews, 1)
   assert.deepEqual(await world.data('/stats/pages', march), [{ pathname: '/', title: '', views: 1, visitors: 1 }])

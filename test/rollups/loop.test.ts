@@ -42,7 +42,9 @@ test('a round rolls up the closed days of large sites once and skips small sites
 
   assert.deepEqual(await round(now), { sites: 1, days: 14, failed: 0 })
   assert.deepEqual(await coverageOf(small.siteId), [])
-  assert.deepEqual(await coverageOf(large.siteId), [{ version: 1, days: [['2026-03-01', '2026-03-14']], months: [] }])
+  assert.deepEqual(await coverageOf(large.siteId), [
+    { version: 1, layout: 2, days: [['2026-03-01', '2026-03-14']], months: [] },
+  ])
   await wait()
   assert.deepEqual(await round(now), { sites: 0, days: 0, failed: 0 })
 

@@ -11,6 +11,7 @@ const versionWith = (
   months: RollupVersion['months'] = [],
 ): RollupVersion => ({
   version,
+  layout: 2,
   days,
   months,
 })

@@ -76,12 +76,12 @@ async function answers(...worlds: World[]): Promise<unknown[]> {
   return found
 }
 
-const monthsOf = async ({ stores }: World) =>
+const monthsOf = async ({ stores }: World, table = sql`events`) =>
   (
-    await stores.clickhouse.rows<{ month: number; events: number }>(
-      sql`SELECT toYYYYMM(day) AS month, count() AS events FROM events GROUP BY month ORDER BY month`,
+    await stores.clickhouse.rows<{ month: number; rows: number }>(
+      sql`SELECT toYYYYMM(day) AS month, count() AS rows FROM ${table} GROUP BY month ORDER BY month`,
     )
-  ).map(({ month, events }) => [month, events])
+  ).map(({ month, rows }) => [month, rows])
 
 const all = [
   [202312, 4],
@@ -130,12 +130,15 @@ test('rounds drop old months once they are rolled up and nobody reads them, and 
   assert.deepEqual(await monthsOf(large), all, 'readers may still use them')
   assert.deepEqual(await answers(large, small, fresh), before)
   assert.deepEqual(await coverageOf(small), [
-    { version: 1, days: [['2023-12-01', '2024-01-31']], months: [['2023-12-01', '2024-01-31']] },
+    { version: 1, layout: 2, days: [['2023-12-01', '2024-01-31']], months: [['2023-12-01', '2024-01-31']] },
   ])
 
   await wait(large)
+  const months = async () => (await monthsOf(large, sql`sessions`)).map(([month]) => month)
+  assert.deepEqual(await months(), [202312, 202401, 202402, 202603])
   assert.deepEqual(await round(25), { months: ['202312', '202401'] })
   assert.deepEqual(await monthsOf(large), left)
+  assert.deepEqual(await months(), [202402, 202603])
   assert.deepEqual(await answers(large, small, fresh), before)
   assert.deepEqual(await round(25), { months: [] })
 
@@ -237,7 +240,7 @@ test('after a failure at any step responses stay the same and the next round con
   let dropped = 0
   const dying: ClickHouse = {
     ...stores.clickhouse,
-    run: (...given) => (dropped++ === 0 ? stores.clickhouse.run(...given) : Promise.reject(broken)),
+    run: (...given) => (dropped++ < 2 ? stores.clickhouse.run(...given) : Promise.reject(broken)),
   }
   await assert.rejects(dropRolledUpMonths({ ...stores, cluster: clusterOf([dying]) }, '0 seconds'), broken)
   assert.deepEqual(await monthsOf(large), all.slice(1))

@@ -56,11 +56,13 @@ test('a rollup run that commits does not make days readable that another run has
   const other = await begunRun(postgres, world.siteId, 'day', secondWeek)
   assert.equal(one.version, other.version, 'runs of different days may share a version')
   assert.equal(await publishRun(postgres, one), true)
-  assert.deepEqual(await coverageOf(world), [{ version: 1, days: firstWeek, months: [] }])
+  assert.deepEqual(await coverageOf(world), [{ version: 1, layout: 2, days: firstWeek, months: [] }])
   assert.equal(await viewsOf(world), 31)
   await writeDays(world.stores, world.siteId, other, secondWeek)
   assert.equal(await publishRun(postgres, other), true)
-  assert.deepEqual(await coverageOf(world), [{ version: 1, days: [['2026-03-01', '2026-03-14']], months: [] }])
+  assert.deepEqual(await coverageOf(world), [
+    { version: 1, layout: 2, days: [['2026-03-01', '2026-03-14']], months: [] },
+  ])
   assert.equal(await viewsOf(world), 31)
 })
 
@@ -77,7 +79,7 @@ test('two rollup runs of the same days use different versions, and a late event 
     ['2026-03-01', '2026-03-03'],
     ['2026-03-05', '2026-03-07'],
   ]
-  assert.deepEqual(await coverageOf(world), [{ version: other.version, days, months: [] }])
+  assert.deepEqual(await coverageOf(world), [{ version: other.version, layout: 2, days, months: [] }])
   assert.equal(await viewsOf(world), 13)
   assert.equal(await publishRun(postgres, one), false, 'each run commits once')
 })

@@ -125,7 +125,7 @@ test('a round rolls up small sites together and large ones alone, and leaves out
     FROM events CROSS JOIN numbers(20000) AS numbers WHERE site_id = ${text(large)}`)
   const round = () => rollUpRound({ postgres, clickhouse }, { now, minYearEvents: 2 })
   assert.deepEqual(await round(), { sites: 3, days: 42, failed: 0 })
-  const all = [{ version: 1, days: [['2026-03-01', closed]], months: [] }]
+  const all = [{ version: 1, layout: 2, days: [['2026-03-01', closed]], months: [] }]
   for (const id of [...small, large]) assert.deepEqual(await covered(id), all)
   assert.deepEqual(await covered(tiny), [])
   const [row] = await postgres<{ events: number }[]>`
@@ -154,8 +154,8 @@ test('an event that arrives meanwhile leaves its day to the events, and the next
     [one, other],
     interrupted(clickhouse, () => record(one, hit('2026-03-14', 'late'))),
   )
-  assert.deepEqual(await covered(one), [{ version: 1, days: [['2026-03-01', '2026-03-13']], months: [] }])
-  assert.deepEqual(await covered(other), [{ version: 1, days: [['2026-03-01', closed]], months: [] }])
+  assert.deepEqual(await covered(one), [{ version: 1, layout: 2, days: [['2026-03-01', '2026-03-13']], months: [] }])
+  assert.deepEqual(await covered(other), [{ version: 1, layout: 2, days: [['2026-03-01', closed]], months: [] }])
   await postgres`UPDATE rollup_state SET considered_at = now() - interval '5 minutes'`
   assert.deepEqual(await rollUpRound({ postgres, clickhouse }, { now }), { sites: 1, days: 1, failed: 0 })
   for (const id of [one, other]) assert.deepEqual((await verifySite({ postgres, clickhouse }, id)).wrong, [])
@@ -175,7 +175,7 @@ test('a site that is deleted meanwhile leaves no rows, and the others are rolled
   assert.deepEqual([...done.keys()], [other])
   await eraseRows({ postgres, clickhouse }) // as the next round does
   assert.deepEqual(await clickhouse.rows(sql`SELECT day FROM short_rollups WHERE site_id = ${text(one)}`), [])
-  assert.deepEqual(await covered(other), [{ version: 1, days: [['2026-03-01', closed]], months: [] }])
+  assert.deepEqual(await covered(other), [{ version: 1, layout: 2, days: [['2026-03-01', closed]], months: [] }])
 })
 
 test('when rolling up together fails or is given up, the round rolls up each site alone', async () => {

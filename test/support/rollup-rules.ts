@@ -78,7 +78,9 @@ const readableIn = (table: string, { versions, today, previous }: PlannedQuery):
         (known) => known.version === version && known.days.some(([first, last]) => first <= day && day <= last),
       ),
   )
-  return [{ version: today.version, days: [today.days], months: [], parts: parts.map(({ day }) => [day, day]) }]
+  return [
+    { version: today.version, layout: 1, days: [today.days], months: [], parts: parts.map(({ day }) => [day, day]) },
+  ]
 }
 
 type Readable = RollupVersion & { parts?: readonly DayRange[] }

@@ -4,6 +4,41 @@ import type { Mutation } from './mutations.ts'
 /** Breakages of rolling up, the ledger of what is rolled up, and retention. */
 export const rollups: readonly Mutation[] = [
   {
+    name: 'sessions: a visitor with several has a number for each of them',
+    file: 'src/rollups/sessions.ts',
+    find: 'GROUP BY ${bySite}day, visitor_id\n      HAVING',
+    replace: 'GROUP BY ${bySite}day, visitor_id, session_id\n      HAVING 0 *',
+    caughtBy: 'test/contract/questions/from-sessions.test.ts',
+  },
+  {
+    name: 'sessions: rows of other versions stay after a sweep',
+    file: 'src/rollups/sweep.ts',
+    find: 'if (days.length > 0) await',
+    replace: 'if (days.length < 0) await',
+    caughtBy: 'test/rollups/sessions.test.ts',
+  },
+  {
+    name: 'sessions: verify does not look at them',
+    file: 'src/rollups/verify.ts',
+    find: 'if (visits.length > 0)',
+    replace: 'if (visits.length < 0)',
+    caughtBy: 'test/rollups/sessions.test.ts',
+  },
+  {
+    name: 'sessions: retention keeps them',
+    file: 'src/cluster/tables.ts',
+    find: '{ sessions: lastingTables.sessions, events: lastingTables.events }',
+    replace: '{ events: lastingTables.events }',
+    caughtBy: 'test/rollups/retention.test.ts',
+  },
+  {
+    name: 'sessions: days without them are rolled up again from the oldest on',
+    file: 'src/rollups/older-layouts.ts',
+    find: 'const newest = chunks.at(-1)',
+    replace: 'const newest = chunks.at(0)',
+    caughtBy: 'test/rollups/sessions.test.ts',
+  },
+  {
     name: 'ledger: a run is not noted in ClickHouse',
     file: 'src/rollups/roll-up.ts',
     find: '  await noteInClickHouse({ postgres, clickhouse })\n',

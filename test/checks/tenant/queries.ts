@@ -88,6 +88,7 @@ function makeRollups(random: Random): RollupVersion[] {
   }
   return Array.from({ length: 1 + random.below(3) }, (_, index) => ({
     version: index + 1,
+    layout: 1 + random.below(2),
     days: [stretch()],
     months: random.oneIn(2) ? [stretch()] : [],
   }))

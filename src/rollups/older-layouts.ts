@@ -1,0 +1,86 @@
+// Rolls up days again whose rows were written with an older layout, for example without sessions (D-237). The newest days come first, a chunk of
+// one site at a time, so that closed days never wait long. Readers use the old rows of a day until the new ones are complete.
+import { countDays, type DayRange, firstOfMonth, intersect } from '../calendar/days.ts'
+import { freeShareOf, maxFullness } from '../cluster/disks.ts'
+import type { Stores } from '../cluster/stores.ts'
+import { isIncomplete } from '../stores/clickhouse.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import { type Coverage, currentLayout } from './coverage.ts'
+import { chunksOf, eventsByDay, rollUpChunk, rollUpMonths } from './roll-up.ts'
+
+export interface OlderLayouts {
+  /** Only this site. */
+  siteId?: string | undefined
+  /** After this many milliseconds no other chunk begins. */
+  forMs: number
+  signal?: AbortSignal | undefined
+  onError?: ((error: Error, domain: string) => void) | undefined
+}
+
+export interface RolledUpAgain {
+  days: number
+  /** Days that are left, of all sites of the shard. */
+  left: number
+  /** Why no more days are rolled up until an operator acts. */
+  held?: string
+}
+
+const diskTooFull = `Days without sessions are not rolled up again: a disk of ClickHouse is more than ${maxFullness * 100} % full`
+
+export async function rollUpOlderLayouts(
+  stores: Stores,
+  { siteId, forMs, signal, onError }: OlderLayouts,
+): Promise<RolledUpAgain> {
+  const { postgres, clickhouse } = stores
+  const until = performance.now() + forMs
+  const failed = new Set<string>()
+  let days = 0
+  for (;;) {
+    const older = (await sitesWithOlderDays(postgres, clickhouse.shard)).filter((one) => (siteId ?? one.id) === one.id)
+    const left = older.reduce((sum, { ranges }) => sum + countDays(ranges), 0)
+    const next = older.find(({ id }) => !failed.has(id))
+    if (!next || signal?.aborted || (days > 0 && performance.now() > until)) return { days, left }
+    if (1 - ((await freeShareOf(clickhouse)) ?? 0) > maxFullness) return { days, left, held: diskTooFull }
+    try {
+      days += await rollUpNewest(stores, next)
+    } catch (error) {
+      failed.add(next.id)
+      onError?.(error as Error, next.domain)
+      if (await isIncomplete(clickhouse)) return { days, left }
+    }
+  }
+}
+
+interface Older {
+  id: string
+  domain: string
+  ranges: DayRange[]
+}
+
+/** The sites with such days whose events are kept. The site with the newest day comes first. */
+const sitesWithOlderDays = (postgres: Postgres, shard: number): Promise<Older[]> => postgres<Older[]>`
+  SELECT id, domain, day_ranges(older) AS ranges
+  FROM (
+    SELECT site_id, range_agg(days) * (SELECT datemultirange(daterange(events_from, NULL)) FROM retention) AS older
+    FROM rollup_coverage WHERE layout < ${currentLayout} AND days <> '{}' GROUP BY site_id
+  ) AS of_site JOIN sites ON id = site_id
+  WHERE older <> '{}' AND shard = ${shard}
+  ORDER BY upper(older) DESC, id`
+
+/** The days of a site that are rolled up with an older layout and whose events are kept. */
+export const olderDaysOf = ({ versions, eventsFrom }: Coverage): DayRange[] =>
+  intersect(
+    versions.filter(({ layout }) => layout < currentLayout).flatMap(({ days }) => days),
+    [[eventsFrom, '9999-12-31']],
+  )
+
+async function rollUpNewest(stores: Stores, { id, ranges }: Older): Promise<number> {
+  const [, last] = ranges.at(-1) as DayRange
+  const ofMonth = intersect(ranges, [[firstOfMonth(last), last]])
+  const chunks = chunksOf(ofMonth, await eventsByDay(stores.clickhouse, id, ofMonth))
+  const newest = chunks.at(-1)
+  if (newest) await rollUpChunk(stores, id, newest)
+  // Rolling up a day takes its month away, which is written again once, after its last day.
+  if (chunks.length <= 1) await rollUpMonths(stores, id)
+  return countDays(newest?.days ?? [])
+}
