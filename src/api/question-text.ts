@@ -81,9 +81,9 @@ export const questionParameterDocs: readonly ParameterDoc[] = [
 export const questionHeaders = {
   'Stats-Source': {
     description:
-      'Which tables were read: `rollups` or `events`. It says what the question costs; the numbers do not depend on it.',
-    schema: { type: 'string', enum: ['rollups', 'events'] },
-    example: 'events',
+      'Which tables were read: `rollups`, `sessions` or `events`. It says what the question costs; the numbers do not depend on it.',
+    schema: { type: 'string', enum: ['rollups', 'sessions', 'events'] },
+    example: 'sessions',
   },
 }
 

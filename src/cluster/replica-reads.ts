@@ -4,7 +4,7 @@
 // reader has seen on the first, the last one has, too, even if the first dies (decision D-202).
 import { setTimeout as pause } from 'node:timers/promises'
 import { Unavailable } from '../stores/breaker.ts'
-import type { ClickHouse, ClickHouseReader } from '../stores/clickhouse.ts'
+import type { ClickHouse, ClickHouseReader, ReadLimits } from '../stores/clickhouse.ts'
 import { isReplicaUnwell } from '../stores/clickhouse-errors.ts'
 import { type Sql, sql } from '../stores/clickhouse-sql.ts'
 import { catchUp, lagOf } from './replica-lag.ts'
@@ -37,21 +37,26 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
   const timer = setInterval(() => void look(), everyMs).unref()
   let looking = false
 
-  async function read<Row>(statement: Sql, signal?: AbortSignal): Promise<Row[]> {
+  async function read<Row>(statement: Sql, signal?: AbortSignal, limits?: ReadLimits): Promise<Row[]> {
     await moving?.catch(() => {}) // the replica that another query could not leave may still answer this one
     // Two attempts: a process that has just started, or a busy server, may take longer than one attempt.
     if (current === undefined) await leave(current).catch(() => leave(current))
     const first = current as unknown as number
     try {
-      return await readFrom<Row>(first, statement, signal)
+      return await readFrom<Row>(first, statement, signal, limits)
     } catch (error) {
       if (!isReplicaUnwell(error) || signal?.aborted) throw error
       await leave(first, error as Error)
-      return await readFrom<Row>(current as unknown as number, statement, signal)
+      return await readFrom<Row>(current as unknown as number, statement, signal, limits)
     }
   }
 
-  async function readFrom<Row>(number: number, statement: Sql, signal?: AbortSignal): Promise<Row[]> {
+  async function readFrom<Row>(
+    number: number,
+    statement: Sql,
+    signal?: AbortSignal,
+    limits?: ReadLimits,
+  ): Promise<Row[]> {
     const replica = replicas[number] as ClickHouse
     const stopped = new AbortController()
     const silent = setTimeout(() => {
@@ -59,7 +64,7 @@ export function createReplicaReads(replicas: readonly ClickHouse[]): ReplicaRead
     }, silentMs)
     running[number] = (running[number] as number) + 1
     try {
-      return await replica.rows<Row>(statement, either(signal, stopped.signal))
+      return await replica.rows<Row>(statement, either(signal, stopped.signal), limits)
     } catch (error) {
       throw stopped.signal.aborted ? new Unavailable('A replica does not answer', { cause: error }) : error
     } finally {

@@ -17,7 +17,14 @@ import { lookup } from './dns-cache.ts'
 /** The part of ClickHouse that queries need. */
 export interface ClickHouseReader {
   /** Runs a statement and returns its rows. 64-bit integers arrive as numbers: counts fit, ids must be selected as strings. */
-  rows<Row>(statement: Sql, signal?: AbortSignal): Promise<Row[]>
+  rows<Row>(statement: Sql, signal?: AbortSignal, limits?: ReadLimits): Promise<Row[]>
+}
+
+/** By default a statement has two seconds and one thread. */
+export interface ReadLimits {
+  seconds: number
+  threads: number
+  bytes: number
 }
 
 export interface ClickHouse extends ClickHouseReader {
@@ -93,7 +100,7 @@ export function openClickHouse(
   const reader = createClient({
     ...common,
     http_agent: new Agent({ keepAlive: true, maxSockets: common.max_open_connections, lookup }),
-    request_timeout: 2 * deadlineFactor * readMs, // never fires first: the deadline in ask() also covers an answer that trickles in
+    request_timeout: 4 * deadlineFactor * readMs, // never fires first: the deadline in ask() also covers an answer that trickles in
     clickhouse_settings: {
       max_execution_time: deadlineFactor * readSeconds,
       // ClickHouse must never send an error after a 200.
@@ -163,18 +170,23 @@ export function openClickHouse(
         })
         return within(readMs, 'ClickHouse', answer, () => late.abort())
       }),
-    rows: (statement, signal) =>
+    rows: (statement, signal, limits) =>
       breaker.run(async () => {
         const { text, parameters } = render(statement)
-        const request = { query: text, query_params: parameters }
+        const request = {
+          query: text,
+          query_params: parameters,
+          ...(limits && { clickhouse_settings: settingsOf(limits) }),
+        }
+        const timeoutMs = limits ? 1000 * limits.seconds + readMs - 1000 * readSeconds : readMs
         try {
-          return await ask(request, readMs, signal)
+          return await ask(request, timeoutMs, signal)
         } catch (error) {
           // A broken connection does not mean that ClickHouse is down, and a full ClickHouse has room again in a moment. A read is
           // safe to repeat: try once more.
           if (isFull(error)) await pause(50 + 100 * Math.random())
           else if (!isConnectionError(error)) throw error
-          return await ask(request, readMs, signal)
+          return await ask(request, timeoutMs, signal)
         }
       }),
     async insert(into, rows, token, { settings = {}, signal } = {}) {
@@ -234,6 +246,12 @@ export function openClickHouse(
     },
   }
 }
+
+const settingsOf = ({ seconds, threads, bytes }: ReadLimits): ClickHouseSettings => ({
+  max_execution_time: deadlineFactor * seconds,
+  max_threads: threads,
+  max_memory_usage: `${bytes}`,
+})
 
 /** Creates the database that the URL names, if it is missing. */
 export async function createClickHouseDatabase(url: string): Promise<void> {

@@ -23,7 +23,10 @@ const site: StatsSite = {
   ],
   shard: 1,
   coverage: {
-    versions: [{ version: 4711, days: [['2026-01-20', '2026-03-07']], months: [] }],
+    versions: [
+      { version: 4711, layout: 1, days: [['2026-01-20', '2026-02-20']], months: [] },
+      { version: 4712, layout: 2, days: [['2026-02-21', '2026-03-07']], months: [] },
+    ],
     today: null,
     settledThrough: '2026-03-07',
     invalidations: 0,
@@ -54,10 +57,12 @@ function faultsOf({ text, parameters }: Statement): string[] {
   const missing = sources.flatMap(({ table, conditions }) => {
     const has = (form: RegExp, value: unknown) =>
       conditions.some((one) => form.test(one.form) && one.names.some((name) => isEqual(parameters[name], value)))
-    if (!['events', 'short_rollups', 'long_rollups'].includes(table)) return [`reads ${table}`]
+    if (!['events', 'sessions', 'short_rollups', 'long_rollups'].includes(table)) return [`reads ${table}`]
     return [
       ...(has(/^site_id = \?$/, site.id) ? [] : [`${table} without its site`]),
-      ...(table !== 'events' || has(/^NOT has\(\?, country\)$/, site.excludedCountries) ? [] : ['excluded countries']),
+      ...(!['events', 'sessions'].includes(table) || has(/^NOT has\(\?, country\)$/, site.excludedCountries)
+        ? []
+        : ['excluded countries']),
       ...(conditions.some(({ form }) => /\bday\b/.test(form)) ? [] : [`${table} without days`]),
     ]
   })
@@ -74,6 +79,11 @@ const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) =
 const metrics = 'metrics=visitors,pageviews,sessions,bounce_rate,avg_duration,events,conversions,revenue:EUR'
 const asked: [QuestionKind, string][] = [
   ...filters.map((filter): [QuestionKind, string] => ['totals', `${filter}&${metrics}&goal=Hostile`]),
+  // Sessions have no revenue, and no properties, which the goal Hostile has.
+  ...filters.map((filter): [QuestionKind, string] => [
+    'totals',
+    `${filter}&metrics=pageviews,events,conversions&goal=Blog`,
+  ]),
   ...filters.map((filter): [QuestionKind, string] => ['timeseries', `${filter}&interval=hour&compare=previous`]),
   ...names.map((name): [QuestionKind, string] => ['breakdown', `by=${name}&${metrics}&goal=Blog&compare=year`]),
   ...names.map((name): [QuestionKind, string] => ['breakdown', `by=${name}&limit=3`]),
@@ -83,12 +93,15 @@ const asked: [QuestionKind, string][] = [
 
 test('every statement of every kind of question has its site, its days and the exclusions, and no value as text', async () => {
   let statements = 0
+  let fromSessions = 0
   for (const [kind, query] of asked)
     for (const statement of await statementsOf(kind, query)) {
       assert.deepEqual(faultsOf(statement), [], `${kind} ${query}\n${statement.text}`)
       statements++
+      if (statement.text.includes('FROM sessions')) fromSessions++
     }
   assert.ok(statements > 250, `${statements} statements`)
+  assert.ok(fromSessions > 100, `${fromSessions} statements over sessions`)
 })
 
 test('a statement without one of them is noticed', async () => {

@@ -81,7 +81,7 @@ async function readRows(
   clickhouse: ClickHouseReader,
   { ask }: Reader,
   question: Breakdown,
-  { relation, isReport }: Reading,
+  { relation, visits }: Reading,
   ofAll: Sums,
   signal: AbortSignal,
 ): Promise<Row[]> {
@@ -105,7 +105,8 @@ async function readRows(
       )}`
     : sql``
   // Rows of rollups may cancel each other out: an excluded country is subtracted.
-  const exists = isReport ? sql`HAVING ${ask.columns.has('visitors') ? sql`visitors` : sql`sum(visitors)`} > 0` : sql``
+  const exists =
+    visits === undefined ? sql`HAVING ${ask.columns.has('visitors') ? sql`visitors` : sql`sum(visitors)`} > 0` : sql``
   const rows = clickhouse.rows<Row>(
     sql`
       SELECT * FROM (

@@ -5,7 +5,7 @@ import type { Dimension } from './dimensions.ts'
 import { isAction } from './dimensions.ts'
 import type { Filter } from './filters.ts'
 
-/** How a statement writes the fields of a hit. */
+/** How a statement writes the fields of a hit. Read only the fields that you use: a statement over sessions reads their arrays. */
 export interface HitFields {
   hostname: Sql
   pathname: Sql
@@ -27,6 +27,8 @@ export interface SortedFilters {
   /** Whether a custom event is one that the filters name. */
   named(fields: HitFields): Sql
   hasActions: boolean
+  /** Whether `named` leaves out any. */
+  hasNamed: boolean
 }
 
 interface Action {
@@ -57,8 +59,10 @@ export function sortFilters(filters: readonly Filter[], goals: readonly Goal[]):
     ends: and(
       ends.map((filter) => matches(filter.dimension.name === 'exit_page' ? sql`exit_page` : sql`entry_page`, filter)),
     ),
-    places: ({ hostname, pathname }) =>
-      and(places.map((filter) => matches(filter.dimension.name === 'page' ? pathname : hostname, filter))),
+    places: (fields) =>
+      and(
+        places.map((filter) => matches(filter.dimension.name === 'page' ? fields.pathname : fields.hostname, filter)),
+      ),
     hasPlaces: places.length > 0,
     actions: (fields) => [
       // One hit must satisfy all filters on events and properties at once.
@@ -70,6 +74,7 @@ export function sortFilters(filters: readonly Filter[], goals: readonly Goal[]):
     ],
     named: (fields) => and(positive.map((filter) => hitOf(filter, fields))),
     hasActions: actions.length > 0,
+    hasNamed: positive.length > 0,
   }
 }
 
@@ -120,12 +125,12 @@ function actionOf(filter: Filter, goals: readonly Goal[], fields: HitFields): Sq
 }
 
 /** Whether a hit reaches the goal. */
-export function reaches({ condition }: Goal, { name, pathname, props }: HitFields): Sql {
+export function reaches({ condition }: Goal, fields: HitFields): Sql {
   if (condition.kind === 'path')
-    return sql`(${name} = 'pageview' AND match(${pathname}, ${text(patternExpression(condition.pattern))}))`
+    return sql`(${fields.name} = 'pageview' AND match(${fields.pathname}, ${text(patternExpression(condition.pattern))}))`
   const { event, property } = condition
-  const isEvent = sql`${name} = ${text(event)}`
+  const isEvent = sql`${fields.name} = ${text(event)}`
   if (!property) return isEvent
   const key = text(property.key)
-  return sql`(${isEvent} AND mapContains(${props}, ${key}) AND ${props}[${key}] = ${text(property.value)})`
+  return sql`(${isEvent} AND mapContains(${fields.props}, ${key}) AND ${fields.props}[${key}] = ${text(property.value)})`
 }

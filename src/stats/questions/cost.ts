@@ -1,46 +1,80 @@
 // Refuses a question that would need more time than a request has (D-235). The decision depends only on the traffic of the days, which rollups
 // know in milliseconds, and on the question, so that the same question is always or never refused. Days that are not rolled up are few or small.
+import type { DayRange } from '../../calendar/days.ts'
 import type { Period } from '../../calendar/periods.ts'
 import { ApiError } from '../../errors.ts'
-import { planOf } from '../../rollups/reading.ts'
+import { rolledUpDays } from '../../rollups/coverage.ts'
 import type { ClickHouseReader } from '../../stores/clickhouse.ts'
 import { sql } from '../../stores/clickhouse-sql.ts'
 import { dailyTotals } from '../daily-metrics.ts'
-import type { Reader } from './sources.ts'
+import { needsEvents, type Reader, type Visits } from './sources.ts'
 
-/** A list of pages, the slowest kind, took 0.3 to 0.9 s per million on a busy machine (bench:query), and a statement ends after 2 s. */
-const maxPageviews = 5_000_000
+/** How many pageviews there is time for, by what is read of them (D-235). */
+const maxPageviews = {
+  events: 10_000_000,
+  /** Rows of sessions without their hits. */
+  sessions: 400_000_000,
+  /** Filters on pages, hosts, events and goals look at each hit. */
+  hits: 80_000_000,
+  /** A list of them counts each hit in a row of its own. */
+  listsOfHits: 40_000_000,
+}
 
 /** Each filter takes about a tenth of the time more. */
 const weightOf = (filters: number): number => 1 + filters / 10
 
+interface Window {
+  period: Period
+  visits: Visits | undefined
+}
+
 export async function refuseExpensive(
   clickhouse: ClickHouseReader,
   reader: Reader,
-  periods: readonly Period[],
+  windows: readonly Window[],
   signal: AbortSignal,
 ): Promise<void> {
-  const { coverage, filters } = reader
+  const { coverage, filters, ask } = reader
   if (coverage.versions.length === 0) return
-  const pageviews = await Promise.all(periods.map((period) => pageviewsOf(clickhouse, reader, period, signal)))
-  const share = (pageviews.reduce((sum, views) => sum + views, 0) * weightOf(filters.length)) / maxPageviews
+  const { by, filters: sorted, columns } = ask
+  const looksAtHits = sorted.hasPlaces || sorted.hasActions || columns.has('conversions')
+  const kind = by?.of === 'hit' ? 'listsOfHits' : looksAtHits ? 'hits' : 'sessions'
+  const shareOf = async ({ period, visits }: Window) => {
+    if (!visits) return 0
+    const sessionDays = visits.sessions.flatMap(({ days }) => days)
+    const [inEvents, inSessions] = await Promise.all([
+      pageviewsOf(clickhouse, reader, period, visits.events, signal),
+      pageviewsOf(clickhouse, reader, period, sessionDays, signal),
+    ])
+    return inEvents / maxPageviews.events + inSessions / maxPageviews[kind]
+  }
+  const shares = await Promise.all(windows.map(shareOf))
+  const share = shares.reduce((sum, one) => sum + one, 0) * weightOf(filters.length)
   if (share <= 1) return
+  const cheaper = [
+    'ask for fewer days',
+    ...(windows.length > 1 ? ['leave out compare'] : []),
+    ...(needsEvents(ask, filters)
+      ? ['leave out properties, revenue and goals with a property, which only single events have']
+      : kind === 'sessions'
+        ? []
+        : ['leave out what is about pages, hosts, events and goals']),
+  ]
   throw new ApiError(
     'query_too_expensive',
-    `This question would take too long: it reads ${share.toFixed(1)} times the traffic that a request has time for. ${
-      periods.length > 1 ? 'Leave out compare, or ask' : 'Ask'
-    } for fewer days.`,
+    `This question would take too long: it reads ${share.toFixed(1)} times the traffic that a request has time for. To make it cheaper, ${cheaper.join(', or ')}.`,
   )
 }
 
-/** Of the rolled-up days, whatever the question filters. */
+/** Of those days among these that are rolled up, whatever the question filters. */
 async function pageviewsOf(
   clickhouse: ClickHouseReader,
   { ask, coverage }: Reader,
   period: Period,
+  days: readonly DayRange[],
   signal: AbortSignal,
 ): Promise<number> {
-  const { rolledUp } = planOf(period, { versions: coverage.versions, byDay: false })
+  const rolledUp = rolledUpDays(days, coverage.versions)
   if (rolledUp.length === 0) return 0
   const none = { raw: [], rolledUp: [], today: [] }
   const query = {

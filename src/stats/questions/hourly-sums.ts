@@ -1,5 +1,6 @@
 // The sums of each hour.
-import type { Period } from '../../calendar/periods.ts'
+import type { DayRange } from '../../calendar/days.ts'
+import { type Period, storedDay } from '../../calendar/periods.ts'
 import { join, type Sql, sql, text } from '../../stores/clickhouse-sql.ts'
 import { startsInWindow } from '../daily-metrics.ts'
 import { reaches } from './conditions.ts'
@@ -11,6 +12,7 @@ import { type Ask, aliasOf, currencyOf, fieldsOfEvent, keptSessions, ofSession }
  */
 export function hourlySums(ask: Ask, period: Period, hourOf: Sql): Sql {
   const { filters, columns } = ask
+  const days: DayRange[] = [[storedDay(period.firstDay), storedDay(period.lastDay)]]
   const inWindow = startsInWindow(period, sql`events.time`)
   const counts = sql`${inWindow} AND ${filters.places(fieldsOfEvent)}`
   const isView = sql`events.name = 'pageview'`
@@ -37,7 +39,7 @@ export function hourlySums(ask: Ask, period: Period, hourOf: Sql): Sql {
     sql`toInt64(sumIf(tupleElement(part, 6), tupleElement(part, 5) = ${text(currencyOf(name))})) AS ${aliasOf(name)}`
   return sql`(
     SELECT day, tupleElement(part, 2) AS hour, ${join([...columns].map(ofName), sql`, `)}
-    FROM (${keptSessions(ask, period, selected, inWindow, counts)})
+    FROM (${keptSessions(ask, days, selected, inWindow, counts)})
     ARRAY JOIN arrayConcat(hits, payments, [('start', first_hour, ${none}, ${none}, '', ${none})]) AS part
     GROUP BY day, hour
   )`

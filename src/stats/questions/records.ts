@@ -18,7 +18,7 @@ interface Answer {
 
 /** An answer that is decided but not read yet. Whatever refuses the question has happened. */
 export interface Prepared {
-  readings: readonly Pick<Reading, 'source' | 'settled' | 'isReport'>[]
+  readings: readonly Pick<Reading, 'source' | 'settled' | 'visits'>[]
   read(clickhouse: ClickHouseReader, signal: AbortSignal): Promise<Answer>
 }
 

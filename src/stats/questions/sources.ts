@@ -1,13 +1,14 @@
 // Decides where the days of a question are read from. A question that v1 can ask, too, has v1's relations, and so v1's numbers: rollups
-// where there are some. Any other needs single visits, from `events`. An answer never depends on it.
+// where there are some. Any other needs single visits: from `sessions` on closed days, and from `events` on all others or if it is about
+// something that only events have. An answer never depends on it.
 import type { DayRange } from '../../calendar/days.ts'
 import { intersect } from '../../calendar/days.ts'
 import { type Period, storedDay } from '../../calendar/periods.ts'
 import { ApiError } from '../../errors.ts'
-import type { Coverage, TodayRollup } from '../../rollups/coverage.ts'
+import { type Coverage, type Segment, type TodayRollup, withSessions } from '../../rollups/coverage.ts'
 import type { DimensionName } from '../../rollups/dimensions.ts'
 import { planOf, readsUnsettledDays } from '../../rollups/reading.ts'
-import { type Sql, sql } from '../../stores/clickhouse-sql.ts'
+import { join, type Sql, sql } from '../../stores/clickhouse-sql.ts'
 import type { Filters } from '../../traffic/conditions.ts'
 import type { CountryCode } from '../../traffic/country.ts'
 import { devices } from '../../traffic/device.ts'
@@ -15,19 +16,25 @@ import { dailyMetrics, dailyTotals, type StatsQuery } from '../daily-metrics.ts'
 import type { Dimension } from './dimensions.ts'
 import type { Filter } from './filters.ts'
 import type { Question } from './question.ts'
+import { sumsFromSessions } from './session-sums.ts'
 import { type Ask, dailySums } from './statements.ts'
 
 /** Sent as `Stats-Source`, so that a developer sees what a question costs. */
-export type Source = 'rollups' | 'events'
+export type Source = 'rollups' | 'sessions' | 'events'
 
 export interface Reading {
   /** A relation (day, value, and the columns of the question). */
   relation: Sql
   source: Source
-  /** Whether it is a relation of v1. */
-  isReport: boolean
+  /** The days that are read from sessions or from events. Undefined: it is a relation of v1. */
+  visits: Visits | undefined
   /** Whether later events change the numbers only together with the state of the site's days. */
   settled: boolean
+}
+
+export interface Visits {
+  sessions: readonly Segment[]
+  events: readonly DayRange[]
 }
 
 export interface Reader {
@@ -108,21 +115,43 @@ function reportReading({ question, ask, coverage, today }: Reader, report: AsRep
       : sql`(SELECT day, ${value} AS value, views AS ${views}, visitors FROM ${dailyMetrics(query, report.list)})`
   return {
     relation,
-    isReport: true,
+    visits: undefined,
     source: plan.rolledUp.length + plan.today.length > 0 ? 'rollups' : 'events',
     settled: !readsUnsettledDays(plan, coverage.settledThrough),
   }
 }
 
-function sessionReading({ ask, coverage }: Reader, period: Period): Reading {
+function sessionReading({ question, ask, filters, coverage }: Reader, period: Period): Reading {
   const days: DayRange = [storedDay(period.firstDay), storedDay(period.lastDay)]
   refuseDroppedDays(days, coverage)
+  const versions = needsEvents(ask, filters) ? [] : withSessions(coverage.versions)
+  const { raw, rolledUp } = planOf(period, { versions, byDay: true })
+  const byDay = question.kind === 'timeseries'
+  const relations = [
+    ...(rolledUp.length > 0 ? [sumsFromSessions(ask, rolledUp, byDay)] : []),
+    ...(raw.length > 0 ? [dailySums(ask, period, raw)] : []),
+  ]
   return {
-    relation: dailySums(ask, period),
-    isReport: false,
-    source: 'events',
+    relation:
+      relations.length === 1
+        ? (relations[0] as Sql)
+        : sql`(SELECT * FROM ${join(relations, sql` UNION ALL SELECT * FROM `)})`,
+    visits: { sessions: rolledUp, events: raw },
+    source: rolledUp.length > 0 ? 'sessions' : 'events',
     settled: days[1] <= (coverage.settledThrough ?? ''),
   }
+}
+
+/** Sessions have no properties and no revenue. */
+export function needsEvents({ by, columns, goal, goals }: Ask, filters: readonly Filter[]): boolean {
+  const isAbout = (name: string) => by?.name === name || filters.some(({ dimension }) => dimension.name === name)
+  const used = [...(goal ? [goal] : []), ...(isAbout('goal') ? goals : [])]
+  return (
+    by?.property !== undefined ||
+    filters.some(({ dimension }) => dimension.property !== undefined) ||
+    used.some(({ condition }) => condition.kind === 'event' && condition.property !== undefined) ||
+    [...columns].some((column) => column.startsWith('revenue_'))
+  )
 }
 
 /** Of days that retention has dropped, only rollups are left (D-79). */

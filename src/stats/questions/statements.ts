@@ -1,7 +1,7 @@
-// The statements of a question (D-233). First its sessions: which are kept, and what each counts for. Then the sums of each day and value, in
+// The statements of a question over events (D-233). First its sessions: which are kept, and what each counts for. Then the sums of each day and value, in
 // which a visitor counts once. Days add up.
 import type { DayRange } from '../../calendar/days.ts'
-import { type Period, storedDay } from '../../calendar/periods.ts'
+import type { Period } from '../../calendar/periods.ts'
 import { join, type Sql, sql, text, texts } from '../../stores/clickhouse-sql.ts'
 import { onDays } from '../../traffic/conditions.ts'
 import type { CountryCode } from '../../traffic/country.ts'
@@ -33,33 +33,37 @@ export const fieldsOfEvent: HitFields = {
 
 const isHitDimension = (by: Dimension | undefined): by is Dimension => by?.of === 'hit'
 
-/** A relation (day, value, and the columns asked for) of the days of a period. Without `by` the value is empty. */
-export function dailySums(ask: Ask, period: Period): Sql {
-  const sessions = keptSessionsOf(ask, period)
+/** A relation (day, value, and the columns asked for) of these days of a period. Without `by` the value is empty. */
+export function dailySums(ask: Ask, period: Period, days: readonly DayRange[]): Sql {
+  const sessions = keptSessionsOf(ask, period, days)
   return sql`(${isHitDimension(ask.by) ? sumsOfHits(ask, sessions) : sumsOfSessions(ask, sessions)})`
 }
 
 /** What a row of sessions, or of their hits, counts for. */
-interface Counted {
+export interface Counted {
   views: Sql
   events: Sql
   /** Whether it makes its visitor one of the row. */
   isMember: Sql
   /** Whether it is the first of its session in the row. */
   isFirst: Sql
+  /** How many different visitors satisfy the condition. */
+  visitors(condition: Sql): Sql
 }
 
+const byId = (condition: Sql): Sql => sql`uniqExactIf(visitor, ${condition})`
+
 /** How each column is added up. A session is `counted` if it began in the window. */
-function sumsOf({ columns }: Ask, { views, events, isMember, isFirst }: Counted): Sql {
+export function sumsOf({ columns }: Ask, { views, events, isMember, isFirst, visitors }: Counted): Sql {
   const counted = sql`counted AND ${isFirst}`
   const known: Record<string, Sql> = {
-    visitors: sql`toInt64(uniqExactIf(visitor, ${isMember})) AS visitors`,
+    visitors: sql`toInt64(${visitors(isMember)}) AS visitors`,
     pageviews: sql`toInt64(sum(${views})) AS pageviews`,
     sessions: sql`toInt64(countIf(${counted})) AS sessions`,
     bounces: sql`toInt64(countIf(${counted} AND bounced)) AS bounces`,
     duration: sql`toInt64(sumIf(milliseconds, ${counted})) AS duration`,
     events: sql`toInt64(sum(${events})) AS events`,
-    conversions: sql`toInt64(uniqExactIf(visitor, converted AND ${isMember})) AS conversions`,
+    conversions: sql`toInt64(${visitors(sql`converted AND ${isMember}`)}) AS conversions`,
   }
   const ofName = (name: string) =>
     known[name] ?? sql`toInt64(sumIf(revenue[${text(currencyOf(name))}], ${isFirst})) AS ${aliasOf(name)}`
@@ -82,7 +86,7 @@ export function aliasOf(column: string): Sql {
 
 const sumsOfSessions = (ask: Ask, sessions: Sql): Sql => sql`
   SELECT day, value,
-    ${sumsOf(ask, { views: sql`views`, events: sql`custom_events`, isMember: always, isFirst: always })}
+    ${sumsOf(ask, { views: sql`views`, events: sql`custom_events`, isMember: always, isFirst: always, visitors: byId })}
   FROM (${sessions})
   GROUP BY day, value`
 
@@ -94,6 +98,7 @@ function sumsOfHits(ask: Ask, sessions: Sql): Sql {
     events: sql`tupleElement(element, 3)`,
     isMember,
     isFirst: sql`${isMember} AND nth = 1`,
+    visitors: byId,
   }
   return sql`
   SELECT day, tupleElement(element, 1) AS value, ${sumsOf(ask, counted)}
@@ -104,7 +109,7 @@ function sumsOfHits(ask: Ask, sessions: Sql): Sql {
 }
 
 /** The kept sessions that have a hit on the places asked for. */
-function keptSessionsOf(ask: Ask, period: Period): Sql {
+function keptSessionsOf(ask: Ask, period: Period, days: readonly DayRange[]): Sql {
   const { filters, by } = ask
   const inWindow = startsInWindow(period, sql`events.time`)
   const counts = sql`${inWindow} AND ${filters.places(fieldsOfEvent)}`
@@ -115,18 +120,23 @@ function keptSessionsOf(ask: Ask, period: Period): Sql {
     ...(isHitDimension(by)
       ? [sql`groupArrayArrayIf(${elementsOfHit(ask, fieldsOfEvent, sql`1`)}, ${counts}) AS elements`]
       : [
-          valueColumn(by, (column) => sql`any(${column})`),
+          valueColumn(by, (column) => sql`toString(any(${column}))`, sql`value`),
           sql`countIf(${counts} AND ${isView}) AS views`,
           sql`countIf(${counts} AND ${isNamed}) AS custom_events`,
         ]),
     ...revenueOf(ask, inWindow),
   ]
-  return keptSessions(ask, period, selected, inWindow, counts)
+  return keptSessions(ask, days, selected, inWindow, counts)
 }
 
-export function keptSessions(ask: Ask, period: Period, selected: readonly Sql[], inWindow: Sql, counts: Sql): Sql {
+export function keptSessions(
+  ask: Ask,
+  days: readonly DayRange[],
+  selected: readonly Sql[],
+  inWindow: Sql,
+  counts: Sql,
+): Sql {
   const { filters } = ask
-  const days: DayRange[] = [[storedDay(period.firstDay), storedDay(period.lastDay)]]
   const kept = filters
     .actions(fieldsOfEvent)
     .map(({ hit, happens }) =>
@@ -154,22 +164,22 @@ export const ofSession = (ask: Ask, period: Period, inWindow: Sql): Sql[] => [
     : []),
 ]
 
-const scope = ({ siteId, excludedCountries }: Ask): Sql =>
+export const scope = ({ siteId, excludedCountries }: Ask): Sql =>
   excludedCountries.length > 0
     ? sql`site_id = ${text(siteId)} AND NOT has(${texts(excludedCountries)}, country)`
     : sql`site_id = ${text(siteId)}`
 
-const valueColumn = (by: Dimension | undefined, column: (name: Sql) => Sql): Sql => {
-  if (by?.name === 'entry_page') return sql`entry_page AS value`
-  if (by?.name === 'exit_page') return sql`exit_page AS value`
-  return by?.column ? sql`toString(${column(by.column)}) AS value` : sql`'' AS value`
+export const valueColumn = (by: Dimension | undefined, column: (name: Sql) => Sql, alias: Sql): Sql => {
+  if (by?.name === 'entry_page') return sql`entry_page AS ${alias}`
+  if (by?.name === 'exit_page') return sql`exit_page AS ${alias}`
+  return by?.column ? sql`${column(by.column)} AS ${alias}` : sql`'' AS ${alias}`
 }
 
 /**
  * The rows that a hit belongs to, as an array of (value, pageviews, custom events, whether it makes its visitor one of the row). A page has
  * the visitors of its pageviews (D-11).
  */
-function elementsOfHit({ by, filters, goals, columns }: Ask, fields: HitFields, count: Sql): Sql {
+export function elementsOfHit({ by, filters, goals, columns }: Ask, fields: HitFields, count: Sql): Sql {
   const isView = sql`${fields.name} = 'pageview'`
   const views = sql`toInt64(if(${isView}, ${count}, 0))`
   const events = sql`toInt64(if(NOT ${isView} AND ${filters.named(fields)}, ${count}, 0))`
@@ -198,7 +208,7 @@ function elementsOfHit({ by, filters, goals, columns }: Ask, fields: HitFields, 
 }
 
 /** Without `goal`, a row of `by=goal` counts whoever has a hit in it. */
-const goalOf = ({ goal, by }: Ask, fields: HitFields): Sql =>
+export const goalOf = ({ goal, by }: Ask, fields: HitFields): Sql =>
   goal ? reaches(goal, fields) : by?.name === 'goal' ? always : or([])
 
 /** The revenue of a session by currency. It comes from any hit in the window. */

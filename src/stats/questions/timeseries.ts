@@ -1,4 +1,5 @@
 // Numbers of every hour, day, week or month of a window.
+import type { DayRange } from '../../calendar/days.ts'
 import { type Period, type Range, storedDay } from '../../calendar/periods.ts'
 import type { ClickHouseReader } from '../../stores/clickhouse.ts'
 import { date, ints, type Sql, sql } from '../../stores/clickhouse-sql.ts'
@@ -10,7 +11,7 @@ import { type Reader, type Reading, readingOf, refuseDroppedDays } from './sourc
 import { bucketsOf, hoursOf, type Windows } from './windows.ts'
 
 export function prepareTimeseries(reader: Reader, question: Timeseries, windows: Windows): Prepared {
-  const series = (period: Period): [Pick<Reading, 'source' | 'settled' | 'isReport'>, SeriesReader] =>
+  const series = (period: Period): [Pick<Reading, 'source' | 'settled' | 'visits'>, SeriesReader] =>
     question.interval === 'hour'
       ? hourSeries(reader, question.range, period)
       : daySeries(reader, question.interval, period)
@@ -71,12 +72,17 @@ function hourSeries(
   { ask, coverage }: Reader,
   range: Range,
   period: Period,
-): [Pick<Reading, 'source' | 'settled' | 'isReport'>, SeriesReader] {
+): [Pick<Reading, 'source' | 'settled' | 'visits'>, SeriesReader] {
   const hours = hoursOf(period, range)
-  refuseDroppedDays([storedDay(period.firstDay), storedDay(period.lastDay)], coverage)
+  const days: DayRange = [storedDay(period.firstDay), storedDay(period.lastDay)]
+  refuseDroppedDays(days, coverage)
   const relation = hourlySums(ask, period, hourOf(hours, range, period))
   return [
-    { source: 'events', isReport: false, settled: storedDay(period.lastDay) <= (coverage.settledThrough ?? '') },
+    {
+      source: 'events',
+      visits: { sessions: [], events: [days] },
+      settled: days[1] <= (coverage.settledThrough ?? ''),
+    },
     async (clickhouse, signal) => {
       const rows = await clickhouse.rows<Record<string, number> & { hour: number }>(
         sql`SELECT hour, ${summed(ask.columns)} FROM ${relation} GROUP BY hour`,
