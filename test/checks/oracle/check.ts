@@ -173,7 +173,7 @@ async function checkWorld(run: Run, number: number): Promise<void> {
       const request = pickRequest(random, world)
       await compare(opened, request.report, request.params)
       await compareCall(opened, request.report, request.params)
-      const asked = pickQuestion(questions, world)
+      const asked = pickQuestion(questions, world, goals)
       if (asked) await compareQuestion(opened, asked, questions.pick([1, 3, 100, 1000]))
     }
     await checkInvariants(opened)

@@ -4,7 +4,7 @@ import type { Random } from '../../support/random.ts'
 import { type Params, readParams } from './params.ts'
 import { type Interval, propertyOf, type Question, type QuestionFilter, valueOfSession } from './question-hits.ts'
 import { pickRange } from './requests.ts'
-import type { World } from './worlds.ts'
+import type { Moment } from './worlds.ts'
 
 export const goals: readonly Goal[] = [
   { name: 'Signup', condition: { kind: 'event', event: 'signup' } },
@@ -29,16 +29,16 @@ export interface AskedQuestion {
 }
 
 /** Undefined if the range is refused: reports cover these. */
-export function pickQuestion(random: Random, world: World): AskedQuestion | undefined {
+export function pickQuestion(random: Random, world: Moment, goals: readonly Goal[]): AskedQuestion | undefined {
   const range = pickRange(random, world)
   const dates = readParams(range)
   if (typeof dates === 'string') return undefined
   const kind = random.pick(['totals', 'timeseries', 'breakdown', 'breakdown'] as const)
   const by = kind === 'breakdown' ? random.pick(dimensions) : undefined
-  const goal = random.oneIn(2) ? random.pick(goals).name : undefined
+  const goal = goals.length > 0 && random.oneIn(2) ? random.pick(goals).name : undefined
   const known = goal || by === 'goal' ? metrics : metrics.filter((name) => !name.startsWith('conversion'))
   const chosen = random.sample(known, 1 + random.below(4)) as [string, ...string[]]
-  const filters = Array.from({ length: random.pick([0, 1, 1, 1, 2, 2, 3, 8]) }, () => pickFilter(random, world))
+  const filters = Array.from({ length: random.pick([0, 1, 1, 1, 2, 2, 3, 8]) }, () => pickFilter(random, world, goals))
   const compare = random.oneIn(3) ? random.pick(['previous', 'year'] as const) : undefined
   const matchWeekday = compare !== undefined && random.oneIn(3)
   const interval = kind === 'timeseries' ? random.pick<Interval>(['hour', 'day', 'week', 'month']) : undefined
@@ -69,10 +69,13 @@ export function pickQuestion(random: Random, world: World): AskedQuestion | unde
 const textOf = ({ dimension, operator, values }: QuestionFilter): string =>
   `${dimension}:${operator}:${values.map((value) => value.replace(/[\\,]/g, '\\$&')).join(',')}`
 
-function pickFilter(random: Random, world: World): QuestionFilter {
+function pickFilter(random: Random, world: Moment, goals: readonly Goal[]): QuestionFilter {
   const dimension = random.pick(dimensions)
   if (dimension === 'goal') {
-    const values = random.oneIn(4) ? [''] : random.sample(goals, 1 + random.below(2)).map(({ name }) => name)
+    const values =
+      goals.length === 0 || random.oneIn(4)
+        ? ['']
+        : random.sample(goals, Math.min(1 + random.below(2), goals.length)).map(({ name }) => name)
     return { dimension, operator: random.pick(['is', 'is_not']), values }
   }
   const operator = random.pick(['is', 'is', 'is_not', 'contains', 'starts_with'] as const)
@@ -95,7 +98,7 @@ function partOf(random: Random, value: string, fromStart: boolean): string {
   return characters.slice(from, from + 1 + random.below(4)).join('') || 'e'
 }
 
-function pickValueOf(random: Random, world: World, dimension: string): string {
+function pickValueOf(random: Random, world: Moment, dimension: string): string {
   if (world.events.length === 0) return dimension === 'country' ? 'DE' : dimension === 'device' ? 'mobile' : 'x'
   const event = random.pick(world.events)
   if (dimension === 'page') return event.pathname

@@ -4,14 +4,14 @@ import type { Random } from '../../support/random.ts'
 import { type Report, reports } from './model.ts'
 import type { Params } from './params.ts'
 import { zoned } from './windows.ts'
-import type { World } from './worlds.ts'
+import type { Moment } from './worlds.ts'
 
 export interface Request {
   report: Report
   params: Params
 }
 
-export const pickRequest = (random: Random, world: World): Request => ({
+export const pickRequest = (random: Random, world: Moment): Request => ({
   // The overview has the most rules.
   report: random.pick([...reports, 'overview', 'overview']),
   params: [
@@ -21,7 +21,7 @@ export const pickRequest = (random: Random, world: World): Request => ({
   ],
 })
 
-export function pickRange(random: Random, world: World): Params {
+export function pickRange(random: Random, world: Moment): Params {
   const range = random.pick(['24h', '24h', '7d', '7d', '30d', '90d', '12m', 'custom', 'custom', 'custom', 'default'])
   if (range === 'custom') return [['range', 'custom'], ...pickCustomDates(random, world)]
   const named: Params = range === 'default' ? [] : [['range', range]]
@@ -30,7 +30,7 @@ export function pickRange(random: Random, world: World): Params {
   return [...named, ...dates.map((name) => [name, pickDateText(random, world)] as const)]
 }
 
-function pickCustomDates(random: Random, world: World): Params {
+function pickCustomDates(random: Random, world: Moment): Params {
   const [one, other] = [pickDate(random, world), pickDate(random, world)].toSorted(Temporal.PlainDate.compare)
   const dates: [string, string][] = [
     ['start', one!.toString()],
@@ -62,7 +62,7 @@ function pickCustomDates(random: Random, world: World): Params {
   }
 }
 
-function pickDate(random: Random, world: World): Temporal.PlainDate {
+function pickDate(random: Random, world: Moment): Temporal.PlainDate {
   const today = zoned(world.now, world.zone).toPlainDate()
   switch (random.below(8)) {
     case 0:
@@ -83,7 +83,7 @@ function pickDate(random: Random, world: World): Temporal.PlainDate {
 }
 
 /** A date in any form: without hyphens, as a date-time near the site's midnights, with an offset, or invalid. */
-function pickDateText(random: Random, world: World): string {
+function pickDateText(random: Random, world: Moment): string {
   const date = pickDate(random, world)
   const at = date.toZonedDateTime({ timeZone: world.zone }).add({
     milliseconds: random.pick([0, -1, 1, 3_600_000, -3_600_000, random.below(86_400_000)]),
@@ -111,7 +111,7 @@ function pickDateText(random: Random, world: World): string {
 }
 
 /** Half of the time none; otherwise mostly values of one event, so that several filters together still match. */
-export function pickFilters(random: Random, world: World): Params {
+export function pickFilters(random: Random, world: Moment): Params {
   if (random.oneIn(2)) return []
   const event = world.events.length > 0 ? random.pick(world.events) : undefined
   const values: Record<string, string> = {

@@ -21,6 +21,11 @@ export interface World {
   recordedAt: ReadonlyMap<string, number>
 }
 
+/** What a request is made of: a site at a moment. */
+export interface Moment extends Pick<World, 'zone' | 'now'> {
+  events: readonly TrafficEvent[]
+}
+
 // U+FF5E comes before U+1F98A by code point and after it in UTF-16, so the two sort orders differ.
 const pathnames = ['/', '/Pricing', '/pricing', '/pricing/', '/docs/a', '/🦊', '/～', '/🦊/～', '/%F0%9F%A6%8A', '/a b']
 const titles = ['', '', 'Home', 'Home – new', 'home', '价格', '🦊', '～', '"quoted" \\ <b>', 'É', 'E\u0301']

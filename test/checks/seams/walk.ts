@@ -15,6 +15,7 @@ import { differentEvents } from './columns.ts'
 import { openInstallation, type WalkServers } from './installation.ts'
 import { openWalkMail, repeatedMail } from './mail.ts'
 import { nothing, sitesOf, unknownIn } from './model.ts'
+import { compareQuestion, questionsFor, type SiteQuestion } from './questions.ts'
 import { replicaSteps, steps, type Walk } from './steps.ts'
 
 const allSteps = { ...steps, ...replicaSteps }
@@ -95,11 +96,12 @@ const maxRefusedMs = 30_000
 async function differences(walk: Walk, random: Random): Promise<string[]> {
   const began = performance.now()
   const params = paramsFor(walk, random)
+  const questions = questionsFor(walk.model, walk.now, random)
   for (;;) {
     // Before the look: on a busy machine one look takes longer than that.
     const waitedMs = performance.now() - began
     const failed = (error: Error): Differences => ({ wrong: [], refused: [`${error.stack}`] })
-    const { wrong, refused } = await differencesNow(walk, params).catch(failed)
+    const { wrong, refused } = await differencesNow(walk, params, questions).catch(failed)
     if (wrong.length > 0 && waitedMs > maxWrongMs) return wrong
     if (wrong.length + refused.length === 0 || waitedMs > maxRefusedMs) return refused
     await pause(250)
@@ -134,6 +136,7 @@ interface Differences {
 async function differencesNow(
   { installation, model, now, verified }: Walk,
   [some, everything]: [some: Params, everything: Params],
+  questions: readonly SiteQuestion[],
 ): Promise<Differences> {
   const found: string[] = []
   const refused: string[] = []
@@ -162,6 +165,11 @@ async function differencesNow(
         ),
       )
     }
+  }
+  for (const one of questions) {
+    const { isAnswered, lines } = await compareQuestion(installation, model, now, one)
+    if (isAnswered) found.push(...lines)
+    else refused.push(...lines)
   }
   const query = new URLSearchParams(some.map(([name, value]) => [name, value]))
   const overview = answerOfSites(sites, some, now) as Expected
@@ -199,7 +207,7 @@ function goalsOf({ siteId, goals }: ReturnType<typeof sitesOf>[number], now: num
 
 /** All that `rollup verify` compares, as one text. Verifying takes 67 statements, so it is done only when something has changed. */
 async function rowsOf({ postgres, clickhouse }: Stores, siteId: string): Promise<string> {
-  const tables = [sql`events`, sql`short_rollups`, sql`long_rollups`]
+  const tables = [sql`events`, sql`short_rollups`, sql`long_rollups`, sql`sessions`]
   const sums = await Promise.all(
     tables.map((table) =>
       clickhouse.rowsPatiently(
