@@ -19,11 +19,14 @@ import { machineTime, round, since, spreadOf } from '../api/measure.ts'
 import { untilMerged } from '../rollup/merges.ts'
 import { rollUp } from '../scale/rollups.ts'
 import { makeSite, openWorld } from '../scale/world.ts'
+import { measureFairness } from './fairness.ts'
 
 const { events, rounds } = readOptions('query', { events: 1_000_000, rounds: 5 })
 
 /** For a site of 100 million events; smaller ones have the same bounds. */
 const maxMs = { '30d': 600, '12m': 4_000 }
+/** While an account asks 20 expensive questions: reports of other sites, and questions of other accounts. */
+const maxTimes = { reports: 1.3, questions: 2 }
 /** Of all tables together. */
 const maxBytesPerEvent = 62
 /** The short statement is not repeated if it takes longer. */
@@ -81,6 +84,8 @@ try {
           condition && plainList(column, condition, periodsOf({ name: range }, now).current),
         )
     }
+  say('Asking reports and questions beside 20 expensive ones')
+  const fairness = await measureFairness(world, say)
   const answered = cells.filter(({ refused }) => !refused)
   const slowest = (range: keyof typeof maxMs) =>
     Math.max(0, ...answered.filter(({ question }) => question.endsWith(range)).map(({ p10 }) => p10))
@@ -93,6 +98,7 @@ try {
     refused: cells.length - answered.length,
     bytesPerEvent: bytes,
     rollup,
+    fairness,
     wrong,
     steal: since(machine).steal,
     cells,
@@ -102,6 +108,8 @@ try {
     result.refused === 0 &&
     slowest('30d') <= maxMs['30d'] &&
     slowest('12m') <= maxMs['12m'] &&
+    fairness.reports.p10 <= maxTimes.reports &&
+    fairness.questions.p10 <= maxTimes.questions &&
     Object.values(bytes).reduce((sum, one) => sum + one, 0) <= maxBytesPerEvent
   console.log(JSON.stringify({ ...result, ok }))
   process.exitCode = ok ? 0 : 1
