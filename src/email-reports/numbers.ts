@@ -1,8 +1,10 @@
 // Reads the numbers of a report. Each is what the API answers for the same days (decision D-220).
 
 import { inFull } from '../display/formats.ts'
+import { ApiError } from '../errors.ts'
 import { visibleLine } from '../mail/letter.ts'
 import { sitesParameters } from '../stats/parameters.ts'
+import { readFields } from '../stats/questions/parameters.ts'
 import type { Metrics, Overview } from '../stats/reports/overview.ts'
 import { instantOf, type ReportName } from '../stats/reports.ts'
 import { halfUp } from '../stats/rounding.ts'
@@ -65,7 +67,7 @@ export async function readSite(
     const parameters = { range: rangeOf(first, last), filters: {}, limit }
     return (await stats.read({ report, site, parameters, queueKey, now }, signal)).data as Data
   }
-  const [overview, series, seriesBefore, pages, referrers, channels, countries, events] = await Promise.all([
+  const [overview, series, seriesBefore, pages, referrers, channels, countries, events, goals] = await Promise.all([
     read<Overview>('overview'),
     read<DayRow[]>('timeseries'),
     days.interval === 'week' ? read<DayRow[]>('timeseries', days.before) : [],
@@ -74,6 +76,7 @@ export async function readSite(
     read<ChannelRow[]>('channels'),
     read<CountryRow[]>('geo'),
     read<EventRow[]>('events'),
+    site.goals.length > 0 ? readGoals(stats, site, days, now, signal) : undefined,
   ])
   const { current } = overview
   return {
@@ -108,7 +111,47 @@ export async function readSite(
         nothing: 'No custom event was sent.',
         rows: events.map(({ name, count, visitors }) => ({ name: shownName(name), count, beside: inFull(visitors) })),
       },
+      ...(goals ? [goals] : []),
     ],
+  }
+}
+
+/** The goals that most visitors reached. A refusal is a sentence in the report, because the next attempt would be refused, too. */
+async function readGoals(
+  stats: StatsService,
+  site: ReportedSite,
+  { first, last }: ReportDays,
+  now: number,
+  signal: AbortSignal,
+): Promise<List> {
+  const list = { title: 'Goals', unit: 'visitors, rate', nothing: 'No goal was reached.' }
+  const fields = [
+    ...[
+      ['range', 'custom'],
+      ['start', first.toString()],
+      ['end', last.toString()],
+    ],
+    ...[
+      ['by', 'goal'],
+      ['metrics', 'conversions,conversion_rate'],
+      ['limit', `${rows}`],
+    ],
+  ] as [string, string][]
+  const { question } = readFields(fields, { kind: 'breakdown', goals: site.goals, maxLimit: rows })
+  try {
+    const { data } = await stats.ask({ site, question, queueKey, now }, signal)
+    const reached = data as { goal: string; conversions: number; conversion_rate: number }[]
+    return {
+      ...list,
+      rows: reached.map(({ goal, conversions, conversion_rate: rate }) => ({
+        name: shownName(goal),
+        count: conversions,
+        beside: rate === 0 ? '<0.1%' : `${rate}%`,
+      })),
+    }
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    return { ...list, rows: [], nothing: 'Too much traffic to count goals in a report.' }
   }
 }
 

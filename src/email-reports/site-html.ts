@@ -54,7 +54,7 @@ function quiet({ order, site, days, numbers }: SiteReport): Html[] {
 
 function traffic({ days, numbers: { overview, days: series, lists } }: SiteReport): Html[] {
   const { current, previous, change } = overview
-  const [pages, sources, countries, events] = lists as [List, List, List, List]
+  const [pages, sources, countries, events, goals] = lists as [List, List, List, List, List?]
   return [
     headline(current.visitors, { percent: change.visitors, isGood: (change.visitors ?? 0) > 0 }, previous.visitors),
     part(
@@ -68,7 +68,7 @@ function traffic({ days, numbers: { overview, days: series, lists } }: SiteRepor
       0,
       placed(
         fullWidth,
-        html`<tr><td>${listTable(pages, 'left')}${listTable(sources, 'right')}</td></tr><tr><td>${listTable(countries, 'left')}${listTable(events, 'right')}</td></tr>`,
+        html`<tr><td>${listTable(pages, 'left')}${listTable(sources, 'right')}</td></tr><tr><td>${listTable(countries, 'left')}${listTable(events, 'right')}</td></tr>${goals && html`<tr><td>${listTable(goals, 'left')}</td></tr>`}`,
       ),
     ),
   ]

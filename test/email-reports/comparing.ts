@@ -73,7 +73,7 @@ async function compareSite(world: ReportsWorld, site: Site, days: Days): Promise
   const expected =
     current.visitors === 0
       ? quiet(interval, previous.visitors, firstDay, lastDay)
-      : await busy(ask, overview.json.data, days)
+      : await busy(ask, overview.json.data, days, site.goals.length > 0 ? await goalsOf(world, site, days) : undefined)
   const differences = new Differences(`${interval} ${firstDay} of ${site.domain} (${site.timeZone})`)
   differences.unlessEqual('HTML', readSiteHtml(html), expected)
   differences.unlessEqual('text', readSiteText(text), expected)
@@ -99,8 +99,14 @@ const quiet = (interval: Interval, before: number, firstDay: string, lastDay: st
   return `Nobody visited the site this ${interval}.${before === 0 ? '' : ` It had ${counted(before)} in ${period}.`}`
 }
 
+async function goalsOf(world: ReportsWorld, site: Site, { firstDay, lastDay }: Days) {
+  const about = { site_id: site.id, range: 'custom', start: firstDay, end: lastDay, limit: '5' }
+  const metrics = 'conversions,conversion_rate'
+  return (await world.api('stats/breakdown', { ...about, by: 'goal', metrics }, 'v2')).json.data
+}
+
 // biome-ignore lint/suspicious/noExplicitAny: bodies of the API
-async function busy(ask: Ask, { current, previous, change }: any, { interval, firstDay, lastDay }: Days) {
+async function busy(ask: Ask, { current, previous, change }: any, { interval, firstDay, lastDay }: Days, goals: any) {
   const data = async (report: string, more?: Record<string, string>) => (await ask(report, more)).json.data
   const five = { limit: '5' }
   const series = await data('timeseries')
@@ -158,6 +164,17 @@ async function busy(ask: Ask, { current, previous, change }: any, { interval, fi
         ({ name, count, visitors }) => [cut(name), full(count), full(visitors)],
         'No custom event was sent.',
       ),
+      ...(goals && {
+        Goals: listed(
+          goals,
+          ({ goal, conversions, conversion_rate }) => [
+            cut(goal),
+            full(conversions),
+            conversion_rate === 0 ? '<0.1%' : `${conversion_rate}%`,
+          ],
+          'No goal was reached.',
+        ),
+      }),
     },
   }
 }

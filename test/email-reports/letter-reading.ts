@@ -18,7 +18,7 @@ export interface ReadAccount {
   sites: readonly Line[]
 }
 
-const listTitles = ['Pages', 'Sources', 'Countries', 'Custom events']
+const everyTitle = ['Pages', 'Sources', 'Countries', 'Custom events', 'Goals']
 const ofFive = ['Visitors', 'Pageviews', 'Sessions', 'Bounce rate', 'Visit duration']
 
 function unescaped(text: string): string {
@@ -46,6 +46,7 @@ export function readSiteHtml(html: string): ReadSite | string {
   if (quiet) return quiet
   const from = cells.indexOf('Change') + 1
   const numbers = Array.from({ length: 5 }, (_, row) => cells.slice(from + 4 * row, from + 4 * row + 4))
+  const listTitles = everyTitle.filter((title) => title !== 'Goals' || cells.includes(title))
   const lists = listTitles.map((title, nth) => {
     const begins = cells.indexOf(title, from) + 2
     const next = listTitles[nth + 1]
@@ -104,6 +105,7 @@ export function readSiteText(text: string): ReadSite | string {
   }
   const numbers = parts.find((part) => part.includes('Bounce rate'))?.split('\n') ?? []
   const days = linesOf('Visitors by day').filter((line) => !line.includes('This week'))
+  const listTitles = everyTitle.filter((title) => title !== 'Goals' || parts.some((part) => part.startsWith('Goals (')))
   const lists = listTitles.map((title) => {
     const lines = linesOf(`${title} (`)
     if (lines.length === 1 && !/^\d/.test(lines[0] as string)) return [title, lines[0] as string] as const

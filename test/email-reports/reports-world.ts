@@ -1,6 +1,7 @@
 // A dozen sites of one account with demo traffic, the API in front of them over HTTP, and reports about them.
 import { randomUUID } from 'node:crypto'
 import { createAccount } from '../../src/accounts/accounts.ts'
+import { createGoal } from '../../src/accounts/goals.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { createSite, listSitesOf } from '../../src/accounts/sites.ts'
 import { memoryLimiter } from '../../src/api/rate-limit.ts'
@@ -10,6 +11,7 @@ import type { ReportOrder } from '../../src/email-reports/order.ts'
 import { rollUpSite } from '../../src/rollups/roll-up.ts'
 import { createStatsService } from '../../src/stats/service.ts'
 import type { CountryCode } from '../../src/traffic/country.ts'
+import type { Goal } from '../../src/traffic/goals.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { custom, eventOf, pageview } from '../support/events.ts'
 import { seeded } from '../support/random.ts'
@@ -32,6 +34,13 @@ const countries: CountryCode[] = ['US', 'DE', 'GB', 'FR', 'IN', 'CN', 'RU', 'BR'
 
 /** Sites with many visitors every day, with a few visitors in some weeks, with one day of traffic, and with none. */
 const events = [20_000, 6_000, 3_000, 3_000, 1_000, 1_000, 300, 300, 60, 60, 'one day', 0] as const
+const goals: readonly Goal[] = [
+  { name: 'Signed up', condition: { kind: 'event', event: 'signup' } },
+  { name: 'Sign up', condition: { kind: 'event', event: 'Sign up' } },
+  { name: 'Read something', condition: { kind: 'path', pattern: '/blog/**' } },
+  { name: 'Seen anything at all', condition: { kind: 'path', pattern: '/**' } },
+  { name: 'Never', condition: { kind: 'path', pattern: '/no/such/page' } },
+]
 /** A Wednesday. */
 export const onlyDay = '2026-08-12'
 
@@ -63,6 +72,7 @@ export async function openReportsWorld(stores: Stores, seed: string) {
         seed: random.below(1_000_000),
       })
     }
+    for (const goal of index % 3 === 0 ? goals : []) await createGoal(postgres, siteId, goal)
     // Of some sites a part is rolled up, and the rest is read from events.
     if (index % 4 === 0) await rollUpSite(stores, siteId, '2026-09-15')
   }
@@ -75,8 +85,8 @@ export async function openReportsWorld(stores: Stores, seed: string) {
   const stats = createStatsService({ cluster, now: () => now, cacheBytes: 0 })
   return {
     sites,
-    async api(path: string, fields: Record<string, string>) {
-      const answer = await api.fetch(`/api/v1/${path}?${new URLSearchParams(fields)}`, {
+    async api(path: string, fields: Record<string, string>, version = 'v1') {
+      const answer = await api.fetch(`/api/${version}/${path}?${new URLSearchParams(fields)}`, {
         headers: { Authorization: `Bearer ${key.text}` },
       })
       if (answer.status !== 200) throw new Error(`${path} answered ${answer.status} ${answer.text}`)

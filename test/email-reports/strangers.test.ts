@@ -2,6 +2,7 @@
 // another header, or text that reads backwards; and no letter becomes too large by them.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { createGoal } from '../../src/accounts/goals.ts'
 import type { Letter } from '../../src/mail/letter.ts'
 import { type CountryCode, countryNames } from '../../src/traffic/country.ts'
 import { openBrowser } from '../support/browser.ts'
@@ -49,6 +50,8 @@ test('paths, titles, referrers and names of events are inert in both parts', { t
       custom(text, { at, visitor, pathname: text, referrer: text, channel: 'Referral' }),
     ),
   )
+  const [script = ''] = attacks
+  await createGoal(world.stores.postgres, world.siteId, { name: script, condition: { kind: 'event', event: script } })
   const site = await siteOf(world.stores, world.siteId)
   const { subject, text, html } = await compose(world.stores, { ...week, about: { site } })
   const read = readSiteHtml(html)
@@ -62,6 +65,8 @@ test('paths, titles, referrers and names of events are inert in both parts', { t
       title,
     )
   }
+  // The script was sent by six of 21 visitors.
+  assert.deepEqual(read.lists.Goals, [[script, '6', '28.6%']])
   // Line breaks of the letter are the only control characters, and no bidi or invisible character is left.
   for (const part of [subject, text.replaceAll('\n', ''), html.replaceAll('\n', '')])
     assert.doesNotMatch(part, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
@@ -76,7 +81,7 @@ test('paths, titles, referrers and names of events are inert in both parts', { t
   const found = await page.evaluate(
     '({ hit: window.hit, elements: document.querySelectorAll("script,img,h1 ~ h1,[onerror],[onmouseover]").length, rows: document.querySelectorAll(".half").length })',
   )
-  assert.deepEqual(found, { hit: undefined, elements: 0, rows: 4 })
+  assert.deepEqual(found, { hit: undefined, elements: 0, rows: 5 })
   assert.deepEqual(requests, [])
 })
 
