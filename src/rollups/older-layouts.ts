@@ -1,5 +1,6 @@
-// Rolls up days again whose rows were written with an older layout, for example without sessions (D-237). The newest days come first, a chunk of
-// one site at a time, so that closed days never wait long. Readers use the old rows of a day until the new ones are complete.
+// Rolls up days again whose rows were written with an older layout, for example without sessions (D-237): the newest chunk of each site, then the
+// one before, so that closed days never wait long. For many sites their list takes a second, so it is read again only after all had a turn. Readers
+// use the old rows of a day until the new ones are complete.
 import { countDays, type DayRange, firstOfMonth, intersect } from '../calendar/days.ts'
 import { freeShareOf, maxFullness } from '../cluster/disks.ts'
 import type { Stores } from '../cluster/stores.ts'
@@ -36,17 +37,22 @@ export async function rollUpOlderLayouts(
   const failed = new Set<string>()
   let days = 0
   for (;;) {
-    const older = (await sitesWithOlderDays(postgres, clickhouse.shard)).filter((one) => (siteId ?? one.id) === one.id)
-    const left = older.reduce((sum, { ranges }) => sum + countDays(ranges), 0)
-    const next = older.find(({ id }) => !failed.has(id))
-    if (!next || signal?.aborted || (days > 0 && performance.now() > until)) return { days, left }
-    if (1 - ((await freeShareOf(clickhouse)) ?? 0) > maxFullness) return { days, left, held: diskTooFull }
-    try {
-      days += await rollUpNewest(stores, next)
-    } catch (error) {
-      failed.add(next.id)
-      onError?.(error as Error, next.domain)
-      if (await isIncomplete(clickhouse)) return { days, left }
+    const older = (await sitesWithOlderDays(postgres, clickhouse.shard)).filter(({ id }) => (siteId ?? id) === id)
+    let left = older.reduce((sum, { ranges }) => sum + countDays(ranges), 0)
+    const due = older.filter(({ id }) => !failed.has(id))
+    if (due.length === 0) return { days, left }
+    for (const site of due) {
+      if (signal?.aborted || (days > 0 && performance.now() > until)) return { days, left }
+      if (1 - ((await freeShareOf(clickhouse)) ?? 0) > maxFullness) return { days, left, held: diskTooFull }
+      try {
+        const done = await rollUpNewest(stores, site)
+        days += done
+        left -= done
+      } catch (error) {
+        failed.add(site.id)
+        onError?.(error as Error, site.domain)
+        if (await isIncomplete(clickhouse)) return { days, left }
+      }
     }
   }
 }
