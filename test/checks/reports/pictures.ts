@@ -3,6 +3,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createAccount } from '../../../src/accounts/accounts.ts'
+import { createGoal } from '../../../src/accounts/goals.ts'
 import { createSite } from '../../../src/accounts/sites.ts'
 import { generateDemo } from '../../../src/demo/generate.ts'
 import { compose, siteOf } from '../../email-reports/composing.ts'
@@ -24,6 +25,8 @@ await runCheck({ name: 'pictures of reports', options: {}, seconds: () => 300 },
   const { postgres, clickhouse } = stores
   const accountId = await createAccount(postgres, { name: 'Northwind Trading', plan: 'Agency' })
   const siteId = await createSite(postgres, { accountId, domain, timeZone: zone, excludedCountries: ['CN', 'RU'] })
+  await createGoal(postgres, siteId, { name: 'Signed up', condition: { kind: 'event', event: 'signup' } })
+  await createGoal(postgres, siteId, { name: 'Saw the prices', condition: { kind: 'path', pattern: '/pricing' } })
   await generateDemo({ clickhouse, siteId, domain, zone, events: 500_000, seed: 1, until })
   const site = await siteOf(stores, siteId)
   const { html } = await compose(stores, { interval: 'week', firstDay: '2026-11-09', about: { site } })
