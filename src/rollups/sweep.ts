@@ -1,4 +1,5 @@
-// Deletes rows of rollups and sessions of a shard that no reader can be using any more, for many sites at once, because a deletion reads every part of a table.
+// Deletes rows of rollups and sessions of a shard that no reader can be using any more, for many sites at once, because a deletion reads every
+// part of a table.
 
 import type { Stores } from '../cluster/stores.ts'
 import { lastingTables, rollupTables } from '../cluster/tables.ts'

@@ -1,5 +1,5 @@
-// The statements of a question over events (D-233). First its sessions: which are kept, and what each counts for. Then the sums of each day and value, in
-// which a visitor counts once. Days add up.
+// The statements of a question over events (D-233). First its sessions: which are kept, and what each counts for. Then the sums of each day and
+// value, in which a visitor counts once. Days add up.
 import type { DayRange } from '../../calendar/days.ts'
 import type { Period } from '../../calendar/periods.ts'
 import { join, type Sql, sql, text, texts } from '../../stores/clickhouse-sql.ts'
