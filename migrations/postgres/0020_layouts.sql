@@ -88,3 +88,35 @@ BEGIN
     RETURN change_shard(site, held, erase_old_after, 1::smallint);
 END
 $$;
+
+-- As before. A process of the version before this one does not know `sessions`, so it must not sweep a version that has some: it would leave
+-- them, and the next run of these days would write theirs beside them under the same version.
+CREATE FUNCTION claim_leftovers(on_shard smallint, patience interval, most integer, of_layout smallint)
+RETURNS SETOF rollup_runs LANGUAGE plpgsql AS
+$$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtext('claim_leftovers'));
+    RETURN QUERY
+    INSERT INTO rollup_runs (site_id, span, version, writes, publishes, state)
+    SELECT site_id, rest.span, version, claimed.ranges, '{}', 'sweeping'
+    FROM rollup_coverage covered JOIN sites ON sites.id = site_id AND shard = on_shard,
+        LATERAL (VALUES ('day', written_days - days), ('month', written_months - months)) AS rest (span, ranges),
+        LATERAL (
+            SELECT rest.ranges - coalesce(range_agg(run.writes), '{}') AS ranges FROM rollup_runs run
+            WHERE run.site_id = covered.site_id AND run.version = covered.version AND run.span = rest.span
+        ) AS claimed
+    WHERE rest.ranges <> '{}' AND claimed.ranges <> '{}' AND covered.changed_at < now() - patience
+        AND layout <= of_layout
+        AND NOT EXISTS (SELECT FROM site_moves WHERE site_moves.site_id = covered.site_id AND hold IS NOT NULL)
+    LIMIT most
+    RETURNING *;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION claim_leftovers(on_shard smallint, patience interval, most integer)
+RETURNS SETOF rollup_runs LANGUAGE plpgsql AS
+$$
+BEGIN
+    RETURN QUERY SELECT * FROM claim_leftovers(on_shard, patience, most, 1::smallint);
+END
+$$;

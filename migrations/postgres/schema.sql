@@ -761,6 +761,15 @@ CREATE FUNCTION claim_leftovers(on_shard smallint, patience interval, most integ
  LANGUAGE plpgsql
 AS $function$
 BEGIN
+    RETURN QUERY SELECT * FROM claim_leftovers(on_shard, patience, most, 1::smallint);
+END
+$function$;
+
+CREATE FUNCTION claim_leftovers(on_shard smallint, patience interval, most integer, of_layout smallint)
+ RETURNS SETOF rollup_runs
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
     PERFORM pg_advisory_xact_lock(hashtext('claim_leftovers'));
     RETURN QUERY
     INSERT INTO rollup_runs (site_id, span, version, writes, publishes, state)
@@ -772,6 +781,7 @@ BEGIN
             WHERE run.site_id = covered.site_id AND run.version = covered.version AND run.span = rest.span
         ) AS claimed
     WHERE rest.ranges <> '{}' AND claimed.ranges <> '{}' AND covered.changed_at < now() - patience
+        AND layout <= of_layout
         AND NOT EXISTS (SELECT FROM site_moves WHERE site_moves.site_id = covered.site_id AND hold IS NOT NULL)
     LIMIT most
     RETURNING *;

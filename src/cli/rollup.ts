@@ -100,15 +100,21 @@ const run: Command = {
       : []
     const total: Round & { dropped: string[]; held?: string } = { sites: 0, days: 0, failed: 0, dropped: [] }
     const months = site ? undefined : context.config.RETENTION_MONTHS
-    async function rollUp(shard: Stores): Promise<void> {
+    const restUntil = new Map<string, number>()
+    /** Returns how many days of older layouts another round would roll up again. */
+    async function rollUp(shard: Stores): Promise<number> {
+      let again = 0
       const round = await rollUpRound(shard, {
         now: Date.now(),
         ...(site && { siteId: site.id }),
         signal,
         onSite: (domain) => showProgress(context.progressTo, `Rolling up ${domain}`, 'events').update,
         onError: onSiteError,
-        ...(!input.options.watch && { againMs: Number.POSITIVE_INFINITY }),
-        onAgain: showAgain,
+        restUntil,
+        onAgain(done) {
+          showAgain(done)
+          if (done.days > 0) again = done.left
+        },
       })
       if (!round && !input.options.watch) {
         throw new CommandError(
@@ -117,6 +123,7 @@ const run: Command = {
         )
       }
       for (const name of ['sites', 'days'] as const) total[name] += round?.[name] ?? 0
+      return again
     }
     function showAgain({ days, left, held }: RolledUpAgain): void {
       if (days > 0) context.progressTo.write(`Rolled up ${days} days again that had no sessions; ${left} are left.\n`)
@@ -131,7 +138,7 @@ const run: Command = {
       else delete total.held
     }
     /** Each shard has its own loop, so that a shard that hangs does not delay the others. */
-    const repeat = async (work: () => Promise<void>) => {
+    const repeat = async (work: () => Promise<unknown>) => {
       while (!signal.aborted) {
         await work()
         await sleep(minuteMs, undefined, { signal }).catch(() => {})
@@ -141,7 +148,8 @@ const run: Command = {
       if (input.options.watch) {
         await Promise.all([...shards.map((shard) => repeat(() => rollUp(shard))), repeat(drop)])
       } else {
-        for (const shard of shards) await rollUp(shard)
+        // In rounds, because between two of them other processes roll up days that close, and what is replaced is deleted.
+        for (const shard of shards) while ((await rollUp(shard)) > 0 && !signal.aborted);
         await drop()
       }
       if (!input.options.watch && !site) for (const shard of shards) await eraseRound(shard)

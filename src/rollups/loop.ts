@@ -39,8 +39,8 @@ export interface RoundOptions {
   signal?: AbortSignal
   onSite?: (domain: string) => Progress | undefined
   onError?: (error: Error, domain: string) => void
-  /** How long a round also rolls up days of older layouts, in milliseconds. */
-  againMs?: number
+  /** See `rollUpOlderLayouts`. */
+  restUntil?: Map<string, number>
   onAgain?: (again: RolledUpAgain) => void
 }
 
@@ -90,8 +90,8 @@ async function rollUpDue(stores: Stores, options: RoundOptions): Promise<Round> 
       if (await isIncomplete(clickhouse)) break
     }
   }
-  const { siteId, signal, onError, againMs: forMs = roundMs / 2 } = options
-  options.onAgain?.(await rollUpOlderLayouts(stores, { siteId, signal, onError, forMs }))
+  const { siteId, signal, onError, restUntil } = options
+  options.onAgain?.(await rollUpOlderLayouts(stores, { siteId, signal, onError, restUntil, forMs: roundMs / 2 }))
   await noteInClickHouse(stores) // includes the changes of other processes
   await sweep(stores)
   return round
@@ -235,25 +235,25 @@ export function startRollups(
     watchErasures(shard, signal, (error) =>
       log.error({ err: error }, 'erasing deleted sites failed; trying again every minute'),
     ),
-    repeat(async () => {
-      await verify()
-      const round = await rollUpRound(shard, {
-        now: Date.now(),
-        signal,
-        onError: (error, domain) => log.error({ err: error, domain }, 'rolling up a site failed'),
-        onAgain: logAgain,
-      })
-      if (round && round.days > 0) log.info(round, 'rolled up closed days')
-      await measureShard(shard)
-    }, 'rolling up failed'),
+    repeat(rollingUp(shard), 'rolling up failed'),
   ])
   if (retentionMonths !== undefined) loops.push(repeat(dropping(retentionMonths), 'dropping old events failed'))
 
-  let heldAgain: string | undefined
-  function logAgain({ days, left, held }: RolledUpAgain): void {
-    if (days > 0) log.info({ days, left }, 'rolled up days again that had no sessions')
-    if (held && held !== heldAgain) log.error({ left }, held)
-    heldAgain = held
+  function rollingUp(shard: Stores): () => Promise<void> {
+    const restUntil = new Map<string, number>()
+    let heldBefore: string | undefined
+    const onAgain = ({ days, left, held }: RolledUpAgain) => {
+      if (days > 0) log.info({ days, left }, 'rolled up days again that had no sessions')
+      if (held && held !== heldBefore) log.error({ left }, held)
+      heldBefore = held
+    }
+    const onError = (error: Error, domain: string) => log.error({ err: error, domain }, 'rolling up a site failed')
+    return async () => {
+      await verify()
+      const round = await rollUpRound(shard, { now: Date.now(), signal, restUntil, onError, onAgain })
+      if (round && round.days > 0) log.info(round, 'rolled up closed days')
+      await measureShard(shard)
+    }
   }
 
   async function verify(): Promise<void> {

@@ -4,6 +4,7 @@
 import { countDays, type DayRange, firstOfMonth, intersect } from '../calendar/days.ts'
 import { freeShareOf, maxFullness } from '../cluster/disks.ts'
 import type { Stores } from '../cluster/stores.ts'
+import { hourMs } from '../durations.ts'
 import { isIncomplete } from '../stores/clickhouse.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { type Coverage, currentLayout } from './coverage.ts'
@@ -15,41 +16,49 @@ export interface OlderLayouts {
   /** After this many milliseconds no other chunk begins. */
   forMs: number
   signal?: AbortSignal | undefined
+  /** Until when a site is left alone that could not be rolled up again, in milliseconds of `performance.now()`. */
+  restUntil?: Map<string, number> | undefined
   onError?: ((error: Error, domain: string) => void) | undefined
 }
 
 export interface RolledUpAgain {
   days: number
-  /** Days that are left, of all sites of the shard. */
+  /** Days that are left: of the site, or of all sites of the shard. */
   left: number
   /** Why no more days are rolled up until an operator acts. */
   held?: string
 }
 
+/** Each attempt writes rows under a version of its own, and an epoch has 1,024 (D-205). */
+const restMs = hourMs
+
 const diskTooFull = `Days without sessions are not rolled up again: a disk of ClickHouse is more than ${maxFullness * 100} % full`
 
 export async function rollUpOlderLayouts(
   stores: Stores,
-  { siteId, forMs, signal, onError }: OlderLayouts,
+  { siteId, forMs, signal, restUntil = new Map(), onError }: OlderLayouts,
 ): Promise<RolledUpAgain> {
   const { postgres, clickhouse } = stores
   const until = performance.now() + forMs
-  const failed = new Set<string>()
   let days = 0
+  let tried = false
   for (;;) {
     const older = (await sitesWithOlderDays(postgres, clickhouse.shard)).filter(({ id }) => (siteId ?? id) === id)
     let left = older.reduce((sum, { ranges }) => sum + countDays(ranges), 0)
-    const due = older.filter(({ id }) => !failed.has(id))
+    const due = older.filter(({ id }) => (restUntil.get(id) ?? 0) <= performance.now())
     if (due.length === 0) return { days, left }
     for (const site of due) {
-      if (signal?.aborted || (days > 0 && performance.now() > until)) return { days, left }
-      if (1 - ((await freeShareOf(clickhouse)) ?? 0) > maxFullness) return { days, left, held: diskTooFull }
+      if (signal?.aborted || (tried && performance.now() > until)) return { days, left }
+      const free = await freeShareOf(clickhouse)
+      if (free === undefined) return { days, left } // it is down
+      if (1 - free > maxFullness) return { days, left, held: diskTooFull }
+      tried = true
       try {
         const done = await rollUpNewest(stores, site)
         days += done
         left -= done
       } catch (error) {
-        failed.add(site.id)
+        restUntil.set(site.id, performance.now() + restMs)
         onError?.(error as Error, site.domain)
         if (await isIncomplete(clickhouse)) return { days, left }
       }

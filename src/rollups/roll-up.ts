@@ -1,5 +1,5 @@
 // Rolls up a site's closed days in chunks that fit into memory. Each chunk is readable as soon as it is written. Whole months follow.
-import { countDays, type DayRange, firstOfMonth } from '../calendar/days.ts'
+import { countDays, type DayRange, dayAfter, firstOfMonth } from '../calendar/days.ts'
 import type { Stores } from '../cluster/stores.ts'
 import { dayMs } from '../durations.ts'
 import { eraseAgain } from '../erasure/deleted-sites.ts'
@@ -34,6 +34,8 @@ export const settings = {
   // One part per statement instead of one per million rows: every row is merged one time less.
   min_insert_block_size_rows: '5000000',
   min_insert_block_size_bytes: '500000000',
+  // Twenty years of a small site fit into one chunk, and `sessions` has a partition per month.
+  max_partitions_per_insert_block: '0',
 } as const
 
 export type Progress = (events: number, total: number) => void
@@ -84,8 +86,12 @@ async function rollUpDays(
   const chunks = chunksOf(ranges, counts)
   const total = chunks.reduce((sum, { events }) => sum + events, 0)
   let done = 0
+  let tooLarge: Error | undefined
   for (const chunk of chunks) {
-    await rollUpChunk(stores, siteId, chunk)
+    await rollUpChunk(stores, siteId, chunk).catch((error: Error) => {
+      if (!isOutOfMemory(error)) throw error
+      tooLarge = error // must not keep later days from being rolled up
+    })
     done += chunk.events
     onProgress(done, total)
   }
@@ -93,6 +99,7 @@ async function rollUpDays(
     await postgres`UPDATE rollup_state SET last_day_events = ${counts.get(last) ?? 0} WHERE site_id = ${siteId}`
   }
   await rollUpMonths(stores, siteId)
+  if (tooLarge) throw tooLarge
   return countDays(ranges)
 }
 
@@ -178,10 +185,17 @@ async function monthsTogether(
       last = { months: [], rows: 0 }
       together.push(last)
     }
-    last.months.push(month)
+    append(last.months, month)
     last.rows += rows
   }
   return together
+}
+
+/** Adjoining days are one range: a statement that names each of 150 months is too long for ClickHouse. */
+function append(ranges: DayRange[], [first, last]: DayRange): void {
+  const before = ranges.at(-1)
+  if (before && dayAfter(before[1]) === first) ranges[ranges.length - 1] = [before[0], last]
+  else ranges.push([first, last])
 }
 
 export interface Chunk {
@@ -201,9 +215,7 @@ export function chunksOf(ranges: readonly DayRange[], events: ReadonlyMap<string
         chunk = { days: [], events: 0 }
         chunks.push(chunk)
       }
-      const range = chunk.days.at(-1)
-      if (range && Date.parse(range[1]) === time - dayMs) chunk.days[chunk.days.length - 1] = [range[0], day]
-      else chunk.days.push([day, day])
+      append(chunk.days, [day, day])
       chunk.events += count
     }
   }

@@ -157,7 +157,7 @@ export const claimLeftovers = (
 ): Promise<Leftover[]> =>
   postgres<Leftover[]>`
     SELECT id::text, site_id AS "siteId", version, span, day_ranges(writes) AS ranges
-    FROM claim_leftovers(${shard}, ${patience}::text::interval, ${max})`
+    FROM claim_leftovers(${shard}::int::smallint, ${patience}::text::interval, ${max}, ${currentLayout}::int::smallint)`
 
 /** At most `max` leftovers of runs that were given up. Such a run can no longer publish, and no other run writes the same rows. */
 export async function givenUp(postgres: Postgres, shard: number, max: number): Promise<Leftover[]> {

@@ -20,6 +20,9 @@ const common = [
 /**
  * `site` is a text or the column, `events` a condition. Few visitors have several sessions on a day, so numbering these takes a twentieth of the
  * time. Numbers are unique within the statement, and so within a site and a day.
+ *
+ * Hits are sorted, so a hit is a new one if it differs from the one before. No function over `hits` may name `hits` again: ClickHouse would copy
+ * the whole array for each of its elements, and a session of 20,000 hits would need 20 GB.
  */
 export function sessionsStatement(version: Sql, site: Sql, events: Sql, bySite: Sql): Sql {
   const columns = join(common, sql`, `)
@@ -29,12 +32,13 @@ export function sessionsStatement(version: Sql, site: Sql, events: Sql, bySite: 
       hits.hostname, hits.pathname, hits.name, hits.count)
     SELECT
       ${site}, ${version}, day, number, ${columns}, entry_page, exit_page, pageviews, custom_events, milliseconds,
-      arrayMap(nth -> tupleElement(hits[nth], 1), firsts), arrayMap(nth -> tupleElement(hits[nth], 2), firsts),
-      arrayMap(nth -> tupleElement(hits[nth], 3), firsts),
+      tupleElement(different, 1), tupleElement(different, 2), tupleElement(different, 3),
       arrayMap((nth, next) -> next - nth, firsts, arrayPushBack(arrayPopFront(firsts), length(hits) + 1))
     FROM
     (
-      SELECT *, arrayFilter((nth, hit) -> nth = 1 OR hit != hits[nth - 1], arrayEnumerate(hits), hits) AS firsts
+      SELECT
+        *, arrayFilter((hit, before) -> hit != before, hits, arrayShiftRight(hits, 1)) AS different,
+        arrayFilter((nth, hit, before) -> hit != before, arrayEnumerate(hits), hits, arrayShiftRight(hits, 1)) AS firsts
       FROM
       (
         SELECT

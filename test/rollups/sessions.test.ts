@@ -7,7 +7,7 @@ import { currentLayout } from '../../src/rollups/coverage.ts'
 import { rollUpRound } from '../../src/rollups/loop.ts'
 import { type RolledUpAgain, rollUpOlderLayouts } from '../../src/rollups/older-layouts.ts'
 import { declareRetention } from '../../src/rollups/retention.ts'
-import { publishRun } from '../../src/rollups/runs.ts'
+import { claimLeftovers, type Leftover, publishRun } from '../../src/rollups/runs.ts'
 import { verifySite } from '../../src/rollups/verify.ts'
 import { dimensions } from '../../src/stats/questions/dimensions.ts'
 import { sql, text, uint } from '../../src/stores/clickhouse-sql.ts'
@@ -87,6 +87,33 @@ test('verify finds sessions that are missing or have another page, count or visi
   assert.deepEqual(await verdict(), [])
 })
 
+test('a session of 20,000 hits fits into memory', async (t) => {
+  const world = await openWorld(t, { now })
+  const began = Date.parse('2026-03-04T10:00:00Z')
+  await world.record(
+    ...Array.from({ length: 20_000 }, (_, nth) =>
+      pageview({ at: new Date(began + 1_000 * nth).toISOString(), pathname: `/${nth % 10_000}` }),
+    ),
+  )
+  await world.rollUp(whole[1])
+  const { json, headers } = await world.ask(
+    'totals',
+    'range=custom&start=2026-03-04&end=2026-03-04&filter=page:is:/7&metrics=visitors,pageviews',
+  )
+  assert.deepEqual([json.data, headers.get('stats-source')], [{ visitors: 1, pageviews: 2 }, 'sessions'])
+  assert.deepEqual((await verifySite(world.stores, world.siteId)).wrong, [])
+})
+
+test('a chunk of days may have more than a hundred months', async (t) => {
+  const world = await openWorld(t, { now })
+  const months = Array.from({ length: 146 }, (_, nth) => Temporal.PlainDate.from('2014-01-01').add({ months: nth }))
+  const hits = months.map((first) => pageview({ at: `${first}T10:00:00Z` }))
+  await world.record(...hits.slice(0, 73))
+  await world.record(...hits.slice(73))
+  await world.rollUp(whole[1])
+  assert.equal((await rowsOf(world)).length, 146)
+})
+
 test('days without sessions are rolled up again, newest first, and months after them', async (t) => {
   const world = await openVisitedWorld(t)
   const { stores, siteId } = world
@@ -152,6 +179,37 @@ test('a process of the version before rolls up without sessions, and never under
     'range=custom&start=2026-02-01&end=2026-03-14&filter=page:is:/a&metrics=events',
   )
   assert.deepEqual(json.data, { events: 3 })
+})
+
+test('a process of the version before does not claim the leftovers of a version with sessions, which it would leave', async (t) => {
+  const world = await openVisitedWorld(t)
+  const { postgres } = world.stores
+  await world.rollUp(whole[1])
+  await world.invalidate('2026-03-04')
+  const spansOf = (claimed: readonly Pick<Leftover, 'siteId' | 'span'>[]) =>
+    claimed.filter(({ siteId }) => siteId === world.siteId).map(({ span }) => span)
+  const claimedBefore = await postgres<Leftover[]>`
+    SELECT site_id AS "siteId", span FROM claim_leftovers(1::smallint, '0', 1000)`
+  assert.deepEqual(spansOf(claimedBefore), [])
+  assert.deepEqual(spansOf(await claimLeftovers(postgres, 1, 1_000, '0')), ['day'])
+})
+
+test('a site that cannot be rolled up again is left alone for an hour, and no other site waits', async (t) => {
+  const failing = await openVisitedWorld(t)
+  const { stores } = failing
+  await failing.rollUp(whole[1])
+  await forgetSessions(failing)
+  await stores.clickhouse.command("ALTER TABLE sessions ADD CONSTRAINT impossible CHECK entry_page != '/b'")
+  t.after(() => stores.clickhouse.command('ALTER TABLE sessions DROP CONSTRAINT impossible'))
+  const restUntil = new Map<string, number>()
+  const errors: string[] = []
+  const onError = (_: Error, domain: string) => errors.push(domain)
+  const again = () => rollUpOlderLayouts(stores, { siteId: failing.siteId, forMs: 60_000, restUntil, onError })
+  assert.deepEqual(await again(), { days: 0, left: 42 })
+  assert.deepEqual(await again(), { days: 0, left: 42 })
+  assert.equal(errors.length, 1)
+  const minutes = ((restUntil.get(failing.siteId) ?? 0) - performance.now()) / 60_000
+  assert.ok(minutes > 55 && minutes <= 60, `rests for ${minutes} minutes`)
 })
 
 test('every dimension of a session or a visitor is a column of sessions', async (t) => {
