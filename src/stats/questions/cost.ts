@@ -7,21 +7,21 @@ import { rolledUpDays } from '../../rollups/coverage.ts'
 import type { ClickHouseReader } from '../../stores/clickhouse.ts'
 import { sql } from '../../stores/clickhouse-sql.ts'
 import { dailyTotals } from '../daily-metrics.ts'
-import { needsEvents, type Reader, type Visits } from './sources.ts'
+import { goalsOf, needsEvents, type Reader, type Visits } from './sources.ts'
 
 /** How many pageviews there is time for, by what is read of them (D-235). */
 const maxPageviews = {
   events: 10_000_000,
   /** Rows of sessions without their hits. */
   sessions: 400_000_000,
-  /** Filters on pages, hosts, events and goals look at each hit. */
+  /** Filters on pages, hosts, events and goals look at each hit, and those on entry and exit pages read as many paths. */
   hits: 80_000_000,
   /** A list of them counts each hit in a row of its own. */
   listsOfHits: 40_000_000,
 }
 
-/** Each filter takes about a tenth of the time more. */
-const weightOf = (filters: number): number => 1 + filters / 10
+/** Each filter, and each goal that a hit is compared with, takes about a tenth of the time more. */
+const weightOf = (filters: number, goals: number): number => 1 + (filters + goals) / 10
 
 interface Window {
   period: Period
@@ -37,7 +37,13 @@ export async function refuseExpensive(
   const { coverage, filters, ask } = reader
   if (coverage.versions.length === 0) return
   const { by, filters: sorted, columns } = ask
-  const looksAtHits = sorted.hasPlaces || sorted.hasActions || columns.has('conversions')
+  const looksAtHits =
+    sorted.hasPlaces ||
+    sorted.hasActions ||
+    columns.has('conversions') ||
+    [by, ...filters.map(({ dimension }) => dimension)].some(
+      (one) => one?.name === 'entry_page' || one?.name === 'exit_page',
+    )
   const kind = by?.of === 'hit' ? 'listsOfHits' : looksAtHits ? 'hits' : 'sessions'
   const shareOf = async ({ period, visits }: Window) => {
     if (!visits) return 0
@@ -49,7 +55,7 @@ export async function refuseExpensive(
     return inEvents / maxPageviews.events + inSessions / maxPageviews[kind]
   }
   const shares = await Promise.all(windows.map(shareOf))
-  const share = shares.reduce((sum, one) => sum + one, 0) * weightOf(filters.length)
+  const share = shares.reduce((sum, one) => sum + one, 0) * weightOf(filters.length, goalsOf(ask, filters).length)
   if (share <= 1) return
   const cheaper = [
     'ask for fewer days',
@@ -58,7 +64,7 @@ export async function refuseExpensive(
       ? ['leave out properties, revenue and goals with a property, which only single events have']
       : kind === 'sessions'
         ? []
-        : ['leave out what is about pages, hosts, events and goals']),
+        : ['leave out what is about pages, entry and exit pages, hosts, events and goals']),
   ]
   throw new ApiError(
     'query_too_expensive',

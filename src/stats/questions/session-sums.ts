@@ -21,7 +21,7 @@ export function sumsFromSessions(ask: Ask, segments: readonly Segment[], byDay: 
     isMember: sql`is_member`,
     isFirst: sql`is_first`,
     visitors: (condition) =>
-      sql`countIf(visitor = 0 AND is_first AND ${condition}) + uniqExactIf(${byDay ? sql`visitor` : sql`(of_day, visitor)`}, visitor > 0 AND ${condition})`,
+      sql`countIf(visitor = 0 AND is_first AND ${condition}) + uniqExactIf(${byDay ? sql`visitor` : visitorOfDay}, visitor > 0 AND ${condition})`,
   }
   const day = byDay ? sql`of_day` : sql`toDate(0)`
   return sql`(
@@ -30,6 +30,9 @@ export function sumsFromSessions(ask: Ask, segments: readonly Segment[], byDay: 
     GROUP BY ${byDay ? sql`of_day, key` : sql`key`}
   )`
 }
+
+/** A number, which takes half the memory of a pair. */
+const visitorOfDay = sql`toUInt16(of_day) * 4294967296 + visitor`
 
 const ofSession = sql`day AS of_day, visitor, true AS counted, pageviews = 1 AND custom_events = 0 AS bounced, toInt64(milliseconds) AS milliseconds`
 

@@ -12,6 +12,7 @@ import { join, type Sql, sql } from '../../stores/clickhouse-sql.ts'
 import type { Filters } from '../../traffic/conditions.ts'
 import type { CountryCode } from '../../traffic/country.ts'
 import { devices } from '../../traffic/device.ts'
+import type { Goal } from '../../traffic/goals.ts'
 import { dailyMetrics, dailyTotals, type StatsQuery } from '../daily-metrics.ts'
 import type { Dimension } from './dimensions.ts'
 import type { Filter } from './filters.ts'
@@ -143,15 +144,21 @@ function sessionReading({ question, ask, filters, coverage }: Reader, period: Pe
 }
 
 /** Sessions have no properties and no revenue. */
-export function needsEvents({ by, columns, goal, goals }: Ask, filters: readonly Filter[]): boolean {
-  const isAbout = (name: string) => by?.name === name || filters.some(({ dimension }) => dimension.name === name)
-  const used = [...(goal ? [goal] : []), ...(isAbout('goal') ? goals : [])]
+export function needsEvents(ask: Ask, filters: readonly Filter[]): boolean {
+  const { by, columns } = ask
   return (
     by?.property !== undefined ||
     filters.some(({ dimension }) => dimension.property !== undefined) ||
-    used.some(({ condition }) => condition.kind === 'event' && condition.property !== undefined) ||
+    goalsOf(ask, filters).some(({ condition }) => condition.kind === 'event' && condition.property !== undefined) ||
     [...columns].some((column) => column.startsWith('revenue_'))
   )
+}
+
+/** The goals that hits are compared with. A filter without a value is about all of them. */
+export function goalsOf({ by, goal, goals }: Ask, filters: readonly Filter[]): Goal[] {
+  const named = filters.filter(({ dimension }) => dimension.name === 'goal').flatMap(({ values }) => values)
+  const all = by?.name === 'goal' || named.includes('')
+  return [...(goal ? [goal] : []), ...goals.filter(({ name }) => all || named.includes(name))]
 }
 
 /** Of days that retention has dropped, only rollups are left (D-79). */
