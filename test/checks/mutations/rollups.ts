@@ -39,6 +39,27 @@ export const rollups: readonly Mutation[] = [
     caughtBy: 'test/rollups/sessions.test.ts',
   },
   {
+    name: 'sessions: the array of hits is copied for each hit',
+    file: 'src/rollups/sessions.ts',
+    find: '(hit, before) -> hit != before, hits,',
+    replace: '(hit, before) -> hit != before AND length(hits) > 0, hits,',
+    caughtBy: 'test/rollups/sessions.test.ts',
+  },
+  {
+    name: 'sessions: a chunk has at most a hundred months',
+    file: 'src/rollups/roll-up.ts',
+    find: "max_partitions_per_insert_block: '0'",
+    replace: "max_partitions_per_insert_block: '100'",
+    caughtBy: 'test/rollups/sessions.test.ts',
+  },
+  {
+    name: 'sessions: a site that cannot be rolled up again is tried every minute',
+    file: 'src/rollups/older-layouts.ts',
+    find: 'performance.now() + restMs',
+    replace: 'performance.now()',
+    caughtBy: 'test/rollups/sessions.test.ts',
+  },
+  {
     name: 'ledger: a run is not noted in ClickHouse',
     file: 'src/rollups/roll-up.ts',
     find: '  await noteInClickHouse({ postgres, clickhouse })\n',
