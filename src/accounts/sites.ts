@@ -112,6 +112,20 @@ export async function listSitesOf(
   return rows.map(siteOf)
 }
 
+/** The first sites by domain whose domain has this part, and how many there are. */
+export async function searchSites(
+  postgres: Postgres,
+  accountIds: readonly string[],
+  part: string,
+  limit: number,
+): Promise<{ sites: Pick<Site, 'domain' | 'accountId'>[]; total: number }> {
+  const rows = await postgres<{ domain: string; accountId: string; total: number }[]>`
+    SELECT domain, account_id AS "accountId", count(*) OVER ()::int AS total FROM sites
+    WHERE account_id = ANY(${accountIds as string[]}) AND position(${part} in domain) > 0
+    ORDER BY domain LIMIT ${limit}`
+  return { sites: rows, total: rows[0]?.total ?? 0 }
+}
+
 export const selectListedSites = (postgres: Postgres, accountId: string): PendingQuery<ListedSite[]> =>
   postgres<ListedSite[]>`SELECT id, domain, time_zone AS "timeZone" FROM sites WHERE account_id = ${accountId}`
 

@@ -97,7 +97,8 @@ export const addSharedLink = (
   })
 
 /**
- * The same link at another address: the old one is revoked. A link that has expired works again for as long as it was made for. Returns the
+ * The same link at another address: the old one is revoked. A link that has expired works again for as long as it was made for, so it keeps
+ * the time from which that counts. Returns the
  * new token, or undefined if the form has already made one, or the link is revoked.
  */
 export const renewSharedLink = (
@@ -112,8 +113,9 @@ export const renewSharedLink = (
     const newId = derivedId('share', `${site.id} ${nonce}`)
     const [link] = await transaction<{ name: string }[]>`
       INSERT INTO shared_links
-        (hash, secret_version, id, site_id, name, created_by, expires_at, password_hash, embeddable, country, device, hostname, utm_source)
+        (hash, secret_version, id, site_id, name, created_by, created_at, expires_at, password_hash, embeddable, country, device, hostname, utm_source)
       SELECT ${hashOfToken(token)}, ${secrets[0].version}, ${newId}, site_id, name, ${actor.actor},
+             CASE WHEN expires_at > ${new Date(now)} THEN created_at ELSE ${new Date(now)} END,
              CASE WHEN expires_at > ${new Date(now)} THEN expires_at ELSE ${new Date(now)} + (expires_at - created_at) END,
              password_hash, embeddable, country, device, hostname, utm_source
       FROM shared_links WHERE id = ${id} AND site_id = ${site.id} AND revoked_at IS NULL

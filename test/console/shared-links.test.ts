@@ -551,9 +551,25 @@ test('a new address of a link ends the old one and keeps the rest; the form make
   assert.equal((await console.stranger().get(expired)).status, 404)
   await owner.post(expiredPage, `${expiredPage}/renew`, { nonce: await nonceIn(expiredPage) })
   const [works] = await listed('Expired')
-  const days = ((works?.expiresAt?.getTime() ?? 0) - Date.now()) / 86_400_000
-  assert.ok(days > 29.9 && days <= 30, String(days))
+  const daysLeft = (link: typeof works) => ((link?.expiresAt?.getTime() ?? 0) - Date.now()) / 86_400_000
+  assert.ok(daysLeft(works) > 29.9 && daysLeft(works) <= 30, String(daysLeft(works)))
   assert.equal(works?.hasPassword, true)
+
+  // Another address while it works does not shorten what it was made for.
+  const current = async () => (await listed('Expired')).find(({ revokedAt }) => revokedAt === null)
+  const renewCurrent = async () => {
+    const its = `${listOf(console)}/${(await current())?.id}`
+    await owner.post(its, `${its}/renew`, { nonce: await nonceIn(its) })
+  }
+  const later = (days: number) => postgres`
+    UPDATE shared_links SET created_at = created_at - ${`${days} days`}::interval, expires_at = expires_at - ${`${days} days`}::interval
+    WHERE site_id = ${console.siteId} AND name = 'Expired' AND revoked_at IS NULL`
+  await later(29)
+  await renewCurrent()
+  assert.ok(daysLeft(await current()) < 1)
+  await later(3)
+  await renewCurrent()
+  assert.ok(daysLeft(await current()) > 29.9)
 
   const viewer = await console.signedIn('viewer')
   assert.equal((await viewer.post('/account', `${expiredPage}/renew`, { nonce: 'y'.repeat(22) })).status, 403)

@@ -11,7 +11,8 @@ for (const place of document.querySelectorAll('[data-poll]')) {
   let shown
   const ask = async () => {
     if (place.querySelector('[data-done]')) {
-      if ('thenReload' in place.dataset) location.reload()
+      // Numbers may be five seconds old, so a page that loads at once could have none.
+      if ('thenReload' in place.dataset) setTimeout(() => location.reload(), 6000)
       return
     }
     if (!document.hidden) {

@@ -1,5 +1,5 @@
 // What the menu of sites in the header shows while one types.
-import { listSitesOf } from '../../accounts/sites.ts'
+import { searchSites } from '../../accounts/sites.ts'
 import { maxHostname } from '../../hostnames.ts'
 import { foundSites, switcherPath } from '../layout/site-switcher.ts'
 import { type Reply, type Route, show, type UserVisit } from '../route.ts'
@@ -12,14 +12,13 @@ export const siteSearchRoutes: readonly Route[] = [
 const maxShown = 12
 
 async function findSites({ services, memberships, query }: UserVisit): Promise<Reply> {
-  const search = searchOf(query)
   const accounts = new Map(memberships.map(({ accountId, name }) => [accountId, name]))
-  const sites = await listSitesOf(services.postgres, [...accounts.keys()])
-  const found = sites.filter(({ domain }) => domain.includes(search))
-  const shown = found
-    .slice(0, maxShown)
-    .map(({ domain, accountId }) => ({ domain, account: accounts.size > 1 && accounts.get(accountId) }))
-  return show(foundSites(shown, found.length - shown.length))
+  const { sites, total } = await searchSites(services.postgres, [...accounts.keys()], searchOf(query), maxShown)
+  const shown = sites.map(({ domain, accountId }) => ({
+    domain,
+    account: accounts.size > 1 && accounts.get(accountId),
+  }))
+  return show(foundSites(shown, total - shown.length))
 }
 
 /** A part of a domain. */
