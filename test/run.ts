@@ -22,6 +22,7 @@ const timed = [
   'test/faults/', // an outage may cost so much time and no more
   'test/collector/outages.test.ts', // stores that hang
   'test/accounts/directory.test.ts', // a change takes effect within a second
+  'test/api/mcp-times.test.ts', // a question of an assistant has the five seconds of a request
   'test/contract/isolation.test.ts', // PostgreSQL is slower than the API waits
   'test/contract/changes.test.ts', // the same, in two instances of the API
   'test/contract/last-use.test.ts', // PostgreSQL gives a statement 200 ms

@@ -43,9 +43,7 @@ export function mcpRoutes(app: FastifyInstance, services: McpRouteServices): voi
     const message = parsed(text)
     // Batches were removed from the protocol. One of them could call a tool a thousand times.
     if (Array.isArray(message)) return refuseMessage(reply, 400, 'Send one message per request, not a list of them.')
-    const { status, type, body } = await withinDeadline(request, reply, (signal) =>
-      answer({ request, reply, text, message, signal }, services),
-    )
+    const { status, type, body } = await answer({ request, reply, text, message }, services)
     reply.code(status).header('Cache-Control', 'no-store')
     return type === null ? reply.send() : reply.type(type).send(body)
   })
@@ -79,10 +77,9 @@ interface Exchange {
   text: string
   /** The parsed text; undefined if it is not JSON. */
   message: unknown
-  signal: AbortSignal
 }
 
-async function answer({ request, reply, text, message, signal }: Exchange, services: McpRouteServices) {
+async function answer({ request, reply, text, message }: Exchange, services: McpRouteServices) {
   const { log, metrics, now } = services
   const { key } = request
   // Loaded with the first call, because loading would delay the start of every process by 0.2 s of CPU.
@@ -93,7 +90,7 @@ async function answer({ request, reply, text, message, signal }: Exchange, servi
   const handler = createMcpHandler(
     () =>
       createMcpServer({
-        openSource: () => sourceOf(key, signal, services),
+        openSource: () => sourceOf(key, reply, services),
         version,
         now,
         admit: () => admit(key, reply, services),
@@ -103,7 +100,7 @@ async function answer({ request, reply, text, message, signal }: Exchange, servi
         },
         onOutcome: metrics.toolCalled,
       }),
-    // No subscriptions: a stream that stays open would outlive the deadline, and there are no changes to send to a client.
+    // No subscriptions: a stream would stay open, and there are no changes to send to a client.
     { maxSubscriptions: 0, keepAliveMs: 0 },
   )
   const headers = protocolHeaders.flatMap((name): [string, string][] => {
@@ -127,15 +124,16 @@ async function admit(key: ApiKey, reply: FastifyReply, services: McpRouteService
   }
 }
 
-/** The sites and statistics that a key may read. */
-function sourceOf(key: ApiKey, deadline: AbortSignal, { directory, stats }: McpRouteServices): StatsSource {
+/** The sites and statistics that a key may read. Each question has the time of a request, because an account asks one at a time (D-235). */
+function sourceOf(key: ApiKey, reply: FastifyReply, { directory, stats }: McpRouteServices): StatsSource {
   return {
     sites: async () => [...(await resolveSites(key, new Map(), directory))],
     async ask(kind, siteId, fields, signal) {
       const site = await resolveSite(key, new Map([['site_id', [siteId]]]), directory)
       const { question, warnings } = readFields(fields, { kind, goals: site.goals, maxLimit: limits.json })
-      const combined = signal ? AbortSignal.any([deadline, signal]) : deadline
-      const result = await stats.ask({ site, question, queueKey: key.accountId }, combined)
+      const result = await withinDeadline({ startedAt: performance.now() }, reply, (deadline) =>
+        stats.ask({ site, question, queueKey: key.accountId }, signal ? AbortSignal.any([deadline, signal]) : deadline),
+      )
       return questionAnswer(result, result.staleMs === undefined ? warnings : [stale(result.staleMs), ...warnings])
     },
   }

@@ -7,7 +7,7 @@ const requestDeadlineMs = 5_000 * deadlineFactor
 
 /** Runs the work with a signal that aborts when the client disconnects or the deadline of the request passes. */
 export async function withinDeadline<Value>(
-  { startedAt }: FastifyRequest,
+  { startedAt }: Pick<FastifyRequest, 'startedAt'>,
   { raw: response }: FastifyReply,
   work: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
@@ -16,6 +16,7 @@ export async function withinDeadline<Value>(
   const timer = setTimeout(() => controller.abort(new Error('The request took too long')), leftMs)
   const leave = () => controller.abort(new Error('The client went away'))
   response.on('close', leave)
+  if (response.destroyed) leave()
   try {
     return await work(controller.signal)
   } finally {

@@ -41,7 +41,7 @@ interface CacheableQuery<Result extends Cacheable> {
   prepare(): (signal: AbortSignal) => Promise<Result>
 }
 
-/** Questions have turns of their own, so that reports never wait behind them. An account runs one at a time on a shard (D-235). */
+/** Questions about single visits have turns of their own, so that nothing else waits behind them. An account runs one at a time on a shard (D-235). */
 const questionLimits = { total: 4, perKey: 1 }
 
 export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOptions): StatsService {
@@ -82,7 +82,10 @@ export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOpt
   return {
     read: async (request, signal) => run(reportQueues, reportQuery(cluster, request, now()), signal),
     readSites: async (request, signal) => run(reportQueues, sitesQuery(cluster, request, now()), signal),
-    ask: async (request, signal) => run(questionQueues, questionQuery(cluster, request, now()), signal),
+    async ask(request, signal) {
+      const query = questionQuery(cluster, request, now())
+      return run(query.isAboutVisits ? questionQueues : reportQueues, query, signal)
+    },
   }
 }
 

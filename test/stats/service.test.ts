@@ -4,10 +4,12 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { test } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../src/errors.ts'
+import { readFields } from '../../src/stats/questions/parameters.ts'
 import type { StatsParameters, StatsSite } from '../../src/stats/report.ts'
 import { type ReportName, reports, type StatsRequest } from '../../src/stats/reports.ts'
 import { createStatsService } from '../../src/stats/service.ts'
 import { siteSummaries } from '../../src/stats/site-summaries.ts'
+import type { Fields } from '../../src/stats/source.ts'
 import { Unavailable } from '../../src/stores/breaker.ts'
 import type { ClickHouseReader } from '../../src/stores/clickhouse.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
@@ -288,6 +290,25 @@ test('one queue key runs four queries at once, and others do not wait for it', a
   release()
   await Promise.all([...burst, other])
   assert.equal(state.queries, 11, 'the aborted one was never run')
+})
+
+test('an account asks one question about single visits at a time, and what reports know does not wait for it', async () => {
+  const { state, site, service, holdQueries } = await openService()
+  const ask = (fields: Fields) =>
+    service.ask(
+      { site, question: readFields(fields, { kind: 'totals', goals: [], maxLimit: 1 }).question, queueKey: 'somebody' },
+      wanted(),
+    )
+  const release = holdQueries()
+  const slow = [ask([['filter', 'page:is:/one']]), ask([['filter', 'page:is:/two']])]
+  await eventually(async () => assert.equal(state.running, 1))
+  const quick = [ask([]), ask([['filter', 'country:is:FR']])]
+  await eventually(async () => assert.equal(state.running, 3))
+  await sleep(50)
+  assert.equal(state.running, 3)
+  release()
+  await Promise.all([...slow, ...quick])
+  assert.equal(state.queries, 4)
 })
 
 test('a process runs sixteen queries at once', async () => {

@@ -31,10 +31,9 @@ export const compare = tool({
   }),
   output: Type.Object({ current: result, baseline: result, change: changes, units }),
   async run({ current, baseline, ...numbers }, call) {
-    const [one, other] = await Promise.all([
-      read({ ...current, ...numbers }, call),
-      read({ ...baseline, ...numbers }, call),
-    ])
+    // One after the other: a question of an account waits for the one before, and its time must not pass meanwhile (D-235).
+    const one = await read({ ...current, ...numbers }, call)
+    const other = await read({ ...baseline, ...numbers }, call)
     const names = Object.keys(one.metrics)
     const change = Object.fromEntries(names.map((name) => [name, changeOf(name, one.metrics, other.metrics)]))
     return {

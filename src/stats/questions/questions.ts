@@ -11,7 +11,7 @@ import { refuseExpensive } from './cost.ts'
 import { cursorOf } from './cursor.ts'
 import { columnsOf } from './metrics.ts'
 import type { Question } from './question.ts'
-import type { Source } from './sources.ts'
+import { readsVisits, type Source } from './sources.ts'
 import { type Windows, windowsOf } from './windows.ts'
 
 export interface QuestionRequest {
@@ -52,31 +52,32 @@ export function questionQuery(cluster: ClusterReader, request: QuestionRequest, 
   const today = recentToday(coverage, requestedAt)
   const cacheKey = `question ${JSON.stringify([site.id, timeZone, excludedCountries, goals, question])}`
   const state = stateOf(site, today)
+  const ask = {
+    siteId: site.id,
+    excludedCountries,
+    filters: sortFilters(question.filters, goals),
+    columns: columnsOf(question.metrics),
+    by: question.kind === 'breakdown' ? question.by : undefined,
+    goal: question.goal,
+    goals,
+  }
+  const asked = { question, filters: question.filters, ask }
+  const isAboutVisits = readsVisits(asked)
 
   function prepare(): (signal: AbortSignal) => Promise<QuestionResult> {
     const generatedAt = Temporal.Instant.fromEpochMilliseconds(today?.asOf ?? requestedAt)
-    const asked = windowsOf(question.range, question.compare, generatedAt.toZonedDateTimeISO(timeZone))
+    const wanted = windowsOf(question.range, question.compare, generatedAt.toZonedDateTimeISO(timeZone))
     // Of a day without events only the numbers of the whole day exist.
-    const isCut = asked.compared !== undefined && endsInDroppedDay(asked.compared, coverage)
-    const windows = isCut && asked.compared ? { ...asked, compared: withWholeLastDay(asked.compared) } : asked
-    const ask = {
-      siteId: site.id,
-      excludedCountries,
-      filters: sortFilters(question.filters, goals),
-      columns: columnsOf(question.metrics),
-      by: question.kind === 'breakdown' ? question.by : undefined,
-      goal: question.goal,
-      goals,
-    }
-    const reader = { question, filters: question.filters, ask, coverage, today }
+    const isCut = wanted.compared !== undefined && endsInDroppedDay(wanted.compared, coverage)
+    const windows = isCut && wanted.compared ? { ...wanted, compared: withWholeLastDay(wanted.compared) } : wanted
+    const reader = { ...asked, coverage, today }
     const prepared = prepareAnswer(reader, windows)
     const { current, compared } = windows
-    const readsVisits = prepared.readings.some(({ visits }) => visits !== undefined)
     const periods = compared ? [current, compared] : [current]
     const read = periods.map((period, index) => ({ period, visits: prepared.readings[index]?.visits }))
     return async (signal) => {
       const clickhouse = withLimits(cluster.of(site))
-      if (readsVisits) await refuseExpensive(clickhouse, reader, read, signal)
+      if (isAboutVisits) await refuseExpensive(clickhouse, reader, read, signal)
       const { data, totalRows = 0, last } = await prepared.read(clickhouse, signal)
       const isBreakdown = question.kind === 'breakdown'
       const text = JSON.stringify(data)
@@ -119,7 +120,7 @@ export function questionQuery(cluster: ClusterReader, request: QuestionRequest, 
     }
   }
 
-  return { cacheKey, state, asOf: request.now, isLive: false, sites: [site], queueKey, prepare }
+  return { cacheKey, state, asOf: request.now, isLive: false, sites: [site], queueKey, isAboutVisits, prepare }
 }
 
 /**

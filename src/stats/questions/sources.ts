@@ -38,13 +38,19 @@ export interface Visits {
   events: readonly DayRange[]
 }
 
-export interface Reader {
+interface AskedOf {
   question: Question
   filters: readonly Filter[]
   ask: Ask
+}
+
+export interface Reader extends AskedOf {
   coverage: Coverage
   today: TodayRollup | undefined
 }
+
+/** Whether a question is about single visits. No other costs more than a report (D-235). */
+export const readsVisits = (question: AskedOf): boolean => reportOf(question) === undefined
 
 export function readingOf(reader: Reader, period: Period): Reading {
   const report = reportOf(reader)
@@ -69,7 +75,7 @@ const lists: Record<string, DimensionName> = {
   event: 'event',
 }
 
-function reportOf({ question, filters, ask }: Reader): AsReport | undefined {
+function reportOf({ question, filters, ask }: AskedOf): AsReport | undefined {
   const reportFilters = filtersOfReport(filters)
   if (!reportFilters || (question.kind === 'timeseries' && question.interval === 'hour')) return undefined
   const has = (known: readonly string[]) => [...ask.columns].every((column) => known.includes(column))

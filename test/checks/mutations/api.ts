@@ -134,8 +134,8 @@ export const api: readonly Mutation[] = [
   {
     name: 'tenant: questions count excluded countries',
     file: 'src/stats/questions/questions.ts',
-    find: '      excludedCountries,\n      filters: sortFilters',
-    replace: '      excludedCountries: [],\n      filters: sortFilters',
+    find: '    excludedCountries,\n    filters: sortFilters',
+    replace: '    excludedCountries: [],\n    filters: sortFilters',
     caughtBy: 'check:tenant -- --queries 100 --requests 800 --sites 10 --only traffic',
   },
   {

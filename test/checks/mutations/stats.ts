@@ -306,6 +306,13 @@ export const stats: readonly Mutation[] = [
     caughtBy: 'test/rollups/zones.test.ts',
   },
   {
+    name: 'questions: what reports know waits for single visits',
+    file: 'src/stats/service.ts',
+    find: 'query.isAboutVisits ? questionQueues : reportQueues',
+    replace: 'questionQueues',
+    caughtBy: 'test/stats/service.test.ts',
+  },
+  {
     name: 'faults: one key uses all ClickHouse slots',
     file: 'src/stats/fair-queue.ts',
     find: '{ total: 16, perKey: 4 }',
