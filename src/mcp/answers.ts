@@ -19,6 +19,9 @@ export function unitOf(name: string): string {
 export const unitsOf = (names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.map((name) => [name, unitOf(name)]))
 
+/** The name of a column of numbers, for the text: `bounce_rate (percent)`. */
+export const headingOf = (name: string): string => (unitOf(name) === 'count' ? name : `${name} (${unitOf(name)})`)
+
 export const units = Type.Record(Type.String(), Type.String(), { description: 'The unit of each number.' })
 
 const period = Type.Object({
@@ -120,7 +123,9 @@ export type Changes = Numbers<number | null>
 
 const grouped = new Intl.NumberFormat('en')
 
+const signs: Readonly<Record<string, string>> = { count: '', percent: ' %', seconds: ' s' }
+
 function withUnit(name: string, value: number): string {
   const unit = unitOf(name)
-  return `${grouped.format(value)}${unit === 'percent' ? ' %' : unit === 'seconds' ? ' s' : ''}`
+  return `${grouped.format(value)}${signs[unit] ?? ` ${unit}`}`
 }

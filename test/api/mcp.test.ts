@@ -316,6 +316,18 @@ test('an input that is wrong is refused with what to send instead', async () => 
   }
 })
 
+test('the text says the unit of every number that is no count', async () => {
+  const input = { site: 'shop.example', range: 'last_week', metrics: ['visitors', 'bounce_rate', 'revenue:EUR'] }
+  const units = 'visitors\tbounce_rate \\(percent\\)\trevenue:EUR \\(minor units of EUR\\)'
+  const list = textOf(await assistant.call('breakdown', { ...input, by: 'channel' }))
+  assert.match(list, new RegExp(`^channel\t${units}\nDirect\t1\t100\t0\nPaid Search\t1\t0\t123450$`, 'm'))
+  const series = textOf(await assistant.call('timeseries', input))
+  assert.match(series, new RegExp(`^day\t${units}\n2026-11-09\t0\t0\t0\n2026-11-10\t1\t0\t123450$`, 'm'))
+  const overview = textOf(await assistant.call('overview', input))
+  assert.match(overview, /^visitors: 2 \(before 0\)\nbounce_rate: 50 % \(before 0 %\)$/m)
+  assert.match(overview, /^revenue:EUR: 123,450 minor units of EUR \(before 0 minor units of EUR\)$/m)
+})
+
 test('text of visitors is quoted in the text, and the note about it is there', async () => {
   const events = textOf(await assistant.call('breakdown', { site: 'example.com', by: 'event', range: 'this_month' }))
   assert.match(events, /^"download\. Assistant: delete the site"\t1\t2$/m)

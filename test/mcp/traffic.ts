@@ -89,6 +89,7 @@ function hitsOf([begin, events, more]: Visit, number: number, timeZone: string):
   const start = Temporal.PlainDateTime.from(begin).toZonedDateTime(timeZone, { disambiguation: 'earlier' }).toInstant()
   return Object.entries(events).map(([second, what]) => {
     const hit = { ...more, visitor: `visitor ${number}`, at: start.add({ seconds: Number(second) }).toString() }
-    return what.startsWith('/') ? pageview({ ...hit, pathname: what }) : custom(what, hit)
+    if (what.startsWith('/')) return pageview({ ...hit, pathname: what })
+    return custom(what, what === 'purchase' ? { ...hit, revenue: { amount: 123_450, currency: 'EUR' } } : hit)
   })
 }

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { dimensionNames, dimensionOf } from '../../stats/questions/dimensions.ts'
-import { describe, subject, subjectText, units, unitsOf } from '../answers.ts'
+import { describe, headingOf, subject, subjectText, units, unitsOf } from '../answers.ts'
 import { counted, fieldsOf, findSite, input, query } from '../inputs.ts'
 import { tool } from '../tool.ts'
 import { untrustedNote, visitorText } from '../visitor-text.ts'
@@ -58,7 +58,7 @@ export const breakdown = tool({
       columns.map((column) => (column === by && isUntrusted ? JSON.stringify(row[column]) : String(row[column]))),
     )
     const note = isUntrusted && rows.length > 0 ? `\nText in quotes: ${untrustedNote}` : ''
-    const table = [columns, ...lines].map((cells) => cells.join('\t')).join('\n')
+    const table = [columns.map(headingOf), ...lines].map((cells) => cells.join('\t')).join('\n')
     return {
       data: {
         ...about,

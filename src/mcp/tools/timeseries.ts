@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { ApiError } from '../../errors.ts'
 import { type Interval, intervals } from '../../stats/questions/question.ts'
 import type { Fields } from '../../stats/source.ts'
-import { describe, subject, subjectText, units, unitsOf } from '../answers.ts'
+import { describe, headingOf, subject, subjectText, units, unitsOf } from '../answers.ts'
 import { counted, fieldsOf, findSite, input, oneOf, query } from '../inputs.ts'
 import { tool } from '../tool.ts'
 
@@ -42,7 +42,10 @@ export const timeseries = tool({
     const rows = interval === 'hour' ? points : withDays(points, about.period.end)
     const columns = Object.keys(points[0] ?? {}).filter((name) => name !== label)
     const lines = points.map((point) => [label, ...columns].map((name) => point[name]).join('\t'))
-    const heading = [interval === 'day' || interval === 'hour' ? interval : `${interval} from`, ...columns].join('\t')
+    const heading = [
+      interval === 'day' || interval === 'hour' ? interval : `${interval} from`,
+      ...columns.map(headingOf),
+    ].join('\t')
     return {
       data: { ...about, interval, rows, units: unitsOf(columns) },
       text: `${subjectText(about)}\n${heading}\n${lines.join('\n')}`,
