@@ -1,6 +1,5 @@
 import Type from 'typebox'
-import { metricOf } from '../../stats/questions/metrics.ts'
-import { percentChange } from '../../stats/rounding.ts'
+import { changesBetween, metricOf } from '../../stats/questions/metrics.ts'
 import {
   changes,
   describe,
@@ -35,20 +34,14 @@ export const compare = tool({
     const one = await read({ ...current, ...numbers }, call)
     const other = await read({ ...baseline, ...numbers }, call)
     const names = Object.keys(one.metrics)
-    const change = Object.fromEntries(names.map((name) => [name, changeOf(name, one.metrics, other.metrics)]))
+    const known = names.map((name) => metricOf(name) ?? { name })
+    const change = changesBetween(known, one.metrics, other.metrics)
     return {
       data: { current: one, baseline: other, change, units: { ...unitsOf(names), change: 'percent' } },
       text: `${subjectText(one)}\nbaseline: ${subjectText(other)}\n${metricLines(one.metrics, other.metrics, change, 'baseline')}`,
     }
   },
 })
-
-/** Of the printed numbers as integers, as the API computes it. */
-function changeOf(name: string, current: Numbers, baseline: Numbers): number | null {
-  const scale = 10 ** (metricOf(name)?.decimals ?? 0)
-  const whole = (number: number | undefined) => Math.round((number ?? 0) * scale)
-  return percentChange(whole(current[name]), whole(baseline[name]))
-}
 
 async function read(request: Query & Counted, call: Call) {
   const site = await findSite(request.site, call)

@@ -1,6 +1,6 @@
 // What a question can count. Statements, answers, OpenAPI and docs follow from this table (D-233).
 import { type Sql, sql, uint } from '../../stores/clickhouse-sql.ts'
-import { halfUp } from '../rounding.ts'
+import { halfUp, percentChange } from '../rounding.ts'
 
 /** Integers that add up over days. Every metric is one of them, or a quotient of two. */
 type Sum = 'visitors' | 'pageviews' | 'sessions' | 'bounces' | 'duration' | 'events' | 'conversions' | 'revenue'
@@ -116,3 +116,16 @@ export function printedInSql(metric: Metric, column: (name: string) => Sql): Sql
   const doubled = sql`2 * ${above} * ${uint(times * 10 ** decimals)} + ${below}`
   return sql`toInt64(if(${column(by)} = 0, 0, intDiv(${doubled}, greatest(1, 2 * ${below}))))`
 }
+
+/** The change in percent between printed numbers, which are compared as integers: binary fractions would round differently. */
+export const changesBetween = (
+  metrics: readonly Pick<Metric, 'name' | 'decimals'>[],
+  current: Readonly<Record<string, number>>,
+  previous: Readonly<Record<string, number>>,
+): Record<string, number | null> =>
+  Object.fromEntries(
+    metrics.map(({ name, decimals = 0 }) => {
+      const whole = (number = 0) => Math.round(number * 10 ** decimals)
+      return [name, percentChange(whole(current[name]), whole(previous[name]))]
+    }),
+  )

@@ -1,8 +1,7 @@
 // What all answers share: their records of printed numbers, and how sums are read.
 import type { ClickHouseReader } from '../../stores/clickhouse.ts'
 import { join, type Sql, sql } from '../../stores/clickhouse-sql.ts'
-import { percentChange } from '../rounding.ts'
-import { type Metric, printed, type Sums } from './metrics.ts'
+import { changesBetween, type Metric, printed, type Sums } from './metrics.ts'
 import type { RowKey } from './question.ts'
 import { type Reader, type Reading, readingOf } from './sources.ts'
 import { aliasOf } from './statements.ts'
@@ -33,14 +32,7 @@ export function recordOf(metrics: readonly Metric[], sums: Sums, before: Sums | 
   if (before === undefined) return numbers
   if (before === null) return { ...numbers, previous: null, change: null }
   const previous = numbersOf(metrics, before)
-  const change = Object.fromEntries(
-    metrics.map(({ name, decimals = 0 }) => {
-      const scale = 10 ** decimals
-      const whole = (number: number | undefined) => Math.round((number ?? 0) * scale)
-      return [name, percentChange(whole(numbers[name]), whole(previous[name]))]
-    }),
-  )
-  return { ...numbers, previous, change }
+  return { ...numbers, previous, change: changesBetween(metrics, numbers, previous) }
 }
 
 const numbersOf = (metrics: readonly Metric[], sums: Sums): Record<string, number> =>
