@@ -109,15 +109,24 @@ export function periodText({ start, end, until, time_zone, includes_today, exact
   return `${days}${until === null ? '' : ` until ${until}`} (${time_zone})`
 }
 
+/** What numbers are compared with: `before` or `baseline`. */
+interface Other {
+  numbers: Numbers
+  change: Changes
+  called: string
+}
+
 /** One line per metric, with its number in the other period and the change. */
-export const metricLines = (current: Numbers, other: Numbers, change: Changes, than: string): string =>
+export const metricLines = (current: Numbers, other: Other | null): string =>
   Object.entries(current)
-    .map(([name, value]) => {
-      const percent = change[name] ?? null
-      const compared = percent === null ? '' : `, ${percent > 0 ? '+' : ''}${percent} %`
-      return `${name}: ${withUnit(name, value)} (${than} ${withUnit(name, other[name] ?? 0)}${compared})`
-    })
+    .map(([name, value]) => `${name}: ${withUnit(name, value)}${other ? comparedText(name, other) : ''}`)
     .join('\n')
+
+function comparedText(name: string, { numbers, change, called }: Other): string {
+  const percent = change[name] ?? null
+  const changed = percent === null ? '' : `, ${percent > 0 ? '+' : ''}${percent} %`
+  return ` (${called} ${withUnit(name, numbers[name] ?? 0)}${changed})`
+}
 
 export type Changes = Numbers<number | null>
 

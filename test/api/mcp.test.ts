@@ -6,11 +6,12 @@ import { createKey, setKeyDisabled } from '../../src/accounts/keys.ts'
 import { memoryLimiter } from '../../src/api/rate-limit.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { now, recordTraffic } from '../mcp/traffic.ts'
+import { pageview } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { freshStores } from '../support/fresh-stores.ts'
 import { connectHttp, type McpClient, textOf } from '../support/mcp-client.ts'
 import { keySecrets, type Stores } from '../support/stores.ts'
-import { startApi } from '../support/world.ts'
+import { openWorld, startApi } from '../support/world.ts'
 
 type Api = Awaited<ReturnType<typeof startApi>>
 
@@ -43,7 +44,7 @@ async function open(options: Parameters<typeof startApi>[1] = {}, on: Stores = s
   return opened
 }
 
-async function connect(key: string, to = api): Promise<McpClient> {
+async function connect(key: string, to: { port: number } = api): Promise<McpClient> {
   const client = await connectHttp(`http://127.0.0.1:${to.port}`, key)
   ends.push(client.close)
   return client
@@ -353,6 +354,35 @@ test('an overview with today in it says until when both periods count', async ()
   assert.deepEqual([period2?.end, period2?.until], ['2026-11-15', null])
   const hours = await assistant.call('overview', { site: 'example.com', range: '24h' })
   assert.match(textOf(hours), /^before: 2026-11-16 from 12:00 to 2026-11-17 until 12:00 \(Europe\/Berlin\)$/m)
+})
+
+test('an overview whose days before cannot be read with it is answered without them, and says so', async (t) => {
+  const world = await openWorld(t, { now })
+  const days = ['2026-11-10', '2026-11-03']
+  await world.record(...days.map((day) => pageview({ at: `${day}T10:00:00Z`, pathname: '/a' })))
+  await world.rollUp('2026-11-14')
+  // There is time for 80 million pageviews, and the filter takes a tenth more.
+  await world.stores.clickhouse.command(`
+    INSERT INTO short_rollups SELECT * REPLACE (toInt64(50000000) AS views) FROM short_rollups WHERE site_id = '${world.siteId}' AND short_rollups.views > 0`)
+  const client = await connect(world.key.text, world.api)
+  const ask = (start: string) =>
+    client.call('overview', { start, end: '2026-11-14', filters: [filter('page', '/a')], metrics: ['visitors'] })
+  const answered = await ask('2026-11-08')
+  const why = 'there is no comparison, because reading the days before as well would take too long'
+  const { current, previous, previous_period, change, units, warnings } = answered.structuredContent as never
+  assert.deepEqual(
+    { current, previous, previous_period, change, units, warnings },
+    {
+      ...{ current: { visitors: 1 }, previous: null, previous_period: null, change: null },
+      ...{ units: { visitors: 'count' }, warnings: [why] },
+    },
+  )
+  assert.equal(
+    textOf(answered),
+    `${world.domain}, 2026-11-08 to 2026-11-14 (UTC), page is "/a"\nNote: ${why}.\nvisitors: 1`,
+  )
+  const refused = await ask('2026-11-01')
+  assert.match(textOf(refused), /^This question would take too long: it reads 1\.4 times/)
 })
 
 test('a range that has not begun is empty and says so; one that has not ended says that today is in it', async () => {

@@ -38,7 +38,7 @@ export const compare = tool({
     const change = changesBetween(known, one.metrics, other.metrics)
     return {
       data: { current: one, baseline: other, change, units: { ...unitsOf(names), change: 'percent' } },
-      text: `${subjectText(one)}\nbaseline: ${subjectText(other)}\n${metricLines(one.metrics, other.metrics, change, 'baseline')}`,
+      text: `${subjectText(one)}\nbaseline: ${subjectText(other)}\n${metricLines(one.metrics, { numbers: other.metrics, change, called: 'baseline' })}`,
     }
   },
 })

@@ -73,6 +73,13 @@ export const mcp: readonly Mutation[] = [
     caughtBy: 'test/api/mcp.test.ts',
   },
   {
+    name: 'mcp: an overview is refused because of the days before',
+    file: 'src/mcp/tools/overview.ts',
+    find: 'if (reason === undefined) throw error',
+    replace: 'if (reason !== error) throw error',
+    caughtBy: 'test/mcp/overview.test.ts',
+  },
+  {
     name: 'mcp: a question has half of the time of a request',
     file: 'src/api/mcp-routes.ts',
     find: '{ startedAt: performance.now() }',
