@@ -84,7 +84,7 @@ export function checkInput(schema: TSchema, value: unknown): void {
     if (fault.keyword !== 'additionalProperties') return `${name} ${fault.message}.`
     const path = fault.instancePath.split('/').slice(1)
     const known = Object.keys(
-      path.reduce((at: Schema, name) => at.properties?.[name] ?? {}, schema as Schema).properties ?? {},
+      path.reduce((at: Schema, name) => at.items ?? at.properties?.[name] ?? {}, schema as Schema).properties ?? {},
     )
     return fault.params.additionalProperties
       .slice(0, 5)
@@ -95,6 +95,8 @@ export function checkInput(schema: TSchema, value: unknown): void {
 }
 
 interface Schema {
+  /** Of a list. A path has the number of the item. */
+  items?: Schema
   properties?: Readonly<Record<string, Schema>>
 }
 
@@ -122,6 +124,9 @@ const otherNames: Readonly<Record<string, readonly string[]>> = {
   interval: ['granularity', 'groupby'],
   by: ['dimension', 'property', 'report'],
   contains: ['search', 'query'],
+  dimension: ['field', 'property'],
+  operator: ['op'],
+  values: ['value'],
 }
 
 const maxNamed = 20

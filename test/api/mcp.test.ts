@@ -260,7 +260,17 @@ test('an input that is wrong is refused with what to send instead', async () => 
     [
       'overview',
       { site, filters: [{ dimension: 'page', is: '/' }] },
-      /^operator, values is missing\. There is no filters\.0\.is/,
+      'operator, values is missing. There is no filters.0.is here; there are dimension, operator, values.',
+    ],
+    [
+      'overview',
+      { site, filters: [filter('page', '/'), { field: 'page', op: 'is', value: '/' }] },
+      'dimension, operator, values is missing. There is no filters.1.field here; it is called dimension. There is no filters.1.op here; it is called operator. There is no filters.1.value here; it is called values.',
+    ],
+    [
+      'compare',
+      { current: { site, filters: [{ ...filter('page', '/'), property: 'page' }] }, baseline: { site } },
+      'There is no current.filters.0.property here; it is called dimension.',
     ],
     [
       'overview',
