@@ -59,7 +59,7 @@ export async function refuseExpensive(
   if (share <= 1) return
   const cheaper = [
     'ask for fewer days',
-    ...(windows.length > 1 ? ['leave out compare'] : []),
+    ...(windows.length > 1 ? ['leave out the comparison'] : []),
     ...(needsEvents(ask, filters)
       ? ['leave out properties, revenue and goals with a property, which only single events have']
       : kind === 'sessions'

@@ -70,7 +70,7 @@ export function readQuestion(query: QueryString, url: string, context: Context):
     isByGoal ? ofAllVisitors(metric) : metric,
   ) as [Metric, ...Metric[]]
   if (!goal && !isByGoal && metrics.some(({ sum }) => sum === 'conversions'))
-    throw new ApiError('invalid_parameter', 'conversions and conversion_rate need goal: /api/v2/goals lists the names.')
+    throw new ApiError('invalid_parameter', `conversions and conversion_rate need goal. ${listed(goals)}`)
   const interval = one(query, 'interval', readInterval) ?? 'day'
   const limit = one(query, 'limit', (text) => readLimit(text, context.maxLimit)) ?? limits.default
   const matchWeekday = one(query, 'match', readMatch) ?? false
@@ -124,8 +124,18 @@ function goalOf(
   code: 'invalid_parameter' | 'invalid_filter' = 'invalid_parameter',
 ) {
   const goal = goals.find((one) => one.name === name)
-  if (!goal) throw new ApiError(code, 'The site has no goal of this name: /api/v2/goals lists the names.')
+  if (!goal) throw new ApiError(code, `The site has no goal of this name. ${listed(goals)}`)
   return goal
+}
+
+const maxListed = 20
+
+/** Callers are assistants and people in a shell, too, who cannot ask /api/v2/goals. */
+function listed(goals: readonly Goal[]): string {
+  if (goals.length === 0) return 'There are none yet.'
+  const names = goals.slice(0, maxListed).map(({ name }) => JSON.stringify(name))
+  const rest = goals.length - names.length
+  return `There ${goals.length === 1 ? 'is' : 'are'} ${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.`
 }
 
 function readMetrics(text: string): Metric[] {

@@ -54,6 +54,22 @@ test('goals are listed by name, by code point; a site without goals has an empty
   )
 })
 
+test('a refusal names the goals that there are, at most twenty: not every caller has a list of them', async (t) => {
+  const { world, add } = await openShop(t)
+  const messageOf = async (query: string) => (await world.ask('totals', query)).json.error.message
+  assert.equal(await messageOf('goal=Sale'), 'The site has no goal of this name. There are none yet.')
+  await add(signup)
+  assert.match(await messageOf('goal=Sale'), /\. There is "Signup"\.$/)
+  await add(pro)
+  const both = 'There are "Signup", "pro plan, yearly".'
+  assert.equal(await messageOf('metrics=conversions'), `conversions and conversion_rate need goal. ${both}`)
+  assert.equal(await messageOf('goal=Sale'), `The site has no goal of this name. ${both}`)
+  assert.equal(await messageOf('filter=goal:is:Sale'), `The site has no goal of this name. ${both}`)
+  const name = (number: number) => `A${String(number).padStart(2, '0')}`
+  await add(...Array.from({ length: 20 }, (_, number) => ({ ...signup, name: name(number) })))
+  assert.match(await messageOf('goal=Sale'), /There are "A00", "A01", .*, "A19" and 2 more\.$/)
+})
+
 test('every listed name is one that the questions take', async (t) => {
   const { world, add, get } = await openShop(t)
   await add(signup, umlaut, pro, blog)
