@@ -4,6 +4,7 @@ import { displayOf } from '../../display/metrics.ts'
 import { metricOf } from '../../stats/questions/metrics.ts'
 import type { SourceFilter } from '../../stats/source.ts'
 import { countryNames, isCountryCode } from '../../traffic/country.ts'
+import { decimalsOf } from '../../traffic/currency.ts'
 import { printable } from '../printable.ts'
 import { pad, type Terminal } from '../terminal.ts'
 import { type Point, seriesChart } from './chart.ts'
@@ -55,13 +56,15 @@ function overall(
   // A chart needs a number that adds up, because one bar may show the mean of several days.
   const counted = metrics.find((name) => metricOf(name)?.by === undefined)
   if (counted === undefined) return shown
-  const points = series.map(
-    (point): Point => ({
+  const scale = 10 ** (decimalsOf(metricOf(counted)?.currency ?? '') ?? 0)
+  const points = series.map((point): Point => {
+    const before = previousPeriod ? point.previous?.[counted] : undefined
+    return {
       at: Temporal.PlainDateTime.from(String(point.date ?? point.time)),
-      value: point[counted] as number,
-      previous: previousPeriod ? point.previous?.[counted] : undefined,
-    }),
-  )
+      value: (point[counted] as number) / scale,
+      previous: before === undefined ? undefined : before / scale,
+    }
+  })
   const { name } = displayOf(counted)
   return [...shown, '', ...seriesChart({ name, interval, points }, terminal, room < roomy ? 4 : 8)]
 }
