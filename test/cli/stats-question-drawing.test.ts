@@ -43,3 +43,34 @@ test('the axis of revenue is in the currency, as the total is, whatever decimals
   const compared = { ...about, metrics: ['revenue:EUR'], previousPeriod: about.period, answer }
   assert.match(drawQuestion(compared, terminal), /^4,000 ┤╌/m)
 })
+
+test('names that a server sends are drawn without anything that a terminal obeys', () => {
+  const evil = 'a\x1b]0;title\x07\x1b[2J\u202eb\nc'
+  const filters = [{ dimension: evil, operator: evil, values: [evil] }]
+  const site = { ...about.site, domain: evil, timeZone: evil }
+  const compared = { previous: { [evil]: 1 }, change: { [evil]: 100 } }
+  const row = { [evil]: 2, ...compared }
+  const wrapped = {
+    ...about,
+    site,
+    filters,
+    goal: evil,
+    metrics: [evil],
+    previousPeriod: about.period,
+    warnings: [evil],
+  }
+  const drawn = [
+    drawQuestion(
+      { ...wrapped, answer: { totals: row, interval: 'day', series: [{ date: '2026-03-01', ...row }] } },
+      terminal,
+    ),
+    drawQuestion({ ...wrapped, answer: { by: evil, rows: [{ ...row, other: 1 }], totalRows: 2 } }, terminal),
+  ]
+  for (const line of drawn.join('\n').split('\n')) assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+  const shown = 'a\ufffd]0;title\ufffd\ufffd[2Jb\ufffdc'
+  const capital = shown.replace('a', 'A')
+  assert.ok(drawn[0]?.includes(`Only ${shown} ${shown} ${shown}\n`))
+  assert.ok(drawn[0]?.includes(`\n${capital}\n2\n`))
+  assert.ok(drawn[0]?.includes(`\n${capital} by day`))
+  assert.ok(drawn[1]?.includes(`  ${capital}  Change`))
+})

@@ -16,7 +16,7 @@ interface Subject {
 
 export const heading = ({ site, range, period, previousPeriod }: Subject, terminal: Terminal): string[] => [
   ...sides(terminal.bold(printable(site.domain)), rangeTexts[range], terminal),
-  ...sides(terminal.dim(periodText(period)), terminal.dim(site.timeZone), terminal),
+  ...sides(terminal.dim(periodText(period)), terminal.dim(printable(site.timeZone)), terminal),
   ...(previousPeriod ? [terminal.dim(`Compared with ${periodText(previousPeriod)}`)] : []),
 ]
 

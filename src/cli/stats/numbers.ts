@@ -1,6 +1,7 @@
 // Numbers of a period, with their change if another period is shown.
 import { inFull } from '../../display/formats.ts'
 import { displayOf } from '../../display/metrics.ts'
+import { printable } from '../printable.ts'
 import { pad, padStart, shownWidth, type Terminal } from '../terminal.ts'
 
 type Numbers<Value> = Readonly<Record<string, Value>>
@@ -19,7 +20,7 @@ const minColumn = 14
 export function numbers({ current, previous, change }: Compared, terminal: Terminal): string[] {
   const compares = previous !== undefined
   const columns = Object.entries(current).map(([name, value]) => ({
-    name: terminal.dim(displayOf(name).name),
+    name: terminal.dim(printable(displayOf(name).name)),
     value: terminal.bold(displayOf(name).text(value)),
     change: compares ? changeText(name, change?.[name], terminal) : '',
     before: compares ? terminal.dim(`from ${displayOf(name).text(previous[name] ?? 0)}`) : '',

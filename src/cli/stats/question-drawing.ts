@@ -42,7 +42,7 @@ const operatorWords: Readonly<Record<string, string>> = {
 
 /** `page starts with /blog/ or /news/` */
 const filterWords = ({ dimension, operator, values }: SourceFilter): string =>
-  `${dimension} ${operatorWords[operator] ?? operator} ${values.map((value) => printable(value) || '(none)').join(' or ')}`
+  `${printable(dimension)} ${operatorWords[operator] ?? printable(operator)} ${values.map((value) => printable(value) || '(none)').join(' or ')}`
 
 function overall(
   { metrics, previousPeriod }: QuestionAnswers,
@@ -65,7 +65,7 @@ function overall(
       previous: before === undefined ? undefined : before / scale,
     }
   })
-  const { name } = displayOf(counted)
+  const name = printable(displayOf(counted).name)
   return [...shown, '', ...seriesChart({ name, interval, points }, terminal, room < roomy ? 4 : 8)]
 }
 
@@ -80,7 +80,7 @@ function list(
   if (first === undefined || visible.length === 0) return [terminal.dim('None in this period.')]
   const more = totalRows - visible.length
   const number = (name: string): Column => ({
-    heading: displayOf(name).name,
+    heading: printable(displayOf(name).name),
     cells: visible.map((row) => displayOf(name).text(row[name] as number)),
     isNumber: true,
   })

@@ -30,7 +30,7 @@ type Read = (source: SitesSource, signal?: AbortSignal) => Promise<Shown>
 /** Turns a refusal of the API into an error of the command, because it is about an option. */
 export const showStats = (input: Input, context: Context): Promise<Output> =>
   perform(input, context).catch((error) => {
-    throw error instanceof ApiError ? new CommandError(error.message, 'See: footfall stats --help') : error
+    throw error instanceof ApiError ? new CommandError(printable(error.message), 'See: footfall stats --help') : error
   })
 
 async function perform(input: Input, context: Context): Promise<Output> {
