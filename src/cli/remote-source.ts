@@ -68,9 +68,10 @@ export function remoteSource(address: string, key: RemoteKey): SitesSource {
         const limit: Fields = kind === 'breakdown' ? [['limit', String(Math.min(max - rows.length, limits.json))]] : []
         const asked = [['site_id', siteId], ...fields.filter(([name]) => name !== 'limit'), ...limit, ...page] as const
         const { headers, body } = await get(`/stats/${kind}`, asked, signal, version2)
-        if (Array.isArray(body.data)) rows.push(...body.data)
+        const added = Array.isArray(body.data) ? body.data : []
+        rows.push(...added)
         const cursor = body.meta?.next_cursor
-        if (!cursor || rows.length >= max)
+        if (!cursor || isLast(added) || rows.length >= max)
           return {
             ...answerOf(headers, Array.isArray(body.data) ? rows : body.data),
             filters: body.meta?.filters ?? [],
@@ -90,14 +91,18 @@ export function remoteSource(address: string, key: RemoteKey): SitesSource {
       for (let cursor: string | null | undefined = ''; typeof cursor === 'string'; ) {
         const page: [string, string][] = cursor === '' ? [] : [['cursor', cursor]]
         const { headers, body } = await get('/sites/overview', [...queryFields(parameters), ...page], signal)
-        sites.push(...(body.data as SiteOverview[]))
+        const added = body.data as SiteOverview[]
+        sites.push(...added)
         for (const warning of warningsOf(headers)) warnings.add(warning)
-        cursor = body.meta?.next_cursor
+        cursor = isLast(added) ? null : body.meta?.next_cursor
       }
       return { sites, warnings: [...warnings] }
     },
   }
 }
+
+/** Whatever a server says: one that always names a next page would be asked forever. */
+const isLast = (page: readonly unknown[]): boolean => page.length === 0
 
 function answerOf(headers: Headers, data: unknown): SourceAnswer {
   const totalRows = headers.get('Stats-Total-Rows')

@@ -146,3 +146,28 @@ test('a refusal or an unreachable server gives one sentence and what to do next,
   }
   assert.equal(asked.length, 1)
 })
+
+test('a server that always names a next page is asked until a page adds nothing', async (t) => {
+  let requests = 0
+  const endless = await serve(t, (request, response) => {
+    const isSites = request.url === '/api/v1/sites'
+    const site = { site_id: siteId, domain: 'shop.example', time_zone: 'UTC' }
+    if (!isSites) requests++
+    // The first page has a row, and no other has any.
+    const row = request.url?.includes('overview')
+      ? { ...site, current: {}, previous: {}, change: {} }
+      : { page: '/', visitors: 1 }
+    const data = isSites ? [site] : requests === 1 ? [row] : []
+    if (requests > 5) response.destroy()
+    else response.end(JSON.stringify({ data, meta: { next_cursor: 'more' } }))
+  })
+  for (const words of [
+    ['shop.example', '--by', 'page', '--json'],
+    ['--all-sites', '--json'],
+  ]) {
+    requests = 0
+    const { stdout, stderr } = await far(['--url', endless, ...words])
+    assert.deepEqual([requests, stderr], [2, ''], words.join(' '))
+    assert.notEqual(stdout, '')
+  }
+})
