@@ -175,6 +175,8 @@ test('a wrong option gives one sentence and what to do next', async () => {
     [['--by', 'page', '--limit', '100001'], /limit must be a whole number from 1 to 100000/],
     [['--by', 'page', '--compare', '--compare-with', 'year'], /--compare is the previous period/],
     [['--by', 'page', '--range', '7d', '--start', '2026-03-01'], /for a custom range/],
+    [['--by', 'page', '--country', ''], /--country is empty\.\n {2}Leave it out\. .*: --filter country:is:\n/],
+    [['--filter', 'page:is:/', '--utm-source', ''], /--utm-source is empty\.\n.*: --filter utm_source:is:\n/],
   ] as const)
     assert.match(await refusalOf(['shop.example', ...words]), expected, words.join(' '))
   assert.match(await refusalOf(['--all-sites', '--by', 'page']), /--by asks about one site\.\n {2}Leave out/)

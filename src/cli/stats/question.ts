@@ -79,9 +79,16 @@ function refuseContradictions({ options }: Input, by: string | undefined): void 
 
 /** `--country DE` and the like are filters, too. */
 function filtersOf({ options }: Input): string[] {
-  const short = (['country', 'device', 'hostname', 'utm-source'] as const).flatMap((name) =>
-    options[name] === undefined ? [] : filterText(name.replace('-', '_'), 'is', [String(options[name])]),
-  )
+  const short = (['country', 'device', 'hostname', 'utm-source'] as const).flatMap((name) => {
+    const dimension = name.replace('-', '_')
+    // A variable that is not set, more often than a question about visits that have none.
+    if (options[name] === '')
+      throw new CommandError(
+        `--${name} is empty.`,
+        `Leave it out. For visits that have none: --filter ${dimension}:is:`,
+      )
+    return options[name] === undefined ? [] : filterText(dimension, 'is', [String(options[name])])
+  })
   return [...((options.filter ?? []) as readonly string[]), ...short]
 }
 
