@@ -83,6 +83,17 @@ test('--by lists any dimension, and --filter keeps what matches', async () => {
   ])
 })
 
+test('an empty list has its columns: those that were asked for, or those that the list has without', async () => {
+  const nobody = ['--filter', 'page:is:/nowhere', '--csv']
+  assert.equal(await shown('--by', 'browser', ...nobody), 'browser,visitors,pageviews\r\n')
+  assert.equal(await shown('--by', 'event', ...nobody), 'event,visitors,events\r\n')
+  const asked = await shown('--by', 'browser', '--metrics', 'sessions,revenue:EUR', '--compare', ...nobody)
+  assert.equal(
+    asked,
+    'browser,sessions,revenue:EUR,previous_sessions,previous_revenue:EUR,change_sessions,change_revenue:EUR\r\n',
+  )
+})
+
 test('the filters of reports are filters of a list, too, and --order and --limit are those of the API', async () => {
   assert.deepEqual(cells(await shown('--by', 'page', '--country', 'fr')).slice(1), [['/pricing', '1', '1'], ['']])
   const last = await shown('--by', 'browser', '--order', 'pageviews:asc', '--limit', '1', '--json')

@@ -2,8 +2,9 @@
 import { type RangeName, rangeNames } from '../../calendar/periods.ts'
 import { inFull } from '../../display/formats.ts'
 import { readLimit } from '../../stats/parameters.ts'
+import { dimensionOf } from '../../stats/questions/dimensions.ts'
 import { filterText } from '../../stats/questions/filters.ts'
-import { limits } from '../../stats/questions/parameters.ts'
+import { defaultMetrics, limits } from '../../stats/questions/parameters.ts'
 import type { Interval } from '../../stats/questions/question.ts'
 import type { Fields, QuestionAnswer, SourceSite } from '../../stats/source.ts'
 import { CommandError, type Input, text } from '../command.ts'
@@ -144,7 +145,9 @@ export async function readAsked(
     const found = await source.ask('breakdown', site.id, [...ofAll, ...list.fields], signal)
     const rows = found.data as Row[]
     const answer = { by: list.by, rows, totalRows: found.totalRows ?? rows.length }
-    return { ...about(found), metrics: metricsOf(rows[0] ?? {}, list.by), answer }
+    // An empty list has columns, too.
+    const metrics = rows[0] ? metricsOf(rows[0], list.by) : metricsAsked(ofAll, list.by)
+    return { ...about(found), metrics, answer }
   }
   const totals = await source.ask('totals', site.id, ofAll, signal)
   const metrics = metricsOf(totals.data as Row)
@@ -158,6 +161,10 @@ export async function readAsked(
 
 const metricsOf = (row: Row, ...others: readonly string[]): string[] =>
   Object.keys(row).filter((name) => !['previous', 'change', 'date', 'time', ...others].includes(name))
+
+const metricsAsked = (fields: Fields, by: string): string[] =>
+  fields.find(([name]) => name === 'metrics')?.[1].split(',') ??
+  defaultMetrics('breakdown', dimensionOf(by)).map(({ name }) => name)
 
 export function questionData({ site, answer, filters, ...about }: QuestionAnswers): object {
   return {

@@ -151,7 +151,7 @@ function readMetrics(text: string): Metric[] {
 
 const known = (name: string) => metricOf(name) as Metric
 
-const defaultMetrics = (kind: QuestionKind, by: Dimension | undefined): Metric[] =>
+export const defaultMetrics = (kind: QuestionKind, by: Dimension | undefined): Metric[] =>
   kind === 'totals'
     ? ['visitors', 'pageviews', 'sessions', 'bounce_rate', 'avg_duration'].map(known)
     : kind === 'breakdown' && (by?.name === 'event' || by?.name === 'goal' || by?.property !== undefined)
