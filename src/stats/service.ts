@@ -41,7 +41,10 @@ interface CacheableQuery<Result extends Cacheable> {
   prepare(): (signal: AbortSignal) => Promise<Result>
 }
 
-/** Questions about single visits have turns of their own, so that nothing else waits behind them. An account runs one at a time on a shard (D-235). */
+/**
+ * Questions about single visits have turns of their own, so that nothing else waits behind them. An account runs one at a time on a shard
+ * (D-235).
+ */
 const questionLimits = { total: 4, perKey: 1 }
 
 export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOptions): StatsService {
