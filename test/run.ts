@@ -1,7 +1,8 @@
 // Runs test files: `node test/run.ts [--unit | --short | --until-failure] [--only <part>] [file or folder …]`, all of them when none is
 // named. --help lists the chosen files.
 // They share one set of real stores: starting ClickHouse and migrating once, instead of once per file, saves most of the time. With
-// --unit only those run that reach no database, and nothing is started. With --short, as in .ci/run, those in `long` do not run.
+// --unit only those run that reach no database, and nothing is started. With --short, as in .ci/run, those that long-tests.ts leaves to the
+// night do not run.
 // With --until-failure, as in check:mutations, the first failure ends the run.
 // Correctness has one chance. A file that only missed bounds of time (test/support/in-time.ts) runs again, twice at most.
 import { spawn, spawnSync } from 'node:child_process'
@@ -10,6 +11,8 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { leftToTheNight } from './long-tests.ts'
+import { changedSince } from './support/changed-files.ts'
 import { createStores, createTemplate, type StoreAddresses } from './support/stores.ts'
 import type { Summary } from './support/summary.ts'
 import { isUnitTest } from './support/unit-tests.ts'
@@ -34,21 +37,6 @@ const timed = [
   'test/cluster/least-privilege.test.ts', // ClickHouse refuses a reader that asks for more than five seconds
 ]
 
-/** Files that take long, and whose subject .ci/run checks in a shorter way. They run every night. */
-const long = [
-  'test/faults/', // check:chaos breaks the same stores under a whole installation
-  // check:reference opens the same page and sends calls from it; the examples run in four languages.
-  'test/api/reference.test.ts',
-  'test/api/reference-examples.test.ts',
-  'test/cli/backup-under-traffic.test.ts', // cli/backup.test.ts without traffic
-  // check:console opens every page in a browser; the tests beside these send the same forms.
-  'test/console/site-pages-browser.test.ts',
-  'test/console/people-browser.test.ts',
-  'test/console/dashboard-browser.test.ts',
-  'test/console/keys-browser.test.ts',
-  'test/collector/outages.test.ts', // check:collect stops ClickHouse under load
-]
-
 /** Halves what it costs to start a process of ours: 0.36 s of CPU instead of 0.8 s. */
 process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'footfall-compile-cache')
 
@@ -66,6 +54,8 @@ const { values, positionals } = parseArgs({
   options: {
     unit: { type: 'boolean' },
     short: { type: 'boolean' },
+    /** With --short: what changed since this commit. */
+    base: { type: 'string' },
     'until-failure': { type: 'boolean' },
     /** Only files with this in their path. */
     only: { type: 'string', multiple: true },
@@ -73,9 +63,10 @@ const { values, positionals } = parseArgs({
   },
 })
 const { unit: unitOnly, short: isShort, 'until-failure': untilFailure, only } = values
+const leftToNight = isShort ? leftToTheNight(changedSince(values.base).files) : undefined
 const files = globSync(positionals.length > 0 ? positionals.map(asPattern) : ['test/**/*.test.ts'])
   .filter((file) => !unitOnly || isUnitTest(file))
-  .filter((file) => !isShort || !isIn(long, file))
+  .filter((file) => !leftToNight?.(file))
   .filter((file) => !only || only.some((part) => file.includes(part)))
   .sort()
 if (files.length === 0) throw new Error(`No test files match ${process.argv.slice(2).join(' ')}`)

@@ -11,6 +11,7 @@ import { createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync }
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { changedSince } from '../support/changed-files.ts'
 import { late } from './runner.ts'
 import { commandOf, maxTouchedSeconds, type Part, parts, touchedBy } from './schedule.ts'
 
@@ -96,9 +97,7 @@ if (values.list) {
   const notRun = rest.filter((part) => !lastResult(part)).map(({ name }) => name)
   finish({ passed: passed.map(({ name }) => name), failed, notRun })
 } else if (values.touched) {
-  // A shallow clone has no older commit: then everything counts as changed.
-  const base = values.base ?? git('rev-list', '-1', '--before=1 day ago', 'HEAD')
-  const files = git(...(base ? ['diff', '--name-only', base] : ['ls-files'])).split('\n')
+  const { base, files } = changedSince(values.base)
   const [passed, failed, notRun]: [string[], string[], string[]] = [[], [], []]
   for (const part of touchedBy(files)) {
     const { short, seconds } = part.touched as NonNullable<Part['touched']>

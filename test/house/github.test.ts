@@ -1,8 +1,9 @@
 // Nothing runs .github here, so the tests check its syntax and that everything it names exists.
 import assert from 'node:assert/strict'
-import { existsSync, readdirSync } from 'node:fs'
+import { existsSync, globSync, readdirSync } from 'node:fs'
 import { test } from 'node:test'
 import { maxTouchedSeconds, parts, scriptOf, touchedBy } from '../checks/schedule.ts'
+import { leftToTheNight, longTests } from '../long-tests.ts'
 import { read, root } from './tree.ts'
 import { rightsFaults } from './workflow-rights.ts'
 import { yamlFaults } from './yaml-form.ts'
@@ -127,6 +128,28 @@ test('every check is given arguments that it accepts', () => {
   assert.deepEqual(commands.map(refusal).filter(Boolean), [])
   for (const planted of ['check:oracle --wrolds 6', 'check:oracle --worlds six', 'check:fuzz --n', 'test --quick'])
     assert.ok(refusal(planted), planted)
+})
+
+test('a change runs the long tests of what it touches, and every path that their table names exists', () => {
+  const left = leftToTheNight(['src/moving/copy.ts', 'test/demo/generate.test.ts', 'docs/routes.md'])
+  const files = [
+    'moving/move-site',
+    'erasure/rows',
+    'demo/generate',
+    'console/route-matrix',
+    'console/gate',
+    'faults/redis',
+  ]
+  assert.deepEqual(
+    files.filter((file) => left(`test/${file}.test.ts`)),
+    ['console/gate', 'faults/redis'],
+  )
+  assert.equal(leftToTheNight(['README.md'])('test/stats/rounding.test.ts'), false)
+  const onlyAtNight = Object.values(longTests).filter((subject) => subject.length === 0)
+  const isLeft = leftToTheNight(['src/stores/clickhouse.ts'])
+  assert.equal(Object.keys(longTests).filter(isLeft).length, onlyAtNight.length)
+  for (const [test, subject] of Object.entries(longTests))
+    for (const path of [test, ...subject]) assert.ok(globSync(`${path}*`).length > 0, path)
 })
 
 test('a change runs the checks of what it touches, and every path that the table names exists', () => {
