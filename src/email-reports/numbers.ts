@@ -116,7 +116,10 @@ export async function readSite(
   }
 }
 
-/** The goals that most visitors reached. A refusal is a sentence in the report, because the next attempt would be refused, too. */
+/**
+ * The goals that most visitors reached. They are the only numbers that are not read from rollups, so a report comes without them if they cannot be
+ * read: another attempt would be refused again, or take too long again.
+ */
 async function readGoals(
   stats: StatsService,
   site: ReportedSite,
@@ -125,19 +128,11 @@ async function readGoals(
   signal: AbortSignal,
 ): Promise<List> {
   const list = { title: 'Goals', unit: 'visitors, rate', nothing: 'No goal was reached.' }
-  const fields = [
-    ...[
-      ['range', 'custom'],
-      ['start', first.toString()],
-      ['end', last.toString()],
-    ],
-    ...[
-      ['by', 'goal'],
-      ['metrics', 'conversions,conversion_rate'],
-      ['limit', `${rows}`],
-    ],
-  ] as [string, string][]
-  const { question } = readFields(fields, { kind: 'breakdown', goals: site.goals, maxLimit: rows })
+  const fields = {
+    ...{ range: 'custom', start: first.toString(), end: last.toString() },
+    ...{ by: 'goal', metrics: 'conversions,conversion_rate', limit: `${rows}` },
+  }
+  const { question } = readFields(Object.entries(fields), { kind: 'breakdown', goals: site.goals, maxLimit: rows })
   try {
     const { data } = await stats.ask({ site, question, queueKey, now }, signal)
     const reached = data as { goal: string; conversions: number; conversion_rate: number }[]
@@ -150,8 +145,10 @@ async function readGoals(
       })),
     }
   } catch (error) {
-    if (!(error instanceof ApiError)) throw error
-    return { ...list, rows: [], nothing: 'Too much traffic to count goals in a report.' }
+    signal.throwIfAborted()
+    const isRefused = error instanceof ApiError
+    const nothing = isRefused ? 'Too much traffic to count goals in a report.' : 'Goals could not be counted this time.'
+    return { ...list, rows: [], nothing }
   }
 }
 
