@@ -23,7 +23,7 @@ export async function ledgerState(
     return {
       state: 'warning',
       found: `${unknown.length} sites have traffic, but PostgreSQL does not know them: it was restored from a copy from before they were created (${unknown.slice(0, 3).join(', ')})`,
-      advice: 'If you have a newer copy of PostgreSQL, restore that one. Otherwise, nobody can read this traffic.',
+      advice: `If you have a newer copy of PostgreSQL, restore that one. Otherwise, nobody can read this traffic, and no old events are dropped while it is there: footfall site delete ${unknown[0]} --yes`,
     }
   }
   return {

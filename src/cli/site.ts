@@ -1,8 +1,9 @@
 import { createAccount, listAccounts } from '../accounts/accounts.ts'
 import { countriesOf, domainOf, hostnamesOf, timeZoneOf } from '../accounts/site-rules.ts'
 import { findSite, listSites, type Site } from '../accounts/sites.ts'
-import { type DeletedSite, listDeletedSites } from '../erasure/deleted-sites.ts'
+import { type DeletedSite, eraseUnknownSite, listDeletedSites } from '../erasure/deleted-sites.ts'
 import { tryToEraseRows } from '../erasure/job.ts'
+import { unknownSites } from '../rollups/ledger.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { readTracker } from '../tracker/script.ts'
 import { trackerTag } from '../tracker/tag.ts'
@@ -176,25 +177,29 @@ const remove: Command = {
   usage: '<site> --yes',
   options: { yes: { type: 'boolean' } },
   optionHelp: { yes: 'confirm the deletion: the traffic cannot be restored' },
-  async run(input, { postgres, cluster }) {
+  async run(input, context) {
+    const { postgres, cluster } = context
     const [reference] = positionals(input, ['site']) as [string]
-    const site = await siteOf(postgres, reference)
+    // After a restore, ClickHouse may have traffic of a site that PostgreSQL does not know (decision D-205).
+    const isUnknown = !(await findSite(postgres, reference)) && (await unknownSites(context)).includes(reference)
+    const site = isUnknown ? undefined : await siteOf(postgres, reference)
+    const { id, domain: name } = site ?? { id: reference, domain: reference }
     if (!input.options.yes) {
-      throw new CommandError(
-        `This deletes all traffic of ${site.domain} for good.`,
-        'To confirm, repeat it with --yes.',
-      )
+      throw new CommandError(`This deletes all traffic of ${name} for good.`, 'To confirm, repeat it with --yes.')
     }
-    await removeSite(postgres, commandLine, site)
-    const erased = await tryToEraseRows({ postgres, clickhouse: cluster.of(site) }, eraseMs)
-    const [{ goneBy }] = (await listDeletedSites(postgres)).filter(({ id }) => id === site.id) as [DeletedSite]
+    if (site) await removeSite(postgres, commandLine, site)
+    else await eraseUnknownSite(postgres, id)
+    const shards = site ? [cluster.of(site)] : cluster.shards
+    const all = await Promise.all(shards.map((clickhouse) => tryToEraseRows({ postgres, clickhouse }, eraseMs)))
+    const erased = all.every(Boolean)
+    const [{ goneBy }] = (await listDeletedSites(postgres)).filter((one) => one.id === id) as [DeletedSite]
     return {
-      data: { id: site.id, deleted: true, erased, goneBy },
+      data: { id, deleted: true, erased, goneBy },
       show: () =>
         [
           erased
-            ? `Deleted ${site.domain}, its keys and its traffic.`
-            : `Deleted ${site.domain} and its keys. ClickHouse does not answer: the rollup process erases the traffic when it does.`,
+            ? `Deleted ${name}${site ? ', its keys' : ''} and its traffic.`
+            : `Deleted ${name}${site ? ' and its keys' : ''}. ClickHouse does not answer: the rollup process erases the traffic when it does.`,
           `Nobody can read the traffic any more. It is gone from the disk of ClickHouse by ${dayOf(goneBy)}; existing backups still contain it.`,
           'To see the progress: footfall site deletions. To remove it from the disk now: footfall site purge',
         ].join('\n'),

@@ -48,6 +48,13 @@ export async function eraseAgain(postgres: Postgres, ids: readonly string[]): Pr
   return [...new Set(rows.map(({ id }) => id))]
 }
 
+/** Erases the traffic of a site that PostgreSQL does not know, from all shards. */
+export async function eraseUnknownSite(postgres: Postgres, id: string): Promise<void> {
+  await postgres`
+    INSERT INTO deleted_sites (id, shard) SELECT ${id}, number FROM shards
+    WHERE NOT EXISTS (SELECT FROM sites WHERE id = ${id}) ON CONFLICT DO NOTHING`
+}
+
 /** An erasure as it was when the work began. If more rows arrive during the work, `reopened` changes and the erasure stays open. */
 export interface Erasure {
   id: string

@@ -157,8 +157,16 @@ const copiesOn = (clickhouse: ClickHouse): Promise<Copy[]> =>
 /** Sites with traffic that are missing in PostgreSQL, because it was restored from a copy from before they were created. */
 export async function unknownSites({ postgres, cluster }: AllStores): Promise<string[]> {
   const copies = (await Promise.all(cluster.shards.map(copiesOn))).flat()
+  return unknownOf(
+    postgres,
+    copies.map(({ site_id }) => site_id),
+  )
+}
+
+/** Those of these sites that are missing in PostgreSQL, and were not deleted. */
+export async function unknownOf(postgres: Postgres, ids: readonly string[]): Promise<string[]> {
   const rows = await postgres<{ id: string }[]>`
-    SELECT jsonb_array_elements_text(${JSON.stringify(copies.map(({ site_id }) => site_id))}::text::jsonb) AS id
+    SELECT jsonb_array_elements_text(${JSON.stringify(ids)}::text::jsonb) AS id
     EXCEPT SELECT id FROM sites EXCEPT SELECT id FROM deleted_sites ORDER BY id`
   return rows.map(({ id }) => id)
 }

@@ -12,7 +12,7 @@ import { type ClickHouse, isIncomplete } from '../stores/clickhouse.ts'
 import { type Sql, sql, text, texts } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { retainedFrom } from './coverage.ts'
-import { noteEarlierKeptDays, noteInClickHouse, noteKeptDays } from './ledger.ts'
+import { noteEarlierKeptDays, noteInClickHouse, noteKeptDays, unknownOf } from './ledger.ts'
 import { rollUpForGood } from './roll-up.ts'
 import { daysToRollUp, stalestReader } from './runs.ts'
 
@@ -38,15 +38,19 @@ export async function dropOldEvents(stores: AllStores, retention: Retention): Pr
   if (plan === undefined) return { months: [], held: clocksDiffer }
   const isTooMuch = plan.months.length > 1
   if (!isTooMuch) await declareRetention(stores.postgres, plan.eventsFrom)
-  await rollUpBeforeDropping(stores, retention)
+  const { hasUnknownSites } = await rollUpBeforeDropping(stores, retention)
   const months = await dropRolledUpMonths(stores, retention.patience)
-  return isTooMuch ? { months, held: tooMuch } : { months }
+  const held = hasUnknownSites ? unknownTraffic : isTooMuch ? tooMuch : undefined
+  return held === undefined ? { months } : { months, held }
 }
 
 export const clocksDiffer =
   'Old events are not dropped: the clocks of this machine, PostgreSQL and ClickHouse differ by more than a minute. Run: footfall doctor'
 const tooMuch =
   'Old events are not dropped: more than one month is due at once. Run footfall rollup retention to see them; add --confirm to drop them'
+
+const unknownTraffic =
+  'Old events are not dropped: some are of sites that PostgreSQL does not know, which cannot be rolled up. Run: footfall doctor'
 
 export interface MonthOfEvents {
   /** `YYYYMM`. */
@@ -102,8 +106,14 @@ export async function declareRetention(postgres: Postgres, from: string): Promis
   await postgres`UPDATE retention SET events_from = ${from}::text::date WHERE events_from < ${from}::text::date`
 }
 
-/** Rolls up small sites, too. Afterwards every day before `events_from` is rolled up or has no events. */
-export async function rollUpBeforeDropping(stores: AllStores, options: Partial<Retention>): Promise<void> {
+/**
+ * Rolls up small sites, too. Afterwards every day before `events_from` is rolled up or has no events, unless there are sites that PostgreSQL
+ * does not know: it may be an older copy, and the newer one may come back (decision D-205).
+ */
+export async function rollUpBeforeDropping(
+  stores: AllStores,
+  options: Partial<Retention>,
+): Promise<{ hasUnknownSites: boolean }> {
   const { postgres } = stores
   const [{ due, eventsFrom, last, began }] = await postgres<
     [{ due: boolean; eventsFrom: string; last: string; began: string }]
@@ -111,39 +121,47 @@ export async function rollUpBeforeDropping(stores: AllStores, options: Partial<R
     SELECT rolled_up_before < events_from AS due, events_from::text AS "eventsFrom", (events_from - 1)::text AS last,
       now()::text AS began
     FROM retention`
-  if (!due) return
+  const result = { hasUnknownSites: false }
+  if (!due) return result
   let missingDays = 0
-  for (const shard of byShard(stores)) missingDays += await rollUpShardBefore(shard, last, options)
-  if (missingDays > 0 || options.signal?.aborted) return
+  for (const shard of byShard(stores)) {
+    const ofShard = await rollUpShardBefore(shard, last, options)
+    missingDays += ofShard.missingDays
+    result.hasUnknownSites ||= ofShard.hasUnknownSites
+  }
+  if (missingDays > 0 || result.hasUnknownSites || options.signal?.aborted) return result
   // A site that has moved meanwhile may have been on no shard when it was visited. The next round visits all again.
   await postgres`
     UPDATE retention SET rolled_up_before = ${eventsFrom}::text::date, rolled_up_at = now()
     WHERE rolled_up_before < ${eventsFrom}::text::date
       AND NOT EXISTS (SELECT FROM site_moves WHERE moved_at >= ${began}::text::timestamptz)`
+  return result
 }
 
-/** Returns the number of ranges of days up to `last` that are still not rolled up. */
+/** `missingDays` is the number of ranges of days up to `last` that are still not rolled up. */
 async function rollUpShardBefore(
   { postgres, clickhouse }: Stores,
   last: string,
   { signal, onError }: Partial<Retention>,
-): Promise<number> {
+): Promise<{ missingDays: number; hasUnknownSites: boolean }> {
   const traffic = await clickhouse.rowsPatiently<{ site_id: string; first: string }>(sql`
     SELECT site_id, toStartOfMonth(min(day)) AS first FROM events WHERE day <= toDate(${text(last)}) GROUP BY site_id`)
+  const ids = traffic.map(({ site_id }) => site_id)
+  const hasUnknownSites = (await unknownOf(postgres, ids)).length > 0
   // All other sites were deleted or moved. Their remaining events are dropped with the partition.
   const sites = await postgres<{ id: string; domain: string }[]>`
-    SELECT id, domain FROM sites WHERE id = ANY(${traffic.map(({ site_id }) => site_id)}) AND shard = ${clickhouse.shard}`
+    SELECT id, domain FROM sites WHERE id = ANY(${ids}) AND shard = ${clickhouse.shard}`
   const domains = new Map(sites.map(({ id, domain }) => [id, domain]))
   const cause = sites.length > 0 ? await clickhouse.replicas?.incomplete() : undefined
   if (cause) {
     onError?.(new Unavailable(cause), `every site of shard ${clickhouse.shard}`)
-    return sites.length
+    return { missingDays: sites.length, hasUnknownSites }
   }
   let missingDays = 0
   for (const { site_id: id, first } of traffic) {
     const domain = domains.get(id)
     if (domain === undefined) continue
-    if (signal?.aborted) return missingDays
+    if (signal?.aborted) break
     try {
       await rollUpForGood({ postgres, clickhouse }, id, [first, last])
       missingDays += (await daysToRollUp(postgres, id, [first, last])).length
@@ -153,7 +171,7 @@ async function rollUpShardBefore(
       if (await isIncomplete(clickhouse)) break
     }
   }
-  return missingDays
+  return { missingDays, hasUnknownSites }
 }
 
 /** Also drops events that an import wrote for such a month in the meantime, which are not counted (decision D-80). */

@@ -4,6 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
+import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { install, runFootfall } from '../support/installation.ts'
 
 const dayMs = 24 * 3_600_000
@@ -44,6 +46,18 @@ test('a site deleted while ClickHouse is down is erased by the next rollup run, 
     /Deleted other\.example, its keys and its traffic\.\n.*It is gone from the disk of ClickHouse by \d{4}-\d\d-\d\d.*backups/,
   )
   assert.deepEqual((await states('deletions'))[0].slice(2), [true, false])
+
+  // As after a restore of PostgreSQL from before the site was created.
+  const unknown = 'site_aaaaaaaaaaaaaaaa'
+  const clickhouse = openClickHouse(environment.CLICKHOUSE_URL as string)
+  t.after(() => clickhouse.close())
+  const rows = () => clickhouse.rows(sql`SELECT 1 FROM events WHERE site_id = ${text(unknown)}`)
+  await clickhouse.command(`INSERT INTO events (site_id, day, name) VALUES ('${unknown}', '2026-01-01', 'pageview')`)
+  const unconfirmed = await footfall('site', 'delete', unknown)
+  assert.deepEqual([unconfirmed.code, (await rows()).length], [1, 1])
+  assert.match((await footfall('site', 'delete', unknown, '--yes')).stdout, /^Deleted site_a+ and its traffic\.\n/)
+  assert.deepEqual(await rows(), [])
+  assert.match((await footfall('site', 'delete', unknown, '--yes')).stderr, /There is no site site_a+/)
 })
 
 test('dropping more than one month of old events needs an operator’s confirmation', { timeout: 600_000 }, async (t) => {

@@ -7,6 +7,7 @@ import test, { type TestContext } from 'node:test'
 import { findSite, type Site } from '../../src/accounts/sites.ts'
 import { readClocks } from '../../src/cluster/clocks.ts'
 import { clusterOf } from '../../src/cluster/cluster.ts'
+import { eraseUnknownSite } from '../../src/erasure/deleted-sites.ts'
 import { importFile } from '../../src/importing/job.ts'
 import { invalidateDays } from '../../src/rollups/invalidation.ts'
 import { retentionRound, rollUpRound } from '../../src/rollups/loop.ts'
@@ -23,7 +24,7 @@ import { verifySite } from '../../src/rollups/verify.ts'
 import { reports } from '../../src/stats/reports.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql } from '../../src/stores/clickhouse-sql.ts'
-import { pageview } from '../support/events.ts'
+import { eventOf, pageview } from '../support/events.ts'
 import { withReplicaAway } from '../support/second-replica.ts'
 import { connect, createStores, disconnect, type Stores } from '../support/stores.ts'
 import { makeWorld, type World } from '../support/world.ts'
@@ -255,6 +256,23 @@ test('events of a deleted site do not prevent dropping a month', async (t) => {
   await stores.postgres`DELETE FROM sites WHERE id = ${small.siteId}`
   assert.deepEqual(await dropConfirmed(stores), ['202312', '202401'])
   assert.deepEqual(await monthsOf(large), left)
+})
+
+test('events of a site that PostgreSQL does not know are not dropped until somebody deletes the site', async (t) => {
+  const { large, small, stores } = await openOldWorlds(t)
+  const unknown = 'site_aaaaaaaaaaaaaaaa'
+  await large.recordEvents([eventOf({ at: '2023-12-05T10:00:00Z' }, unknown, 'UTC')])
+  const expected = await answers(large, small)
+  await declareRetention(stores.postgres, eventsFrom)
+  const round = () => dropOldEvents(stores, { ...retention, patience: '0 seconds' })
+  const { months, held } = await round()
+  assert.deepEqual([months, await monthsOf(large)], [[], [[202312, 5], ...all.slice(1)]])
+  assert.match(held ?? '', /sites that PostgreSQL does not know.*footfall doctor/)
+  assert.deepEqual(await answers(large, small), expected)
+
+  await eraseUnknownSite(stores.postgres, unknown)
+  assert.deepEqual(await round(), { months: ['202312', '202401'] })
+  assert.deepEqual([await monthsOf(large), await answers(large, small)], [left, expected])
 })
 
 test('a day with a late event is rolled up again before its month is dropped', async (t) => {
