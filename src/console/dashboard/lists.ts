@@ -68,6 +68,10 @@ export type ListName = keyof typeof lists
 
 export const isListName = (name: string): name is ListName => Object.hasOwn(lists, name)
 
+/** `Entry pages` */
+export const titleOfList = (name: ListName): string =>
+  lists[name].plural[1].replace(/^./, (first) => first.toUpperCase())
+
 export const campaignLists = ['utm_campaign', 'utm_source', 'utm_medium', 'utm_content', 'utm_term'] as const
 
 /** Events and goals are not about the visit, but about what happened in it. */

@@ -10,7 +10,7 @@ import type { Answer, Ask, Row } from './answers.ts'
 import { curlOf, rowEnd } from './curl.ts'
 import { hiddenFields } from './filters.ts'
 import { valueText } from './labels.ts'
-import { columnName, columnsOf, hasVisits, type ListName, lists } from './lists.ts'
+import { columnName, columnsOf, hasVisits, type ListName, lists, titleOfList } from './lists.ts'
 import { moreMenu } from './more-menu.ts'
 import { countOf, csvAddressOf, type Found, type PanelOptions } from './panels.ts'
 import { failed } from './refusals.ts'
@@ -65,7 +65,7 @@ export function longList({ state, ...found }: LongList, options: Omit<PanelOptio
   const asked = { kind: 'breakdown', fields: [['by', name], ...fieldsOfLongList(state, name)] } as const
   return html`
 <div class="title"><a class="back" href="${addressOf(state, { more: undefined })}"><span aria-hidden="true">← </span>Dashboard</a>
-<h1>${lists[name].tab}</h1>
+<h1>${titleOfList(name)}</h1>
 <nav class="choices" aria-label="Lists">${listsOf(state, panel)
     .filter(() => listsOf(state, panel).length > 1)
     .map((one) => {
@@ -73,7 +73,7 @@ export function longList({ state, ...found }: LongList, options: Omit<PanelOptio
       return html`<a href="${href}"${one === name && html` aria-current="true"`}>${lists[one].tab}</a>`
     })}</nav>
 <span class="spring"></span>
-<form class="search" method="get" action="${state.path}" role="search">${hiddenFields(state, ['search'])}<input type="search" name="search" value="${state.search}" aria-label="Search ${lists[name].plural[1]}" placeholder="Search" maxlength="500" autocomplete="off" data-key="s"><button class="button">Search</button></form>
+<form class="find" method="get" action="${state.path}" role="search">${hiddenFields(state, ['search'])}<input type="search" name="search" value="${state.search}" aria-label="Search ${lists[name].plural[1]}" placeholder="Search" maxlength="500" autocomplete="off" data-key="s"><button class="button">Search</button></form>
 <a class="button" href="${csvAddressOf(state, name)}" download>Download CSV</a>
 ${!state.isShared && moreMenu(lists[name].tab, curlOf(state, publicUrl, asked, { id: 'list', label: lists[name].tab }))}</div>
 <section class="card long">${'fault' in answer ? failed(answer, state, moment) : table(state, name, answer.value, { ...options, ...found })}
@@ -122,7 +122,7 @@ function table(
 <thead><tr><th scope="col">${lists[name].heading}</th>${columns.map(sort)}${hasShare && html`<th scope="col" class="right share-of">${shareName(name)}</th>`}</tr></thead>
 <tbody>${all.map((row) => {
     const labels = labelled(name, row, { state, totals, titles })
-    return html`<tr><th scope="row">${bar(Number(row[sorted]), largest)}<span class="label" title="${labels.text}">${labels.href ? html`<a href="${labels.href}">${labels.label}</a>` : labels.label}</span>${pageLink(labels)}</th>${columns.map(
+    return html`<tr><th scope="row">${bar(Number(row[sorted]), largest)}${labels.href ? html`<a class="label" href="${labels.href}" title="${labels.text}">${labels.label}</a>` : html`<span class="label" title="${labels.text}">${labels.label}</span>`}${pageLink(labels)}</th>${columns.map(
       (column) =>
         html`<td class="right${column === sorted && ' sorted'}">${displayOf(column).text(Number(row[column]))}</td>`,
     )}${hasShare && html`<td class="right share-of">${shareOf(name, row, totals)}</td>`}</tr>`

@@ -5,7 +5,7 @@ import { limits } from '../../stats/questions/parameters.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { type Answer, fieldsOfPanel, type Moment, type Row, type Totals } from './answers.ts'
 import { curlOf } from './curl.ts'
-import { campaignLists, type ListName, lists, type PanelName, panels } from './lists.ts'
+import { campaignLists, type ListName, lists, type PanelName, panels, titleOfList } from './lists.ts'
 import { moreMenu } from './more-menu.ts'
 import { failed } from './refusals.ts'
 import { rows } from './rows.ts'
@@ -98,20 +98,26 @@ function allOf(list: ListName, count: number | undefined): string {
   return count === 1 ? `1 ${one}` : `All ${inFull(count)} ${many}`
 }
 
-function content({ name, answer, titles }: Found, options: PanelOptions, limit = Infinity): Html {
+function content(found: Found, options: PanelOptions, limit = Infinity): Html {
+  const { name, answer, titles } = found
   const { state, totals, moment } = options
   if ('fault' in answer) return failed(answer, state, moment)
   if (answer.value.length === 0) return html`<p class="nothing">${lists[name].nothing}</p>`
   const map = isMap(name, state) && worldMap(answer.value, state)
   const shown = answer.value.slice(0, map ? rowsBelow : limit)
-  return html`${map}${rows(name, shown, { state, totals, titles })}${remark(answer)}`
+  return html`${map}${rows(name, shown, { state, totals, titles })}${remark(found)}`
 }
 
-/** While ClickHouse is down, each panel repeats its last numbers and says how old they are. */
-const remark = (answer: Answer<Row[]>): HtmlValue =>
-  'result' in answer &&
-  answer.result?.staleMs !== undefined &&
-  html`<p class="remark">${Math.round(answer.result.staleMs / 1000)} seconds old</p>`
+/** While ClickHouse is down, each panel repeats its last numbers and says how old they are; and a dimension may be younger than the range. */
+function remark({ name, answer }: Found): HtmlValue {
+  if (!('result' in answer) || !answer.result) return false
+  const { staleMs, warnings } = answer.result
+  const recorded = warnings.find((text) => text.startsWith(`${name} is recorded since`))
+  return [
+    staleMs !== undefined && html`<p class="remark">${Math.round(staleMs / 1000)} seconds old</p>`,
+    recorded && html`<p class="remark">${titleOfList(name)} are ${recorded.slice(`${name} is `.length)}.</p>`,
+  ]
+}
 
 function foot({ name, answer }: Found, state: DashboardState): Html {
   const isCampaign = campaignLists.some((one) => one === name)

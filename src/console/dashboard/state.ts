@@ -44,7 +44,8 @@ export interface DashboardState extends DashboardContext {
   metric: ChartMetric
   /** Whether the period is compared with the one before it. */
   compares: boolean
-  tabs: Readonly<Record<PanelName, ListName>>
+  /** The lists that somebody chose for panels. */
+  tabs: Readonly<Partial<Record<PanelName, ListName>>>
   countries: (typeof views)[number]
   /** The list that is shown alone, and how. */
   more: ListName | undefined
@@ -57,24 +58,31 @@ export interface DashboardState extends DashboardContext {
   cursor: string | undefined
 }
 
-export function defaultState(context: DashboardContext): DashboardState {
-  const isFirst = (panel: PanelName) => listsOf(context, panel).find((name) => name === panels[panel].first)
-  return {
-    ...context,
-    range: { name: '30d' },
-    filters: [],
-    metric: 'visitors',
-    compares: true,
-    tabs: Object.fromEntries(
-      panelNames.map((panel) => [panel, isFirst(panel) ?? listsOf(context, panel)[0]]),
-    ) as DashboardState['tabs'],
-    countries: 'list',
-    more: undefined,
-    order: undefined,
-    search: undefined,
-    isShort: false,
-    cursor: undefined,
-  }
+export const defaultState = (context: DashboardContext): DashboardState => ({
+  ...context,
+  range: { name: '30d' },
+  filters: [],
+  metric: 'visitors',
+  compares: true,
+  tabs: {},
+  countries: 'list',
+  more: undefined,
+  order: undefined,
+  search: undefined,
+  isShort: false,
+  cursor: undefined,
+})
+
+/** The list that a panel shows. One that a filter leaves with a single row gives way to the next. */
+export function listOf(state: DashboardState, panel: PanelName): ListName {
+  const all = listsOf(state, panel)
+  const first = Math.max(0, all.indexOf(panels[panel].first))
+  const isSingle = (list: ListName) =>
+    [...lockedFilters(state), ...state.filters].some(
+      ({ dimension, operator, values }) => dimension.name === list && operator === 'is' && values.length === 1,
+    )
+  const usual = all.slice(first)
+  return state.tabs[panel] ?? usual.find((list) => !isSingle(list)) ?? (usual[0] as ListName)
 }
 
 /** The lists of a panel that are not empty whatever happens, and that this reader may see. */
@@ -128,8 +136,11 @@ export function readState(context: DashboardContext, url: string): DashboardStat
     metric: look('metric', chartMetrics) ?? usual.metric,
     compares: look('compare', ['off']) === undefined,
     tabs: Object.fromEntries(
-      panelNames.map((panel) => [panel, chosen(panel) ?? usual.tabs[panel]]),
-    ) as DashboardState['tabs'],
+      panelNames.flatMap((panel) => {
+        const list = chosen(panel)
+        return list ? [[panel, list]] : []
+      }),
+    ),
     countries: look('countries', views) ?? usual.countries,
     more: listNamed(text('more')),
     order: text('order'),
@@ -211,7 +222,7 @@ export function fieldsOf(state: DashboardState, changes: Changes = {}): [string,
   const fields = [...rangeFields(next.range), ...filterFields(next.filters)]
   if (next.metric !== usual.metric) fields.push(['metric', next.metric])
   if (!next.compares) fields.push(['compare', 'off'])
-  for (const panel of panelNames) if (next.tabs[panel] !== usual.tabs[panel]) fields.push([panel, next.tabs[panel]])
+  fields.push(...Object.entries(next.tabs))
   if (next.countries !== usual.countries) fields.push(['countries', next.countries])
   if (next.more) {
     fields.push(['more', next.more])

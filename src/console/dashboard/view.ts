@@ -26,7 +26,7 @@ import { bar } from './bar.ts'
 import { chart } from './chart.ts'
 import { rowEnd } from './curl.ts'
 import { mistakeInDates } from './date-mistakes.ts'
-import { formerNames, isListName, type ListName, lists, panelNames } from './lists.ts'
+import { formerNames, isListName, type ListName, lists, panelNames, titleOfList } from './lists.ts'
 import { fieldsOfLongList, longList, readLongList } from './long-list.ts'
 import { glossary, numbers } from './numbers.ts'
 import { type Found, listBelow, panel } from './panels.ts'
@@ -41,6 +41,7 @@ import {
   defaultState,
   isShown,
   isTyped,
+  listOf,
   readState,
 } from './state.ts'
 
@@ -174,7 +175,7 @@ function askAll(state: DashboardState, ask: Ask, moment: Moment) {
     totals: ask.ask<Totals>('totals', comparison(state)),
     intervals: ask.ask<Interval[]>(kind, fields),
     panels: panelNames.map((name) => {
-      const list = state.tabs[name]
+      const list = listOf(state, name)
       const other = listBelow(list, state)
       return { name, found: find(list), below: other && find(other) }
     }),
@@ -185,13 +186,7 @@ const readValue = <Value>(answer: Answer<Value>): Value | undefined => ('value' 
 
 /** `Pages · Last 30 days · example.com` */
 const titleOf = ({ more, range, site }: DashboardState, { local, periods }: Moment): string =>
-  [
-    more && lists[more].plural[1].replace(/^./, (first) => first.toUpperCase()),
-    rangeText(range, periods.current, local),
-    site.domain,
-  ]
-    .filter(Boolean)
-    .join(' · ')
+  [more && titleOfList(more), rangeText(range, periods.current, local), site.domain].filter(Boolean).join(' · ')
 
 const nowText = (visitors: Answer<number>): Html | false =>
   'value' in visitors &&
