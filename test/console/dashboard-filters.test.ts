@@ -151,7 +151,12 @@ test('the form adds a filter to those that hold, and writes it as rows do', asyn
     const { status, headers } = await typed(fields)
     assert.deepEqual([status, headers.get('location')], [303, `${path}?range=7d&filter=device:is:desktop${added}`])
   }
-  assert.equal((await typed({ field: 'country', operator: 'is', value: 'Germny' })).status, 400)
+  const mistyped = await typed({ field: 'country', operator: 'is_not', value: 'Germny' })
+  assert.equal(mistyped.status, 400)
+  // The form comes again with what was typed, and the other filter stays.
+  assert.match(mistyped.text, /<details class="menu filters" open>.*Country must be a two-letter code/s)
+  assert.match(mistyped.text, /value="country" selected>.*value="is_not" selected>.*name="value" value="Germny"/s)
+  assert.deepEqual(readDashboard(mistyped.text).chips, ['Device is Desktop'])
   assert.equal((await typed({ field: 'path', operator: 'is', value: '/x' })).status, 400)
   const { text } = await member.get(path)
   const offered = Array.from(

@@ -2,15 +2,15 @@
 import { type Html, html } from '../../web/html.ts'
 import { fault } from '../layout/layout.ts'
 import type { Moment } from './answers.ts'
-import type { DateMistake } from './date-mistakes.ts'
 import { filterChips, hiddenFields } from './filters.ts'
+import type { DateMistake, Mistake } from './mistakes.ts'
 import { rangeKeys } from './shortcuts.ts'
 import { addressOf, type DashboardState, rollingRanges } from './state.ts'
 
-export function bar(state: DashboardState, moment: Moment, mistake?: DateMistake): Html {
+export function bar(state: DashboardState, moment: Moment, mistake?: Mistake): Html {
   return html`<div class="bar" id="bar">
-<div class="chips">${filterChips(state)}${compared(state)}</div>
-${ranges(state, moment, mistake)}
+<div class="chips">${filterChips(state, mistake?.filter)}${compared(state)}</div>
+${ranges(state, moment, mistake?.dates)}
 </div>`
 }
 

@@ -2,7 +2,10 @@
 import { type Dimension, dimensionOf } from '../../stats/questions/dimensions.ts'
 import type { Filter } from '../../stats/questions/filters.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
+import { fault } from '../layout/layout.ts'
 import { fields, operatorsOf, operatorTexts, wordsOf } from './labels.ts'
+import type { FilterMistake } from './mistakes.ts'
+import { forPeople } from './refusals.ts'
 import {
   addressOf,
   type DashboardState,
@@ -14,13 +17,13 @@ import {
   mayFilterBy,
 } from './state.ts'
 
-export const filterChips = (state: DashboardState): HtmlValue => [
+export const filterChips = (state: DashboardState, mistake?: FilterMistake): HtmlValue => [
   lockedFilters(state).map((filter) => {
     const { field, operator, value } = wordsOf(filter)
     return html`<span class="chip">${field} ${operator} <b title="${value}">${value}</b></span>`
   }),
   state.filters.map((filter) => chip(state, filter)),
-  newFilter(state),
+  newFilter(state, mistake),
 ]
 
 function chip(state: DashboardState, filter: Filter): Html {
@@ -37,19 +40,21 @@ function chip(state: DashboardState, filter: Filter): Html {
 /** Drawn, because the character may come from another font, which arrives late. */
 const cross = html`<svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true"><path d="M1 1l8 8M9 1l-8 8"/></svg>`
 
-function newFilter(state: DashboardState): HtmlValue {
+function newFilter(state: DashboardState, mistake: FilterMistake | undefined): HtmlValue {
+  const option = (name: string, text: string, typed: string | undefined) =>
+    html`<option value="${name}"${name === typed && html` selected`}>${text}</option>`
   if (isFull(state)) return false
   const offered = fields.filter(
     ([name]) => !isLocked(state, name) && mayFilterBy(state, dimensionOf(name) as Dimension),
   )
-  return html`<details class="menu filters"><summary class="chip add" data-key="/">+ Filter</summary>
+  return html`<details class="menu filters"${mistake && html` open`}><summary class="chip add" data-key="/">+ Filter</summary>
 <div class="menu-body">
 ${!isLocked(state, 'hostname') && hostnames(state)}
 <form method="get" action="${state.path}">
-${hiddenFields(state)}
-<label>Field <select name="field">${offered.map(([name, text]) => html`<option value="${name}">${text}</option>`)}</select></label>
-<label>Operator <select name="operator">${Object.entries(operatorTexts).map(([name, text]) => html`<option value="${name}">${text}</option>`)}</select></label>
-<label>Value <input name="value" required maxlength="2000" autocomplete="off"></label>
+${hiddenFields(state)}${mistake && fault(forPeople(mistake.sentence))}
+<label>Field <select name="field">${offered.map(([name, text]) => option(name, text, mistake?.field))}</select></label>
+<label>Operator <select name="operator">${Object.entries(operatorTexts).map(([name, text]) => option(name, text, mistake?.operator))}</select></label>
+<label>Value <input name="value" value="${mistake?.value}" required maxlength="2000" autocomplete="off"></label>
 <button class="button first">Show</button>
 </form></div></details>`
 }

@@ -7,6 +7,10 @@ import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import type { Answer, Moment } from './answers.ts'
 import { addressOf, type Changes, type DashboardState } from './state.ts'
 
+/** Messages of the API name the parameter first. */
+export const forPeople = (message: string): string =>
+  message.replace(/^filter: (.)/, (_, first: string) => first.toUpperCase())
+
 /** `isCompared`: the question was also about the period before, which may be the reason. */
 export function failed(
   { fault, refusal }: Extract<Answer<unknown>, { fault: string }>,
@@ -14,7 +18,7 @@ export function failed(
   moment: Moment,
   isCompared = false,
 ): Html {
-  const { text, offers } = (refusal && explained(refusal, state, moment)) ?? { text: fault, offers: [] }
+  const { text, offers } = (refusal && explained(refusal, state, moment)) ?? { text: forPeople(fault), offers: [] }
   const all = refusal && isCompared && state.compares ? [...offers, withoutComparison] : offers
   return html`<p class="fault panel-fault" role="alert">${text}${all.map(
     ({ name, changes }): HtmlValue => html` <a href="${addressOf(state, changes)}">${name}</a>`,

@@ -85,7 +85,7 @@ export function listOf(state: DashboardState, panel: PanelName): ListName {
   return state.tabs[panel] ?? usual.find((list) => !isSingle(list)) ?? (usual[0] as ListName)
 }
 
-/** The lists of a panel that are not empty whatever happens, and that this reader may see. */
+/** The lists of a panel that this reader may see. Without goals there is no list of them. */
 export const listsOf = (context: DashboardContext, panel: PanelName): ListName[] =>
   panels[panel].lists.filter((name) => isShown(context, name))
 

@@ -25,13 +25,13 @@ import {
 import { bar } from './bar.ts'
 import { chart } from './chart.ts'
 import { rowEnd } from './curl.ts'
-import { mistakeInDates } from './date-mistakes.ts'
 import { formerNames, isListName, type ListName, lists, panelNames, titleOfList } from './lists.ts'
 import { fieldsOfLongList, longList, readLongList } from './long-list.ts'
+import { mistakeIn } from './mistakes.ts'
 import { glossary, numbers } from './numbers.ts'
 import { type Found, listBelow, panel } from './panels.ts'
 import { rangeText } from './range-text.ts'
-import { failed } from './refusals.ts'
+import { failed, forPeople } from './refusals.ts'
 import { askedByChart, seriesOf, unitOf } from './series.ts'
 import { shortcutHelp } from './shortcuts.ts'
 import {
@@ -89,18 +89,14 @@ function withState<Answered>(
 
 function wrongAddress(viewing: Viewing, error: ApiError): Html {
   const { context, services, url } = viewing
-  const dates = error.code === 'invalid_date' ? mistakeInDates(context, url) : undefined
-  const state = dates?.state ?? defaultState(context)
+  const mistake = mistakeIn(context, url, error)
+  const state = mistake?.state ?? defaultState(context)
   const body = html`<h1 class="unseen">${context.site.domain}</h1>
-${bar(state, momentOf(state, services.now()), dates?.mistake)}
-${!dates && fault(forPeople(error))}
+${bar(state, momentOf(state, services.now()), mistake)}
+${!mistake && fault(forPeople(error.message))}
 <a class="button" href="${addressOf(state)}">Show the last 30 days</a>`
   return layout({ ...frameOf(viewing), title: context.site.domain, body })
 }
-
-/** Messages of the API name the parameter first. */
-const forPeople = ({ message }: ApiError): string =>
-  message.replace(/^filter: (.)/, (_, first: string) => first.toUpperCase())
 
 const frameOf = ({ context: { site, isShared, theme }, visit }: Viewing) => ({
   visit,
