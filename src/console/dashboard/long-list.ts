@@ -77,6 +77,7 @@ export function longList({ state, ...found }: LongList, options: Omit<PanelOptio
 <a class="button" href="${csvAddressOf(state, name)}" download>Download CSV</a>
 ${!state.isShared && moreMenu(lists[name].tab, curlOf(state, publicUrl, asked, { id: 'list', label: lists[name].tab }))}</div>
 <section class="card long">${'fault' in answer ? failed(answer, state, moment) : table(state, name, answer.value, { ...options, ...found })}
+${state.isShort && html`<p class="remark">Sessions, bounce rate and duration cannot be counted for this range.</p>`}
 <div class="foot paging"><span>${extent(state, answer)}</span><span class="spring"></span>${paging(state, answer)}${rowEnd}</div>
 </section>`
 }

@@ -109,12 +109,13 @@ export const mayFilterBy = (context: DashboardContext, { name, property }: Dimen
 export const isMap = (name: ListName, { countries }: DashboardState): boolean =>
   name === 'country' && countries === 'map'
 
-/** The filters that are always applied, in the words of version 2. */
-export const lockedFilters = ({ locked: { country, device, hostname, utmSource } }: Pick<DashboardContext, 'locked'>) =>
-  readFilters(
-    Object.entries({ country, device: device?.toLowerCase(), hostname, utm_source: utmSource }).flatMap(
-      ([name, value]) => (value === undefined ? [] : [filterText(name, 'is', [value])]),
-    ),
+/** The filters that are always applied, in the words of version 2. They were checked when the link was made. */
+export const lockedFilters = ({
+  locked: { country, device, hostname, utmSource },
+}: Pick<DashboardContext, 'locked'>): Filter[] =>
+  Object.entries({ country, device: device?.toLowerCase(), hostname, utm_source: utmSource }).flatMap(
+    ([name, value]) =>
+      value === undefined ? [] : [{ dimension: dimensionOf(name) as Dimension, operator: 'is', values: [value] }],
   )
 
 /** Throws the API's refusal if a parameter is wrong. Only for the look of the page, an unknown value means the default. */

@@ -123,7 +123,8 @@ async function* pieces(viewing: Viewing, state: DashboardState, moment: Moment, 
   if (state.more) {
     const [asked, list] = [ask.ask<Totals>('totals', []), readLongList(ask, state, state.more)]
     yield top
-    yield longList(await list, { totals: readValue(await asked), moment, publicUrl })
+    const [found, totals] = [await list, await asked]
+    yield html`${remarks(totals)}${longList(found, { totals: readValue(totals), moment, publicUrl })}`
     yield html`${note(viewing, moment)}${shortcutHelp}${layoutEnd}`
     return
   }
