@@ -215,6 +215,7 @@ test('a list does without the numbers of visits where they are refused', async (
     ['Page', 'Views ↓', 'Visitors', 'Share'],
     ['/', '1', '1', '100%'],
   ])
+  assert.match(textOf(page.text), /Sessions, bounce rate and duration cannot be counted for this range\./)
   assert.equal((await get('/csv/page')).text, 'page,pageviews,visitors\r\n/,1,1\r\n')
 })
 
