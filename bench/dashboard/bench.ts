@@ -5,7 +5,6 @@
 // The traffic is generated once and kept in the cache folder.
 import { createKey } from '../../src/accounts/keys.ts'
 import { setExcludedCountries } from '../../src/accounts/sites.ts'
-import { periodsOf } from '../../src/calendar/periods.ts'
 import { clusterOf } from '../../src/cluster/cluster.ts'
 import { openConsole } from '../../test/console/console.ts'
 import { readOptions } from '../../test/support/options.ts'
@@ -71,7 +70,7 @@ async function openBoth() {
         const waiting = [...calls]
         const client = async () => {
           for (let call = waiting.shift(); call; call = waiting.shift()) {
-            const { status, text } = await console.api.fetch(`/api/v1/stats/${call}`, { headers })
+            const { status, text } = await console.api.fetch(call, { headers })
             if (status !== 200) throw new Error(text)
           }
         }
@@ -82,16 +81,16 @@ async function openBoth() {
 
 /** The last number on the page, and all calls answered. */
 function measureDashboard(open: Open) {
-  const { previous } = periodsOf({ name: '30d' }, world.now)
   const calls = [
-    'overview?range=30d',
-    'timeseries?range=30d',
-    `timeseries?range=custom&start=${previous.firstDay}&end=${previous.lastDay}`,
-    ...['pages', 'referrers', 'geo', 'devices', 'events'].map((name) => `${name}?range=30d`),
+    'totals?compare=previous',
+    'timeseries?compare=previous',
+    'breakdown?limit=10&by=page&metrics=pageviews,visitors',
+    ...['referrer', 'country', 'device', 'browser'].map((by) => `breakdown?limit=10&by=${by}`),
+    'breakdown?limit=10&by=event',
   ]
   return compare(
     () => open.page(`/sites/${whale.domain}?range=30d`),
-    () => open.calls(calls.map((call) => `${call}&site_id=${whale.id}`)),
+    () => open.calls(calls.map((call) => `/api/v2/stats/${call}&site_id=${whale.id}`)),
   )
 }
 
@@ -107,7 +106,7 @@ async function measureAllSites(open: Open) {
   })
   const compared = await compare(
     () => open.page('/'),
-    () => open.calls(shown.map(({ id }) => `overview?range=30d&site_id=${id}`)),
+    () => open.calls(shown.map(({ id }) => `/api/v1/stats/overview?range=30d&site_id=${id}`)),
   )
   return { sites: shown.length, ...compared }
 }

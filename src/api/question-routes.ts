@@ -1,6 +1,7 @@
 // /api/v2/stats: any question about a site (docs/questions.md).
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { csvLines, csvType } from '../stats/csv.ts'
+import { csvType } from '../stats/csv.ts'
+import { type CsvRow, csvOf } from '../stats/questions/csv.ts'
 import { limits, readQuestion } from '../stats/questions/parameters.ts'
 import { type Question, type QuestionKind, questionKinds } from '../stats/questions/question.ts'
 import type { QuestionResult } from '../stats/questions/questions.ts'
@@ -52,24 +53,3 @@ function send(
     ...(asCsv ? { type: csvType, body: () => csvOf(question, result.data as CsvRow[]) } : { body: () => json }),
   })
 }
-
-type Numbers = Readonly<Record<string, string | number | null>>
-
-interface CsvRow {
-  readonly [name: string]: string | number | null | Numbers
-}
-
-/** One column per number. Numbers of the compared window are called `previous_visitors`, their change `change_visitors`. */
-function csvOf(question: Question, rows: readonly CsvRow[]): string {
-  const metrics = question.metrics.map(({ name }) => name)
-  const compared = question.compare ? ['previous', 'change'] : []
-  const first = question.kind === 'breakdown' ? question.by.name : isHourly(question) ? 'time' : 'date'
-  const columns = [first, ...metrics, ...compared.flatMap((part) => metrics.map((name) => `${part}_${name}`))]
-  const cells = (row: CsvRow) => [
-    ...[first, ...metrics].map((name) => row[name] as string | number | null),
-    ...compared.flatMap((part) => metrics.map((name) => (row[part] as Numbers | null)?.[name] ?? null)),
-  ]
-  return csvLines([columns, ...rows.map((row) => cells(row).map((cell) => cell ?? ''))])
-}
-
-const isHourly = (question: Question): boolean => question.kind === 'timeseries' && question.interval === 'hour'

@@ -1,5 +1,6 @@
 // Numbers and dates as pages write them.
 import { hourSeconds } from '../durations.ts'
+import { halfUp } from '../stats/rounding.ts'
 
 const whole = new Intl.NumberFormat('en')
 const short = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 })
@@ -32,9 +33,9 @@ export const pathText = (path: string): string =>
     }
   })
 
-/** A share that rounds to nothing is still something. */
-export const shareText = (percent: number, count: number): string =>
-  percent === 0 && count > 0 ? '<1%' : `${percent}%`
+/** A share below one percent is still something. */
+export const shareText = (part: number, whole: number): string =>
+  part > 0 && part * 100 < whole ? '<1%' : `${halfUp(part * 100, whole)}%`
 
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${inFull(count)} ${count === 1 ? one : many}`

@@ -1,4 +1,4 @@
-// Lists as CSV (RFC 4180): the same rows, columns and numbers as in the JSON. The API and the console write it with this file.
+// Lists as CSV (RFC 4180): the same rows, columns and numbers as in the JSON.
 import Type from 'typebox'
 import { type ReportName, reports } from './reports.ts'
 

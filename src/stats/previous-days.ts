@@ -7,7 +7,7 @@ export interface Day {
   pageviews: number
 }
 
-export interface PreviousDay extends Day {
+interface PreviousDay extends Day {
   /** The instant of ISO 8601 at which the previous period ends within this day. */
   until?: string
 }

@@ -50,8 +50,8 @@ export interface Needs {
   /** Whether it shows page titles, which any event may change. */
   showsTitles?: true
   /**
-   * Whether it is about the current visitors or the last hours. It reads no rollups. Pages show it without its age, so it is cached for its
-   * instant, but not repeated while ClickHouse is down.
+   * Whether it is about the current visitors. It reads no rollups. Pages show it without its age, so it is cached for its instant, but not
+   * repeated while ClickHouse is down.
    */
   isLive?: true
 }

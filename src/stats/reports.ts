@@ -13,8 +13,8 @@ import {
 import type { ClusterReader } from '../cluster/cluster.ts'
 import type { Coverage, TodayRollup } from '../rollups/coverage.ts'
 import { endsInDroppedDay, readsUnsettledDays, recentToday } from '../rollups/reading.ts'
+import { currentVisitors } from './current-visitors.ts'
 import { planQuery, type StatsQuery } from './daily-metrics.ts'
-import { currentVisitors, hours, previousHours } from './recent-events.ts'
 import type { Cacheable, Needs, Report, SiteReport, StatsParameters, StatsSite } from './report.ts'
 import { channels } from './reports/channels.ts'
 import { devices } from './reports/devices.ts'
@@ -40,8 +40,8 @@ export const reports = {
 
 export type ReportName = keyof typeof reports
 
-/** The reports of the API, and those of the dashboard only. */
-const readable = { ...reports, hours, previousHours, currentVisitors } as const satisfies Record<string, SiteReport>
+/** The reports of the API, and one of the dashboard only. */
+const readable = { ...reports, currentVisitors } as const satisfies Record<string, SiteReport>
 
 type ReadableName = keyof typeof readable
 

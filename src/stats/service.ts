@@ -7,15 +7,24 @@ import { minuteMs } from '../durations.ts'
 import { Unavailable } from '../stores/breaker.ts'
 import { createFairQueues } from './fair-queue.ts'
 import { type QuestionRequest, type QuestionResult, questionQuery } from './questions/questions.ts'
-import type { Cacheable } from './report.ts'
+import type { Cacheable, StatsSite } from './report.ts'
 import { reportQuery, type StatsRequest, type StatsResult } from './reports.ts'
 import { type SiteRow, type SitesRequest, type SitesResult, sitesQuery } from './sites-query.ts'
+import { readTitles } from './titles.ts'
 
 export interface StatsService {
   /** The signal aborts the wait for a turn, and also the query unless other callers wait for it. */
   read(request: StatsRequest, signal: AbortSignal): Promise<StatsResult>
   readSites<Row extends SiteRow>(request: SitesRequest<Row>, signal: AbortSignal): Promise<SitesResult<Row>>
   ask(request: QuestionRequest, signal: AbortSignal): Promise<QuestionResult>
+  /** The titles of these paths, for a list that has none. */
+  titles(request: TitlesRequest, signal: AbortSignal): Promise<ReadonlyMap<string, string>>
+}
+
+interface TitlesRequest {
+  site: StatsSite
+  paths: readonly string[]
+  queueKey: string
 }
 
 export interface StatsServiceOptions {
@@ -88,6 +97,12 @@ export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOpt
     async ask(request, signal) {
       const query = questionQuery(cluster, request, now())
       return run(query.isAboutVisits ? questionQueues : reportQueues, query, signal)
+    },
+    titles: async ({ site, paths, queueKey }, signal) => {
+      if (paths.length === 0) return new Map()
+      const { id: siteId, excludedCountries } = site
+      const read = () => readTitles(cluster.of(site), { siteId, excludedCountries }, paths, signal)
+      return reportQueues([site]).take(queueKey, signal, read)
     },
   }
 }

@@ -63,47 +63,68 @@ test('with the keyboard alone every range, filter, tab and panel is reached and 
     ['.segments a[href*="range=7d"]', { range: '7d' }],
     ['a.compare', { range: '7d', compare: 'off' }],
     ['#metric-pageviews', { range: '7d', compare: 'off', metric: 'pageviews' }],
-    ['#sources .choices a:nth-child(2)', { range: '7d', compare: 'off', metric: 'pageviews', sources: 'channels' }],
+    ['#sources .choices a:nth-child(1)', { range: '7d', compare: 'off', metric: 'pageviews', sources: 'channel' }],
     [
-      '#geo .choices a:nth-child(2)',
-      { range: '7d', compare: 'off', metric: 'pageviews', sources: 'channels', countries: 'map' },
+      '#places .choices a:nth-child(2)',
+      { range: '7d', compare: 'off', metric: 'pageviews', sources: 'channel', countries: 'map' },
     ],
   ]
   for (const [selector, expected] of steps) {
     await follow(page, selector)
     assert.deepEqual(queryOf(page), expected)
   }
-  await follow(page, '#geo .choices a:nth-child(1)')
-  await follow(page, '#geo a[href*="country=FR"]')
-  assert.equal(queryOf(page).country, 'FR')
-  await follow(page, '.chip a[aria-label="Remove the filter Country France"]')
-  assert.equal(queryOf(page).country, undefined)
+  await follow(page, '#places .choices a:nth-child(1)')
+  await follow(page, '#places a[href*="country:is:FR"]')
+  assert.equal(queryOf(page).filter, 'country:is:FR')
+  await follow(page, '.chip a[aria-label="Remove the filter Country is France"]')
+  assert.equal(queryOf(page).filter, undefined)
 
   await page.goto(address)
-  await follow(page, '#devices a[href*="device=mobile"]')
+  await follow(page, '#devices a[href*="device:is:mobile"]')
   assert.equal(await page.locator('#metric-visitors .number').textContent(), '1')
-  await page.goto(`${address}?sources=utm`)
-  await follow(page, '#sources a[href*="utm_source=news"]')
-  assert.equal(queryOf(page).utm_source, 'news')
+  await reach(page, '.operator > summary')
+  await page.keyboard.press('Enter')
+  await follow(page, '.operator a[href*="device:is_not:mobile"]')
+  assert.equal(await page.locator('#metric-visitors .number').textContent(), '2')
+  await page.goBack()
+  assert.equal(queryOf(page).filter, 'device:is:mobile')
+  await page.goto(`${address}?sources=utm_source`)
+  await follow(page, '#sources a[href*="utm_source:is:news"]')
+  assert.equal(queryOf(page).filter, 'utm_source:is:news')
+
+  // A row filters; the page itself is one step further.
+  await page.goto(address)
+  await reach(page, '#pages a[href*="page:is:/pricing"]')
+  await reach(page, '#pages a.to-page')
+  assert.equal(await page.evaluate('document.activeElement.href'), `https://${domain}/pricing`)
+  assert.equal(await page.evaluate('getComputedStyle(document.activeElement).opacity'), '1')
 
   await page.goto(address)
-  await follow(page, '#pages a[aria-label="More: Pages"]')
-  assert.equal(queryOf(page).more, 'pages')
+  await follow(page, '#pages .foot a')
+  assert.equal(queryOf(page).more, 'page')
   assert.match((await page.locator('table').textContent()) ?? '', /\/pricing/)
+  await follow(page, 'thead th:nth-child(3) a')
+  assert.equal(queryOf(page).order, 'visitors')
+  await reach(page, 'input[type=search]')
+  await page.keyboard.type('pric')
+  await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
+  assert.deepEqual(await page.locator('tbody .path').allTextContents(), ['/pricing'])
 
   // Menus: the picker of host names, a custom range, and the command.
   await page.goto(address)
   await reach(page, '.filters > summary')
   await page.keyboard.press('Enter')
-  await follow(page, `.hosts a[href*="hostname=${domain}"]`)
-  assert.equal(queryOf(page).hostname, domain)
+  await follow(page, `.hosts a[href*="hostname:is:${domain}"]`)
+  assert.equal(queryOf(page).filter, `hostname:is:${domain}`)
   await page.goto(address)
   await reach(page, '.filters > summary')
   await page.keyboard.press('Enter')
-  await reach(page, 'select[name=country]')
-  await page.keyboard.type('Germany')
+  await reach(page, 'select[name=field]')
+  await page.keyboard.type('Country')
+  await reach(page, 'input[name=value]')
+  await page.keyboard.type('germany')
   await follow(page, '.filters form button')
-  assert.deepEqual([queryOf(page).country, await page.locator('.fault').count()], ['DE', 0])
+  assert.deepEqual([queryOf(page).filter, await page.locator('.fault').count()], ['country:is:DE', 0])
   await page.goto(address)
   await reach(page, '.right-menu > summary')
   await page.keyboard.press('Enter')
@@ -113,11 +134,13 @@ test('with the keyboard alone every range, filter, tab and panel is reached and 
     ['custom', '2026-10-17', '2026-11-15'],
   )
   await page.goto(address)
+  await reach(page, '#pages .dots > summary')
+  await page.keyboard.press('Enter')
   await reach(page, '#pages .curl summary')
   await page.keyboard.press('Enter')
   assert.match(
     (await page.locator('#curl-pages').textContent()) ?? '',
-    /curl -H .*\/api\/v1\/stats\/pages\?site_id=site_\w+&range=30d/s,
+    /curl -H .*\/api\/v2\/stats\/breakdown\?site_id=site_\w+&range=30d&by=page&metrics=pageviews,visitors&limit=10/s,
   )
   await page.keyboard.press('Escape')
   assert.equal(await page.locator('#curl-pages').isVisible(), false)
@@ -134,14 +157,14 @@ test('the chart is read and a range chosen with the arrow keys, or by dragging',
   await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
   assert.deepEqual(queryOf(page), { range: 'custom', start: '2026-11-13', end: '2026-11-14' })
 
-  await page.goto(`${address}?country=US&range=7d`)
+  await page.goto(`${address}?filter=country:is:US&range=7d`)
   const box = await page.locator('.plot').boundingBox()
   assert.ok(box)
   await page.mouse.move(box.x + 2, box.y + 50)
   await page.mouse.down()
   await page.mouse.move(box.x + box.width / 6, box.y + 60)
   await Promise.all([page.waitForNavigation(), page.mouse.up()])
-  assert.deepEqual(queryOf(page), { range: 'custom', start: '2026-11-09', end: '2026-11-10', country: 'US' })
+  assert.deepEqual(queryOf(page), { range: 'custom', start: '2026-11-09', end: '2026-11-10', filter: 'country:is:US' })
 })
 
 test('shortcuts work, but not while typing', { timeout: 300_000 }, async (t) => {
@@ -164,10 +187,10 @@ test('shortcuts work, but not while typing', { timeout: 300_000 }, async (t) => 
   await page.keyboard.press('Escape')
   const before = page.url()
   await page.keyboard.press('/')
-  await page.locator('input[name=utm_source]').focus()
+  await page.locator('input[name=value]').focus()
   await page.keyboard.type('dwm?')
   assert.equal(page.url(), before)
-  assert.equal(await page.locator('input[name=utm_source]').inputValue(), 'dwm?')
+  assert.equal(await page.locator('input[name=value]').inputValue(), 'dwm?')
   assert.equal(await page.locator('#help').isVisible(), false)
 })
 
@@ -175,14 +198,20 @@ test('without JavaScript the numbers, filters, forms and commands are all there'
   const { page } = await openDashboard(t, { javaScriptEnabled: false })
   assert.equal(await page.locator('#metric-visitors .number').textContent(), '3')
   assert.match((await page.locator('.now').textContent()) ?? '', /1 now/)
-  await page.locator('#geo a[href*="country=FR"]').click()
+  await page.locator('#places a[href*="country:is:FR"]').click()
   assert.equal(await page.locator('#metric-visitors .number').textContent(), '1')
   await page.locator('.right-menu > summary').click()
   await page.locator('input[name=start]').fill('2026-11-10')
   await page.locator('.right-menu form button').click()
-  assert.deepEqual(queryOf(page), { country: 'FR', range: 'custom', start: '2026-11-10', end: '2026-11-15' })
+  assert.deepEqual(queryOf(page), {
+    filter: 'country:is:FR',
+    range: 'custom',
+    start: '2026-11-10',
+    end: '2026-11-15',
+  })
   await page.locator('.numbers summary').first().click()
   assert.ok(await page.locator('#chart-numbers').isVisible())
+  await page.locator('#pages .dots > summary').click()
   await page.locator('#pages .curl summary').click()
   assert.ok(await page.locator('#curl-pages').isVisible())
 })

@@ -18,16 +18,20 @@ test('wrong parameters show the page with what is wrong, and 400', async (t) => 
   const console = await openConsole(t, { now })
   const visitor = await console.signedIn('viewer')
   const wrong: [query: string, message: RegExp][] = [
-    ['country=XX', /country must be a two-letter code/],
-    ['device=watch', /device must be desktop, mobile or tablet/],
-    ['hostname=https://a.example/', /hostname must be a host name alone/],
+    ['country=XX', /^Country must be a two-letter code/],
+    ['device=watch', /Device must be desktop, mobile, tablet or unknown/],
+    ['hostname=https://a.example/', /Hostname must be a host name alone/],
     ['range=1y', /range must be one of/],
     ['range=custom', /Choose a first and a last day/],
     ['range=custom&start=2026-02-30&end=2026-03-01', /One of these days does not exist/],
     ['range=custom&start=1900-01-01&end=2026-03-01', /at most 100 years/],
-    ['limit=0', /limit must be a whole number/],
     ['utm_source=%FF', /not UTF-8/],
-    ['os=Linux', /Filters on browser, os and channel are not supported/],
+    ['filter=page', /"page" must be written as dimension:operator:value/],
+    ['filter=path:is:/x', /"path" is not one of page, hostname/],
+    ['filter=page:like:/x', /"like" is not one of is, is_not, contains, starts_with/],
+    ['filter=goal:is:Nothing', /The site has no goal called Nothing/],
+    [Array.from({ length: 9 }, (_, nth) => `filter=page:is_not:/${nth}`).join('&'), /At most 8 filters/],
+    ['more=page&cursor=x', /cursor must be a next_cursor of the same question/],
   ]
   for (const [query, message] of wrong) {
     for (const path of ['', '/csv/pages']) {
@@ -37,7 +41,9 @@ test('wrong parameters show the page with what is wrong, and 400', async (t) => 
       assert.match(page.text, /<div class="segments"/)
     }
   }
-  const empty = await visitor.get(`/sites/${console.domain}?country=&device=&utm_source=&metric=x&sources=x&more=x`)
+  const empty = await visitor.get(
+    `/sites/${console.domain}?country=&device=&utm_source=&metric=x&sources=x&more=x&order=x&columns=x`,
+  )
   assert.equal(empty.status, 200, 'fields of a form that were left empty, and unknown looks')
   assert.equal((await visitor.get(`/sites/${console.domain}/csv/overview`)).status, 404)
 })
@@ -57,7 +63,7 @@ test('days in the wrong order come back with the form, a sentence and the rest o
     range: 'custom',
     start: '2026-11-01',
     end: '2026-11-10',
-    device: 'mobile',
+    filter: 'device:is:mobile',
     metric: 'pageviews',
   })
   assert.equal((await visitor.get(decode(swap))).status, 200)

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Site } from '../../src/accounts/sites.ts'
+import type { Totals } from '../../src/console/dashboard/answers.ts'
 import { numbers } from '../../src/console/dashboard/numbers.ts'
 import { contextOfSite, defaultState } from '../../src/console/dashboard/state.ts'
-import type { Overview } from '../../src/stats/reports/overview.ts'
 import type { Hit } from '../support/events.ts'
 import { seeded } from '../support/random.ts'
 import { checkHours, currentVisitors } from './dashboard-model.ts'
@@ -46,12 +46,10 @@ test('the hours of a day and the visitors of the last five minutes are those of 
 
 test('a change is green when it is good: more visitors, fewer bounces', () => {
   const same = { visitors: 1, pageviews: 1, sessions: 1, bounce_rate: 1, avg_duration: 1 }
-  const site = { domain: 'a.example' } as Site
-  const shownFor = (change: number) => {
-    const all = Object.fromEntries(Object.keys(same).map((name) => [name, change])) as unknown as Overview['change']
-    const { text } = numbers(defaultState(contextOfSite(site)), {
-      value: { current: same, previous: same, change: all },
-    })
+  const site = { domain: 'a.example', goals: [] as Site['goals'] } as Site
+  const shownFor = (all: number) => {
+    const change = Object.fromEntries(Object.keys(same).map((name) => [name, all])) as unknown as Totals['change']
+    const { text } = numbers(defaultState(contextOfSite(site)), { ...same, previous: same, change } as Totals)
     return Object.keys(same).map((name) => {
       const [, metric = ''] = text.split(`id="metric-${name}"`)
       const [, sign, arrow] = /<span class="(up|down)"><span aria-hidden="true">(.)</.exec(metric) ?? []

@@ -5,6 +5,13 @@ interface ReadRow {
   value: string
   words: string
   share: string
+  /** Where a click leads. */
+  href: string | undefined
+}
+
+interface ReadList {
+  heads: string[]
+  rows: ReadRow[]
 }
 
 export interface ReadDashboard {
@@ -14,11 +21,17 @@ export interface ReadDashboard {
   /** Rows of the chart's table: name, number, previous number, previous name. */
   chart: string[][]
   chartUnit: string | undefined
+  /** The lists of a panel: a short one is followed by the beginning of another. */
+  lists(id: string): ReadList[]
+  /** The rows of its first list. */
   panel(id: string): ReadRow[]
+  chips: string[]
+  /** The table of a list alone: its heads, then its rows. */
+  table: string[][]
 }
 
 export const textOf = (markup: string): string =>
-  decode(markup.replace(/<svg.*?<\/svg>|<span class="code".*?<\/span>/gs, '').replace(/<[^>]*>/g, '')).trim()
+  decode(markup.replace(/<svg.*?<\/svg>/gs, '').replace(/<[^>]*>/g, '')).trim()
 
 export const decode = (text: string): string =>
   text.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)))
@@ -55,17 +68,35 @@ export function readDashboard(page: string): ReadDashboard {
     now: now === undefined ? undefined : Number(now),
     chart: all(/<tr[^>]*>(.*?)<\/tr>/gs, body).map((row) => all(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs, row).map(textOf)),
     chartUnit: attribute(/<div class="plot"[^>]*>/.exec(page)?.[0] ?? '', 'data-unit'),
-    panel(id) {
-      const section = new RegExp(`<section class="card panel[^"]*" id="${id}".*?</section>`, 's').exec(page)?.[0] ?? ''
-      return all(/<li>(.*?)<\/li>/gs, section).map((row) => {
-        const value = /<span class="value".*?<\/span>/s.exec(row)?.[0] ?? ''
-        return {
-          label: textOf(/<span class="label">(.*?)<\/span> <span class="value"/s.exec(row)?.[1] ?? ''),
-          value: textOf(value),
-          words: attribute(value, 'title') ?? '',
-          share: textOf(/<span class="part">(.*?)<\/span>/s.exec(row)?.[1] ?? ''),
-        }
-      })
-    },
+    lists,
+    panel: (id) => lists(id)[0]?.rows ?? [],
+    chips: all(/<span class="chip">(.*?)<\/span>/gs, page).map((chip) =>
+      textOf(chip.replace(/<div class="menu-body.*?<\/div>/s, '')),
+    ),
+    table: all(/<tr>(.*?)<\/tr>/gs, /<section class="card long">.*?<\/section>/s.exec(page)?.[0] ?? '').map((row) =>
+      all(/<t[hd][^>]*>(.*?)<\/t[hd]>/gs, row).map(textOf),
+    ),
+  }
+
+  function lists(id: string): ReadList[] {
+    const section = new RegExp(`<section class="card panel[^"]*" id="${id}".*?</section>`, 's').exec(page)?.[0] ?? ''
+    return [...section.matchAll(/<p class="heads">(.*?)<\/p>\s*<ol class="rows">(.*?)<\/ol>/gs)].map(
+      ([, heads = '', rows = '']) => ({
+        heads: all(/<span>(.*?)<\/span>/gs, heads).map(textOf),
+        rows: all(/<li>(.*?)<\/li>/gs, rows).map(readRow),
+      }),
+    )
+  }
+}
+
+function readRow(row: string): ReadRow {
+  const value = /<span class="value".*?<\/span>/s.exec(row)?.[0] ?? ''
+  const href = attribute(/<a class="line"[^>]*>/.exec(row)?.[0] ?? '', 'href')
+  return {
+    label: textOf(/<span class="label"[^>]*>(.*?)<\/span> <span class="value"/s.exec(row)?.[1] ?? ''),
+    value: textOf(value),
+    words: attribute(value, 'title') ?? '',
+    share: textOf(/<span class="part">(.*?)<\/span>/s.exec(row)?.[1] ?? ''),
+    href,
   }
 }

@@ -66,6 +66,9 @@ const labelsIn = ({ text }: Page, panel: string): string[] =>
     .panel(panel)
     .map(({ label }) => label)
 
+const withoutLinks = (rows: ReturnType<ReturnType<typeof readDashboard>['panel']>) =>
+  rows.map(({ href: _href, ...numbers }) => numbers)
+
 const listOf = ({ domain }: TestConsole) => `/sites/${domain}/settings/links`
 
 /** Sends the form of a new link as a browser does, with the nonce of its page. */
@@ -92,8 +95,8 @@ test('a link shows the numbers of the dashboard without an account, and no way i
   const [shared, dashboard] = [readDashboard(page.text), readDashboard(own.text)]
   assert.deepEqual(shared.metrics, dashboard.metrics)
   assert.deepEqual(shared.chart, dashboard.chart)
-  for (const id of ['pages', 'sources', 'geo', 'devices', 'events'])
-    assert.deepEqual(shared.panel(id), dashboard.panel(id))
+  for (const id of ['pages', 'sources', 'places', 'devices', 'actions'])
+    assert.deepEqual(withoutLinks(shared.panel(id)), withoutLinks(dashboard.panel(id)))
   assert.deepEqual([visitorsIn(page), shared.now], [5, 2])
   const hrefs = Array.from(page.text.matchAll(/(?:href|action)="([^"]*)"/g), ([, href]) => href as string)
   const leading = hrefs.filter((href) => !href.startsWith(path) && !/^(#|\/assets\/|https:)/.test(href))
@@ -106,19 +109,28 @@ test('locked filters hold whatever the address says, on the page, in the lists a
   const { console, share } = await openWithTraffic(t)
   const path = await share({ locked: { country: 'DE' } })
   const visitor = console.stranger()
-  for (const query of ['', '?country=FR', '?country=', '?range=30d&country=ES&metric=pageviews']) {
-    const page = await visitor.get(path + query)
+  for (const query of [
+    '',
+    '?country=FR',
+    '?country=',
+    '?range=30d&country=ES&metric=pageviews',
+    '?filter=country:is:FR',
+    '?filter=country:is_not:DE',
+    '?field=country&operator=is&value=France',
+  ]) {
+    const answer = await visitor.get(path + query)
+    const page = answer.status === 303 ? await visitor.get(answer.headers.get('location') as string) : answer
     assert.deepEqual([query, page.status, visitorsIn(page)], [query, 200, 2])
-    assert.deepEqual(labelsIn(page, 'geo'), ['Germany'])
+    assert.deepEqual(labelsIn(page, 'places'), ['Germany'])
     assert.equal(readDashboard(page.text).now, 1)
-    assert.match(page.text, /<span class="chip">Country <b>Germany<\/b><\/span>/)
-    assert.doesNotMatch(page.text, /Remove the filter|name="country"|[?&#;]country=|french|spanish/)
+    assert.match(page.text, /<span class="chip">Country is <b title="Germany">Germany<\/b><\/span>/)
+    assert.doesNotMatch(page.text, /Remove the filter|value="country"|country(=|:|%3A)|french|spanish/)
   }
-  const [own, free] = [await visitor.get(`${path}/csv/geo?country=FR`), await visitor.get(`${path}?device=mobile`)]
-  assert.equal(own.text, 'name,visitors\r\nGermany,2\r\n')
+  const [own, free] = [await visitor.get(`${path}/csv/country?country=FR`), await visitor.get(`${path}?device=mobile`)]
+  assert.match(own.text, /^country,visitors,pageviews,[^\r]*\r\nDE,2,2,[^\r]*\r\n$/)
   // Other filters narrow it further, and can be removed again.
   assert.equal(visitorsIn(free), 1)
-  assert.match(free.text, /Remove the filter Device Mobile/)
+  assert.match(free.text, /Remove the filter Device is Mobile/)
 
   const widget = await visitor.get(
     `${await share({ locked: { country: 'DE' }, isEmbeddable: true })}/widget.json?country=FR`,
@@ -128,7 +140,7 @@ test('locked filters hold whatever the address says, on the page, in the lists a
   const locked = { country: 'DE', device: 'Mobile', hostname: 'example.com', utmSource: 'news' } as const
   const all = await visitor.get(`${await share({ locked })}?hostname=${console.domain}&utm_source=x&device=desktop`)
   assert.equal(visitorsIn(all), 1)
-  assert.doesNotMatch(all.text, /\+ Filter/)
+  assert.doesNotMatch(all.text, /value="(country|device|hostname|utm_source)"/)
 })
 
 test('a range without visitors says nothing about what a locked filter hides', async (t) => {
@@ -141,6 +153,14 @@ test('a range without visitors says nothing about what a locked filter hides', a
   }
 })
 
+const codes: Record<string, string> = { Germany: 'DE', France: 'FR', Spain: 'ES' }
+
+const csvLabels = (csv: string): string[][] =>
+  csv
+    .split('\r\n')
+    .slice(1, -1)
+    .map((line) => line.split(',').slice(0, 2))
+
 test('who excludes a country sees dashboard, link, CSV, widget and API agree', async (t) => {
   const { console, share, api } = await openWithTraffic(t)
   const path = await share({ isEmbeddable: true })
@@ -148,16 +168,19 @@ test('who excludes a country sees dashboard, link, CSV, widget and API agree', a
   const check = async (visitors: number, countries: string[]) => {
     const [own, page] = [await member.get(`/sites/${console.domain}`), await visitor.get(path)]
     assert.deepEqual([visitorsIn(own), visitorsIn(page)], [visitors, visitors])
-    assert.deepEqual([labelsIn(own, 'geo').sort(), labelsIn(page, 'geo').sort()], [countries, countries])
-    const csv = (await visitor.get(`${path}/csv/geo`)).text
-    assert.equal(csv, (await member.get(`/sites/${console.domain}/csv/geo`)).text)
+    assert.deepEqual([labelsIn(own, 'places').sort(), labelsIn(page, 'places').sort()], [countries, countries])
+    const csv = (await visitor.get(`${path}/csv/country`)).text
+    assert.equal(csv, (await member.get(`/sites/${console.domain}/csv/country`)).text)
     const widget = JSON.parse((await visitor.get(`${path}/widget.json`)).text)
     const overview = (await api('overview')) as { current: { visitors: number } }
     const days = (await api('timeseries')) as { visitors: number }[]
     assert.deepEqual(widget, { domain: console.domain, visitors, days: days.map((day) => day.visitors) })
     assert.equal(overview.current.visitors, visitors)
     const geo = (await api('geo')) as { name: string; visitors: number }[]
-    assert.equal(csv, `name,visitors\r\n${geo.map((row) => `${row.name},${row.visitors}\r\n`).join('')}`)
+    assert.deepEqual(
+      csvLabels(csv).toSorted(),
+      geo.map(({ name, visitors }) => [codes[name], String(visitors)]).toSorted(),
+    )
   }
   await check(5, ['France', 'Germany', 'Spain'])
   await setExcludedCountries(console.stores.postgres, console.siteId, ['FR'])
@@ -277,7 +300,7 @@ test('a password opens its link and no other, for 12 hours, and ends with the li
   const [cookie = ''] = right.headers.getSetCookie()
   assert.match(cookie, new RegExp(`^footfall-link=[^;]+; Path=${path}; HttpOnly; SameSite=Lax; Max-Age=3600$`))
   assert.equal(visitorsIn(await visitor.get(path)), 5)
-  assert.equal((await visitor.get(`${path}/csv/geo`)).status, 200)
+  assert.equal((await visitor.get(`${path}/csv/country`)).status, 200)
   assert.equal((await visitor.get(`${path}/password`)).headers.get('location'), path)
 
   // A browser sends the cookie to its own link only. Sent to another one it opens nothing, and nobody can write one.
@@ -334,6 +357,8 @@ test('page, CSV and widget of all links wait in the queue of everybody without a
   const noting: StatsService = {
     ...stats,
     read: (request, signal) => stats.read(noted(request), signal),
+    ask: (request, signal) => stats.ask(noted(request), signal),
+    titles: (request, signal) => stats.titles(noted(request), signal),
   }
   const noted = <Request extends { queueKey: string }>(request: Request): Request => {
     keys.add(request.queueKey)
@@ -341,7 +366,7 @@ test('page, CSV and widget of all links wait in the queue of everybody without a
   }
   const { console, share } = await openWithTraffic(t, { now, stats: noting })
   for (const path of [await share({ isEmbeddable: true }), await share({ isEmbeddable: true })]) {
-    for (const rest of ['', '?range=24h', '?more=pages', '/csv/geo', '/widget.json'])
+    for (const rest of ['', '?range=24h', '?more=pages', '/csv/country', '/widget.json'])
       assert.equal((await console.stranger().get(path + rest)).status, 200)
   }
   assert.deepEqual([...keys], [publicQueueKey])
@@ -525,7 +550,7 @@ test('a new address of a link ends the old one and keeps the rest; the form make
   const address = addressIn(made).slice(console.url.length)
   assert.deepEqual([made.status, address.length, address === old], [200, old.length, false])
   assert.deepEqual(
-    [(await console.stranger().get(old)).status, labelsIn(await console.stranger().get(address), 'geo')],
+    [(await console.stranger().get(old)).status, labelsIn(await console.stranger().get(address), 'places')],
     [404, ['France']],
   )
   const [link, former, ...more] = await listed('Agency')

@@ -15,5 +15,13 @@ test('a path is shown as people write it, unless that would hide something', () 
 })
 
 test('a share of something is never nothing', () => {
-  assert.deepEqual([shareText(0, 0), shareText(0, 3), shareText(1, 3), shareText(100, 3)], ['0%', '<1%', '1%', '100%'])
+  const shares = [
+    shareText(0, 0),
+    shareText(0, 7),
+    shareText(1, 101),
+    shareText(1, 100),
+    shareText(5, 8),
+    shareText(7, 7),
+  ]
+  assert.deepEqual(shares, ['0%', '0%', '<1%', '1%', '63%', '100%'])
 })

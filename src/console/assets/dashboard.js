@@ -10,6 +10,7 @@ document.addEventListener('keydown', (event) => {
   const chosen = document.querySelector(`[data-key="${CSS.escape(event.key.toLowerCase())}"]`)
   if (!chosen) return
   event.preventDefault()
+  if (chosen.localName === 'input') return chosen.focus()
   if (chosen.localName !== 'summary') return chosen.click()
   const menu = chosen.parentElement
   menu.open = true

@@ -1,22 +1,37 @@
-// All queries of a dashboard. They begin at once and wait for their turn in the fair queue like any others; each answer is a value or a
+// All questions of a dashboard. They begin at once and wait for their turn in the fair queue like any others; each answer is a value or a
 // fault, so that one panel can fail without the page.
 
 import { type Periods, periodsOf } from '../../calendar/periods.ts'
-import type { Day } from '../../stats/previous-days.ts'
-import type { Hour } from '../../stats/recent-events.ts'
-import type { StatsParameters } from '../../stats/report.ts'
-import type { Overview } from '../../stats/reports/overview.ts'
-import { instantOf, type StatsRequest, type StatsResult } from '../../stats/reports.ts'
+import { ApiError } from '../../errors.ts'
+import { readPage } from '../../stats/questions/cursor.ts'
+import { limits, readFields } from '../../stats/questions/parameters.ts'
+import type { QuestionKind } from '../../stats/questions/question.ts'
+import type { QuestionResult } from '../../stats/questions/questions.ts'
+import type { Metrics } from '../../stats/reports/overview.ts'
+import { instantOf } from '../../stats/reports.ts'
 import { Unavailable } from '../../stores/breaker.ts'
 import { deadlineFactor } from '../../stores/deadline.ts'
 import { hasEvents } from '../../traffic/first-event.ts'
 import type { ConsoleServices } from '../route.ts'
-import { type DashboardState, type ListReport, longLimit } from './state.ts'
+import { isPath } from './labels.ts'
+import { columnsOf, type ListName, lists } from './lists.ts'
+import { type DashboardState, isMap, questionFields } from './state.ts'
 
-/** `isDown`: nothing can be read at the moment, so the page says it once. */
-export type Answer<Value> = { value: Value; result?: StatsResult } | { fault: string; isDown: boolean }
+/** `isDown`: nothing can be read at the moment, so the page says it once. `refusal`: the answer is always no (refusals.ts). */
+export type Answer<Value> =
+  | { value: Value; result?: QuestionResult }
+  | { fault: string; isDown: boolean; refusal?: ApiError }
 
-export type Row = Readonly<Record<string, string | number>>
+export type Row = Readonly<Record<string, string | number | null>>
+
+export type Totals = Metrics & { previous?: Metrics; change?: Readonly<Record<keyof Metrics, number | null>> }
+
+/** The numbers of a day, a month or an hour, and those of its counterpart if there is one. */
+export type Interval = Pick<Metrics, 'visitors' | 'pageviews'> & {
+  date?: string
+  time?: string
+  previous?: Pick<Metrics, 'visitors' | 'pageviews'> | null
+}
 
 export interface Moment {
   now: number
@@ -24,90 +39,86 @@ export interface Moment {
   periods: Periods
 }
 
-/** One instant for the whole page. Throws the API's refusal if the range is too long. */
-export function momentOf({ site, parameters }: DashboardState, clock: number): Moment {
-  const now = instantOf(site, clock)
+/** One instant for the whole page; a further page of a list has that of the first. Throws the API's refusal if the range is too long. */
+export function momentOf({ site, range, more, isShort, cursor }: DashboardState, clock: number): Moment {
+  const page = more && cursor && readPage(cursor, columnsOf(more, !isShort).length)
+  const now = page ? page.now : instantOf(site, clock)
   const local = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(site.timeZone)
-  return { now, local, periods: periodsOf(parameters.range, local) }
+  return { now, local, periods: periodsOf(range, local) }
 }
 
-export interface DashboardAnswers {
-  overview: Promise<Answer<Overview>>
-  currentVisitors: Promise<Answer<number>>
-  days: Promise<Answer<Day[]>> | undefined
-  /** Whole days of the previous period. */
-  previousDays: Promise<Answer<Day[]>> | undefined
-  hours: Promise<Answer<Hour[]>> | undefined
-  previousHours: Promise<Answer<Hour[]>> | undefined
-  lists: ReadonlyMap<ListReport, Promise<Answer<Row[]>>>
-}
+/** Longer than any question may take, including its wait: those of one person take turns. */
+const timeoutMs = 20_000 * deadlineFactor
 
-/** Longer than any query may take, including its wait in the queue. */
-const timeoutMs = 10_000 * deadlineFactor
+const rowsOfPanel = 10
+/** All there are. */
+const rowsOfMap = 300
 
 export type Ask = ReturnType<typeof asking>
+
+type Fields = readonly (readonly [string, string])[]
 
 /** The reads of one page. */
 export function asking(
   { stats, cluster, log }: ConsoleServices,
   queueKey: string,
-  { site, locked, parameters: { filters } }: DashboardState,
+  state: DashboardState,
   moment: Moment,
   signal: AbortSignal,
 ) {
+  const { site, locked } = state
   const until = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)])
-  const lastHours = { range: { name: '24h' }, filters, limit: 0 } as const
 
-  const settled = async <Value>(work: Promise<{ value: Value; result?: StatsResult }>): Promise<Answer<Value>> => {
+  const settled = async <Value>(
+    work: () => Promise<{ value: Value; result?: QuestionResult }>,
+  ): Promise<Answer<Value>> => {
     try {
-      return await work
+      return await work()
     } catch (error) {
+      if (error instanceof ApiError) return { fault: error.message, isDown: false, refusal: error }
       // The log already says that ClickHouse is down, once.
       const isDown = error instanceof Unavailable
       if (!signal.aborted && !isDown) log.error({ site: site.domain, err: error }, 'a panel of the dashboard failed')
       return { fault: 'These numbers cannot be read at the moment. Reload the page in a few seconds.', isDown }
     }
   }
-  const read = <Value>(report: StatsRequest['report'], parameters: StatsParameters): Promise<Answer<Value>> =>
-    settled(
-      stats
-        .read({ report, site, parameters, queueKey, now: moment.now }, until)
-        .then((result) => ({ value: result.data as Value, result })),
-    )
+  const question = (kind: QuestionKind, fields: Fields) =>
+    readFields(questionFields(state, fields), { kind, goals: site.goals, maxLimit: limits.csv }).question
+  const ask = <Value>(kind: QuestionKind, fields: Fields): Promise<Answer<Value>> =>
+    settled(async () => {
+      const request = { site, question: question(kind, fields), queueKey, now: moment.now }
+      const result = await stats.ask(request, until)
+      return { value: result.data as Value, result }
+    })
   return {
-    read,
-    hours: () => read<Hour[]>('hours', lastHours),
-    previousHours: () => read<Hour[]>('previousHours', lastHours),
-    currentVisitors: () => read<number>('currentVisitors', { ...lastHours, filters: locked }),
+    question,
+    ask,
+    list: (name: ListName, fields: Fields) => ask<Row[]>('breakdown', [['by', name], ...fields]),
+    currentVisitors: () =>
+      settled(async () => {
+        const parameters = { range: { name: '24h' }, filters: locked, limit: 0 } as const
+        const request = { report: 'currentVisitors', site, parameters, queueKey, now: moment.now } as const
+        return { value: (await stats.read(request, until)).data as number }
+      }),
+    /** Titles of pages; none if they cannot be read. */
+    async titles(name: ListName, list: Answer<Row[]>): Promise<ReadonlyMap<string, string>> {
+      const paths = isPath(name) && 'value' in list ? list.value.map((row) => row[name]) : []
+      const answer = await settled(async () => ({
+        value: await stats.titles({ site, paths: paths.filter((path) => path !== null).map(String), queueKey }, until),
+      }))
+      return 'value' in answer ? answer.value : new Map()
+    },
     hasEvents: () =>
-      settled(
-        (async () => ({ value: site.coverage.versions.length > 0 || (await hasEvents(cluster.of(site), site.id)) }))(),
-      ),
+      settled(async () => ({
+        value: site.coverage.versions.length > 0 || (await hasEvents(cluster.of(site), site.id)),
+      })),
   }
 }
 
-export function askAll(state: DashboardState, ask: Ask, { periods }: Moment): DashboardAnswers {
-  const { parameters, compares } = state
-  const isHourly = parameters.range.name === '24h'
-  const { firstDay, lastDay } = periods.previous
-  const hasPrevious = compares && !isHourly && Temporal.PlainDate.compare(firstDay, lastDay) <= 0
-  return {
-    overview: ask.read<Overview>('overview', parameters),
-    currentVisitors: ask.currentVisitors(),
-    days: isHourly ? undefined : ask.read('timeseries', parameters),
-    hours: isHourly ? ask.hours() : undefined,
-    previousDays: hasPrevious
-      ? ask.read('timeseries', { ...parameters, range: { name: 'custom', firstDay, lastDay } })
-      : undefined,
-    previousHours: isHourly && compares ? ask.previousHours() : undefined,
-    lists: new Map(
-      shownLists(state).map((report) => [report, ask.read(report, { ...parameters, limit: limitOf(state, report) })]),
-    ),
-  }
-}
+export const comparison = ({ compares }: DashboardState): Fields => (compares ? [['compare', 'previous']] : [])
 
-export const shownLists = ({ sources }: DashboardState): ListReport[] => ['pages', sources, 'geo', 'devices', 'events']
-
-/** The map shows as many countries as the API answers at once. */
-export const limitOf = ({ parameters, countries, more }: DashboardState, report: ListReport): number =>
-  more === report || (report === 'geo' && countries === 'map') ? longLimit : parameters.limit
+/** The question of a panel. */
+export const fieldsOfPanel = (name: ListName, state: DashboardState): Fields => [
+  ['metrics', lists[name].metrics.join(',')],
+  ['limit', String(isMap(name, state) ? rowsOfMap : rowsOfPanel)],
+]

@@ -4,9 +4,10 @@
 import { axisText, clockTime, inFull, shortDay } from '../../display/formats.ts'
 import { countTicks } from '../../display/scale.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
-import type { Answer, Moment } from './answers.ts'
+import { comparison, type Moment } from './answers.ts'
 import { curlOf, rowEnd } from './curl.ts'
-import type { Point, Series } from './series.ts'
+import { moreMenu } from './more-menu.ts'
+import { askedByChart, type Point, type Series } from './series.ts'
 import { addressOf, type DashboardState } from './state.ts'
 
 const height = 216
@@ -14,13 +15,11 @@ const top = 8
 const below = 26
 const width = 1000
 
-export function chart(state: DashboardState, answer: Answer<Series>, moment: Moment, publicUrl: string): Html {
-  if ('fault' in answer) return html`<div class="chart"><p class="fault" role="alert">${answer.fault}</p></div>`
-  const series = answer.value
+export function chart(state: DashboardState, series: Series, moment: Moment, publicUrl: string): Html {
   if (series.points.length === 0)
     return html`<div class="chart"><p class="nothing">This range has not begun yet.</p></div>`
   return html`${drawing(state, series)}${legend(state, series, moment)}
-<div class="foot chart-foot">${table(state, series)}${commands(state, publicUrl)}${rowEnd}</div>`
+<div class="foot chart-foot">${table(state, series)}${commands(state, moment, publicUrl)}${rowEnd}</div>`
 }
 
 function drawing(state: DashboardState, { unit, points, ticks, isOpen }: Series): Html {
@@ -89,12 +88,17 @@ function legend(
   return html`<p class="legend">${shown}</p>`
 }
 
-const commands = (state: DashboardState, publicUrl: string): HtmlValue => [
-  curlOf({ state, report: 'overview', limit: 10, title: 'overview', text: 'Numbers as curl', publicUrl }),
-  // The hours of a day are not in the API.
-  state.parameters.range.name !== '24h' &&
-    curlOf({ state, report: 'timeseries', limit: 10, title: 'timeseries', text: 'Chart as curl', publicUrl }),
-]
+function commands(state: DashboardState, moment: Moment, publicUrl: string): HtmlValue {
+  const numbers = { kind: 'totals', fields: comparison(state) } as const
+  const chart = askedByChart(state, moment, comparison(state))
+  return (
+    !state.isShared &&
+    moreMenu('the numbers', [
+      curlOf(state, publicUrl, numbers, { id: 'totals', text: 'Numbers as curl', label: 'totals' }),
+      curlOf(state, publicUrl, chart, { id: 'timeseries', text: 'Chart as curl', label: 'timeseries' }),
+    ])
+  )
+}
 
 function table({ metric }: DashboardState, { unit, points }: Series): Html {
   const name = metric === 'visitors' ? 'Visitors' : 'Pageviews'

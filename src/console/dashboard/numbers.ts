@@ -3,22 +3,20 @@
 import { inFull } from '../../display/formats.ts'
 import { metrics } from '../../display/metrics.ts'
 import { meanings } from '../../stats/meanings.ts'
-import type { Metrics, Overview } from '../../stats/reports/overview.ts'
+import type { Metrics } from '../../stats/reports/overview.ts'
 import { type Html, html } from '../../web/html.ts'
-import type { Answer } from './answers.ts'
+import type { Totals } from './answers.ts'
 import { addressOf, type ChartMetric, chartMetrics, type DashboardState } from './state.ts'
 
 const names = Object.keys(metrics) as (keyof Metrics)[]
 
 const chartMetricOf = (name: string): ChartMetric | undefined => chartMetrics.find((one) => one === name)
 
-export function numbers(state: DashboardState, answer: Answer<Overview>): Html {
-  if ('fault' in answer) return html`<p class="fault panel-fault" role="alert">${answer.fault}</p>`
-  const { current, previous, change } = answer.value
+export function numbers(state: DashboardState, { previous, change, ...current }: Totals): Html {
   return html`<div class="metrics">${names.map((name) => {
     const { name: title, text, full } = metrics[name]
     const metric = chartMetricOf(name)
-    const content = html`<span class="name">${title}</span><span class="number" title="${full(current[name])}. ${meanings[name]}">${text(current[name])}</span>${state.compares && changeOf(name, change[name], previous[name], vsPrevious)}`
+    const content = html`<span class="name">${title}</span><span class="number" title="${full(current[name])}. ${meanings[name]}">${text(current[name])}</span>${previous && change && changeOf(name, change[name], previous[name], vsPrevious)}`
     return metric
       ? html`<a class="metric" id="metric-${name}" href="${addressOf(state, { metric })}" data-stay${metric === state.metric && html` aria-current="true"`}>${content}</a>`
       : html`<div class="metric" id="metric-${name}">${content}</div>`

@@ -1,11 +1,12 @@
 // The points of the chart: days, months of a long range, or hours of the last day, each with the point it is compared with.
 
+import { dayCount, type Period } from '../../calendar/periods.ts'
 import { clockTime, longDay, monthName, shortDay } from '../../display/formats.ts'
 import { dayTicks, hourTicks, monthTicks, type TimeTick } from '../../display/scale.ts'
-import { type ComparedDay, type PreviousDay, sumOf } from '../../stats/previous-days.ts'
-import type { Hour } from '../../stats/recent-events.ts'
-import type { Moment } from './answers.ts'
-import type { ChartMetric } from './state.ts'
+import { type Bucket, bucketsOf } from '../../stats/questions/windows.ts'
+import type { Interval, Moment } from './answers.ts'
+import type { Asked } from './curl.ts'
+import { type ChartMetric, chartMetrics, type DashboardState } from './state.ts'
 
 export interface Point {
   /** The days it stands for; undefined for an hour. */
@@ -28,85 +29,72 @@ export interface Series {
 /** More days than this are drawn by the month. */
 const maxDays = 400
 
+export function unitOf({ range }: DashboardState, { periods }: Moment): Series['unit'] {
+  if (range.name === '24h') return 'hour'
+  return dayCount(periods.current) > maxDays ? 'month' : 'day'
+}
+
+/** The question of the chart. */
+export const askedByChart = (state: DashboardState, moment: Moment, compare: Asked['fields']): Asked => ({
+  kind: 'timeseries',
+  fields: [['metrics', chartMetrics.join(',')], ['interval', unitOf(state, moment)], ...compare],
+})
+
+/** `previousPeriod`: as in the answer, an interval of ISO 8601. */
+export function seriesOf(
+  { metric }: DashboardState,
+  unit: Series['unit'],
+  intervals: readonly Interval[],
+  previousPeriod: string | undefined,
+  moment: Moment,
+): Series {
+  if (unit === 'hour') return seriesOfHours(metric, intervals, moment)
+  const { local, periods } = moment
+  const [buckets, before] = [bucketsOf(periods.current, unit), bucketsOf(periods.previous, unit)]
+  const until = timeWithin(periods.previous, previousPeriod)
+  const nameOf = ({ label }: Bucket) =>
+    unit === 'month' ? monthName(plainDate(label)) : longDay(plainDate(label), local.year)
+  const previousName = (bucket: Bucket, index: number) =>
+    `${nameOf(bucket)}${until !== undefined && index === before.length - 1 ? `, until ${until}` : ''}`
+  const points = buckets.map((bucket, index): Point => {
+    const [{ days }, interval, counterpart] = [bucket, intervals[index], before[index]]
+    return {
+      days: { first: days[0] as string, last: days.at(-1) as string },
+      name: nameOf(bucket),
+      value: interval?.[metric] ?? 0,
+      previous:
+        interval?.previous && counterpart
+          ? { name: previousName(counterpart, index), value: interval.previous[metric] }
+          : undefined,
+    }
+  })
+  const dates = buckets.map(({ label }) => plainDate(label))
+  const isOpen = Temporal.ZonedDateTime.compare(periods.current.end, local) === 0
+  return { unit, points, ticks: unit === 'month' ? monthTicks(dates) : dayTicks(dates), isOpen, previousUntil: until }
+}
+
 const plainDate = (text: string) => Temporal.PlainDate.from(text)
 
-export function seriesOfDays(
-  metric: ChartMetric,
-  days: readonly ComparedDay[],
-  { local, periods: { current } }: Moment,
-): Series {
-  const isOpen = Temporal.ZonedDateTime.compare(current.end, local) === 0
-  const nameOf = (date: string) => longDay(plainDate(date), local.year)
-  const previousName = ({ date, until }: PreviousDay) =>
-    until === undefined ? nameOf(date) : `${nameOf(date)}, until ${timeOf(until)}`
-  const points = days.map(
-    (day): Point => ({
-      days: { first: day.date, last: day.date },
-      name: nameOf(day.date),
-      value: day[metric],
-      previous:
-        day.previous.length > 0
-          ? { name: day.previous.map(previousName).join(' and '), value: sumOf(day.previous, metric) }
-          : undefined,
-    }),
-  )
-  const until = days.at(-1)?.previous.at(-1)?.until
-  const ends = { isOpen, previousUntil: until && timeOf(until) }
-  if (days.length > maxDays) return byMonth(points, ends)
-  const dates = days.map(({ date }) => plainDate(date))
-  return { unit: 'day', points, ticks: dayTicks(dates), ...ends }
+/** The time of day at which a window ends within its last day. */
+function timeWithin({ lastDay }: Period, interval: string | undefined): string | undefined {
+  const end = interval?.slice(interval.indexOf('/') + 1)
+  return end?.startsWith(String(lastDay)) ? end.slice(11, 16) : undefined
 }
 
-const timeOf = (instant: string): string => instant.slice(11, 16)
-
-/** Numbers of days add up, so a month is the sum of its days. */
-function byMonth(days: readonly Point[], ends: Pick<Series, 'isOpen' | 'previousUntil'>): Series {
-  const months = [...Map.groupBy(days, ({ days }) => days?.first.slice(0, -3)).values()]
-  const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0)
-  const points = months.map((month): Point => {
-    const [first, last] = [month[0] as Point, month.at(-1) as Point]
-    const compared = month.flatMap(({ previous }) => previous ?? [])
-    return {
-      days: { first: first.days?.first as string, last: last.days?.last as string },
-      name: monthName(plainDate(first.days?.first as string)),
-      value: sum(month.map(({ value }) => value)),
-      previous:
-        compared.length > 0
-          ? { name: `${compared[0]?.name} to ${compared.at(-1)?.name}`, value: sum(compared.map(({ value }) => value)) }
-          : undefined,
-    }
-  })
-  return {
-    unit: 'month',
-    points,
-    ticks: monthTicks(points.map(({ days }) => plainDate(days?.first as string))),
-    ...ends,
-  }
-}
-
-export function seriesOfHours(
-  metric: ChartMetric,
-  hours: readonly Hour[],
-  previousHours: readonly Hour[] | undefined,
-  { local }: Moment,
-): Series {
-  const at = (start: number) => Temporal.Instant.fromEpochMilliseconds(start).toZonedDateTimeISO(local.timeZoneId)
-  const nameOf = ({ start }: Hour) =>
-    `${shortDay(at(start).toPlainDate(), local.year)}, ${clockTime(at(start))} to ${clockTime(at(start).add({ hours: 1 }))}`
-  const points = hours.map((hour, index): Point => {
-    const before = previousHours?.[index]
+function seriesOfHours(metric: ChartMetric, intervals: readonly Interval[], { local }: Moment): Series {
+  const starts = intervals.map(({ time = '' }) => Temporal.Instant.from(time).toZonedDateTimeISO(local.timeZoneId))
+  const nameOf = (start: Temporal.ZonedDateTime) =>
+    `${shortDay(start.toPlainDate(), local.year)}, ${clockTime(start)} to ${clockTime(start.add({ hours: 1 }))}`
+  const points = intervals.map((interval, index): Point => {
+    const start = starts[index] as Temporal.ZonedDateTime
     return {
       days: undefined,
-      name: nameOf(hour),
-      value: hour[metric],
-      previous: before && { name: nameOf(before), value: before[metric] },
+      name: nameOf(start),
+      value: interval[metric],
+      previous: interval.previous
+        ? { name: nameOf(start.subtract({ hours: 24 })), value: interval.previous[metric] }
+        : undefined,
     }
   })
-  return {
-    unit: 'hour',
-    points,
-    ticks: hourTicks(hours.map(({ start }) => at(start))),
-    isOpen: false,
-    previousUntil: undefined,
-  }
+  return { unit: 'hour', points, ticks: hourTicks(starts), isOpen: false, previousUntil: undefined }
 }

@@ -14,6 +14,7 @@ const shortcuts: readonly (readonly [string, string])[] = [
   ['C', 'Custom range'],
   ['X', 'Compare with the previous period'],
   ['/', 'Filter'],
+  ['S', 'Search a list'],
   ['?', 'This help'],
 ]
 

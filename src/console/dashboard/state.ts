@@ -1,22 +1,21 @@
-// What the address of a dashboard says: range and filters by the rules of the API, and how the page shows them.
+// What the address of a dashboard says: range and filters in the words of the API, and how the page shows them.
 import type { Site } from '../../accounts/sites.ts'
 import { type Range, rangeNames } from '../../calendar/periods.ts'
-import { readParameters } from '../../stats/parameters.ts'
-import { type QueryString, queryFields, readQueryString } from '../../stats/query-string.ts'
-import type { StatsParameters } from '../../stats/report.ts'
-import { type ReportName, reports } from '../../stats/reports.ts'
+import { ApiError } from '../../errors.ts'
+import { one, rangeOf, readRange } from '../../stats/parameters.ts'
+import { type QueryString, readQueryString } from '../../stats/query-string.ts'
+import { type Dimension, dimensionOf } from '../../stats/questions/dimensions.ts'
+import { type Filter, filterText, maxFilters, readFilters } from '../../stats/questions/filters.ts'
 import type { Filters } from '../../traffic/conditions.ts'
 import { sitePath } from '../layout/layout.ts'
 import type { Theme } from '../route.ts'
+import { fieldName, typedValue } from './labels.ts'
+import { formerNames, isListName, type ListName, type PanelName, panelNames, panels } from './lists.ts'
 
 export const chartMetrics = ['visitors', 'pageviews'] as const
-export const sourceReports = ['referrers', 'channels', 'utm'] as const
-const countryViews = ['list', 'map'] as const
-const listReports = ['pages', ...sourceReports, 'geo', 'devices', 'events'] as const
+const views = ['list', 'map'] as const
 
 export type ChartMetric = (typeof chartMetrics)[number]
-type SourceReport = (typeof sourceReports)[number]
-export type ListReport = (typeof listReports)[number]
 
 /** Where a dashboard is: in the console, or behind a shared link. */
 export interface DashboardContext {
@@ -39,95 +38,219 @@ export const contextOfSite = (site: Site): DashboardContext => ({
 })
 
 export interface DashboardState extends DashboardContext {
-  /** With the locked filters. */
-  parameters: StatsParameters
+  range: Range
+  /** Those that anybody can lift. */
+  filters: readonly Filter[]
   metric: ChartMetric
   /** Whether the period is compared with the one before it. */
   compares: boolean
-  sources: SourceReport
-  countries: (typeof countryViews)[number]
-  /** The list that is shown alone, with its first hundred rows. */
-  more: ListReport | undefined
+  /** The lists that somebody chose for panels. */
+  tabs: Readonly<Partial<Record<PanelName, ListName>>>
+  countries: (typeof views)[number]
+  /** The list that is shown alone, and how. */
+  more: ListName | undefined
+  /** `visitors:asc` */
+  order: string | undefined
+  /** What is searched for in the list. */
+  search: string | undefined
+  /** Whether the list does without the numbers of visits. */
+  isShort: boolean
+  cursor: string | undefined
 }
-
-const defaultLimit = 10
-export const longLimit = 100
 
 export const defaultState = (context: DashboardContext): DashboardState => ({
   ...context,
-  parameters: { range: { name: '30d' }, filters: context.locked, limit: defaultLimit },
+  range: { name: '30d' },
+  filters: [],
   metric: 'visitors',
   compares: true,
-  sources: 'referrers',
+  tabs: {},
   countries: 'list',
   more: undefined,
+  order: undefined,
+  search: undefined,
+  isShort: false,
+  cursor: undefined,
 })
+
+/** The list that a panel shows. One that a filter leaves with a single row gives way to the next. */
+export function listOf(state: DashboardState, panel: PanelName): ListName {
+  const all = listsOf(state, panel)
+  const first = Math.max(0, all.indexOf(panels[panel].first))
+  const isSingle = (list: ListName) =>
+    [...lockedFilters(state), ...state.filters].some(
+      ({ dimension, operator, values }) => dimension.name === list && operator === 'is' && values.length === 1,
+    )
+  const usual = all.slice(first)
+  return state.tabs[panel] ?? usual.find((list) => !isSingle(list)) ?? (usual[0] as ListName)
+}
+
+/** The lists of a panel that this reader may see. Without goals there is no list of them. */
+export const listsOf = (context: DashboardContext, panel: PanelName): ListName[] =>
+  panels[panel].lists.filter((name) => isShown(context, name))
+
+export const panelOf = (name: ListName): PanelName =>
+  panelNames.find((panel) => (panels[panel].lists as readonly ListName[]).includes(name)) as PanelName
+
+/** Behind a link that shows one host, a visit began and ended on pages of any host. */
+export const isShown = ({ site, locked }: DashboardContext, name: ListName): boolean =>
+  name === 'goal' ? site.goals.length > 0 : !(locked.hostname !== undefined && /^(entry|exit)_page$/.test(name))
+
+/**
+ * What this reader may filter by. Events and goals are looked for anywhere in a visit, also on hosts that a link does not show; and values of
+ * properties are in no list.
+ */
+export const mayFilterBy = (context: DashboardContext, { name, property }: Dimension): boolean =>
+  !context.isShared ||
+  (property === undefined &&
+    (!isListName(name) || isShown(context, name)) &&
+    !(context.locked.hostname !== undefined && (name === 'event' || name === 'goal')))
+
+export const isMap = (name: ListName, { countries }: DashboardState): boolean =>
+  name === 'country' && countries === 'map'
+
+/** The filters that are always applied, in the words of version 2. They were checked when the link was made. */
+export const lockedFilters = ({
+  locked: { country, device, hostname, utmSource },
+}: Pick<DashboardContext, 'locked'>): Filter[] =>
+  Object.entries({ country, device: device?.toLowerCase(), hostname, utm_source: utmSource }).flatMap(
+    ([name, value]) =>
+      value === undefined ? [] : [{ dimension: dimensionOf(name) as Dimension, operator: 'is', values: [value] }],
+  )
 
 /** Throws the API's refusal if a parameter is wrong. Only for the look of the page, an unknown value means the default. */
 export function readState(context: DashboardContext, url: string): DashboardState {
   const query = withoutEmpty(readQueryString(url))
+  const text = (name: string) => query.get(name)?.[0] ?? undefined
   const look = <Name extends string>(name: string, values: readonly Name[]): Name | undefined =>
-    values.find((one) => one === query.get(name)?.[0])
-  const parameters = readParameters(query)
+    values.find((value) => value === text(name))
+  const listNamed = (name: string | undefined) => {
+    const list = name === undefined ? undefined : (formerNames[name] ?? name)
+    return list !== undefined && isListName(list) && isShown(context, list) ? list : undefined
+  }
+  const usual = defaultState(context)
+  const chosen = (panel: PanelName) => listsOf(context, panel).find((list) => list === listNamed(text(panel)))
   return {
     ...context,
-    parameters: { ...parameters, filters: { ...parameters.filters, ...context.locked } },
-    metric: look('metric', chartMetrics) ?? 'visitors',
+    range: rangeOf(query, one(query, 'range', readRange) ?? '30d'),
+    filters: filtersIn(context, query),
+    metric: look('metric', chartMetrics) ?? usual.metric,
     compares: look('compare', ['off']) === undefined,
-    sources: look('sources', sourceReports) ?? 'referrers',
-    countries: look('countries', countryViews) ?? 'list',
-    more: look('more', listReports),
+    tabs: Object.fromEntries(
+      panelNames.flatMap((panel) => {
+        const list = chosen(panel)
+        return list ? [[panel, list]] : []
+      }),
+    ),
+    countries: look('countries', views) ?? usual.countries,
+    more: listNamed(text('more')),
+    order: text('order'),
+    search: text('search'),
+    isShort: look('columns', ['few']) !== undefined,
+    cursor: text('cursor'),
   }
 }
-
-export const isListReport = (name: string): name is ListReport => (listReports as readonly string[]).includes(name)
 
 /** An empty field of a form sets no parameter. */
 const withoutEmpty = (query: QueryString): QueryString =>
   new Map([...query].filter(([, values]) => !(values.length === 1 && values[0] === '')))
 
-export interface Changes extends Partial<Omit<DashboardState, keyof DashboardContext | 'parameters'>> {
-  range?: Range
-  /** A filter that is undefined is removed. */
-  filters?: { readonly [Name in keyof Filters]: Filters[Name] | undefined }
+/** Earlier versions wrote `country=DE`, and the form of a new filter has three fields. */
+function filtersIn(context: DashboardContext, query: QueryString): Filter[] {
+  const former = [...query].flatMap(([name, values]) =>
+    dimensionOf(name) ? values.map((value) => (value === null ? null : filterText(name, 'is', [value]))) : [],
+  )
+  const locked = lockedFilters(context)
+  const texts = new Set([...(query.get('filter') ?? []), ...former, ...typedFilter(query)])
+  const filters = readFilters([...texts]).filter(({ dimension }) => !isLocked(context, dimension.name))
+  if (locked.length + filters.length > maxFilters)
+    throw new ApiError('invalid_filter', `At most ${maxFilters - locked.length} filters can be added here.`)
+  const refused = filters.find(({ dimension }) => !mayFilterBy(context, dimension))
+  if (refused) throw new ApiError('invalid_filter', `This page has no filter called ${fieldName(refused.dimension)}.`)
+  const goal = filters
+    .filter(({ dimension }) => dimension.name === 'goal')
+    .flatMap(({ values }) => values)
+    .find((name) => name !== '' && !context.site.goals.some((one) => one.name === name))
+  if (goal !== undefined) throw new ApiError('invalid_filter', `The site has no goal called ${goal}.`)
+  return filters
 }
 
-/** The fields of the address: always the range, and those that differ from the default. */
-export function fieldsOf(state: DashboardState, { range, filters, ...look }: Changes = {}): [string, string][] {
-  const next = { ...state, ...look }
-  const { parameters } = state
-  const fields: [string, string][] = queryFields({
-    range: range ?? parameters.range,
-    filters: freeFilters(state, { ...parameters.filters, ...filters }),
-  })
-  if (parameters.limit !== defaultLimit) fields.push(['limit', String(parameters.limit)])
-  if (next.metric !== 'visitors') fields.push(['metric', next.metric])
+/** The form of a new filter sends these. */
+export const isTyped = (url: string): boolean => readQueryString(url).has('field')
+
+function typedFilter(query: QueryString): string[] {
+  const [field, operator = 'is', value] = ['field', 'operator', 'value'].map(
+    (name) => query.get(name)?.[0] ?? undefined,
+  )
+  if (field === undefined || value === undefined) return []
+  return [filterText(field, operator, [typedValue(field, value.trim())])]
+}
+
+export const isLocked = (context: Pick<DashboardContext, 'locked'>, dimension: string): boolean =>
+  lockedFilters(context).some((filter) => filter.dimension.name === dimension)
+
+/** The filters with another one, which takes the place of those on its dimension; undefined if there are too many, or it is not offered. */
+export function filtersWith(state: DashboardState, name: string, value: string): readonly Filter[] | undefined {
+  const dimension = dimensionOf(name) as Dimension
+  if (isLocked(state, name) || !mayFilterBy(state, dimension)) return undefined
+  const others = state.filters.filter((filter) => filter.dimension.name !== name)
+  if (isFull(state, others)) return undefined
+  return [...others, { dimension, operator: 'is', values: [value] }]
+}
+
+export const isFull = (state: DashboardState, filters: readonly Filter[] = state.filters): boolean =>
+  lockedFilters(state).length + filters.length >= maxFilters
+
+export type Changes = Partial<Omit<DashboardState, keyof DashboardContext>>
+
+const rangeFields = (range: Range): [string, string][] => [
+  ['range', range.name],
+  ...(range.name === 'custom'
+    ? ([
+        ['start', String(range.firstDay)],
+        ['end', String(range.lastDay)],
+      ] as [string, string][])
+    : []),
+]
+
+const filterFields = (filters: readonly Filter[]): [string, string][] =>
+  filters.map(({ dimension, operator, values }) => ['filter', filterText(dimension.name, operator, values)])
+
+/** The fields of the address: always the range, and those that differ from the default. A page of a list is only where a link says so. */
+export function fieldsOf(state: DashboardState, changes: Changes = {}): [string, string][] {
+  const next = { ...state, cursor: undefined, ...changes }
+  const usual = defaultState(state)
+  const fields = [...rangeFields(next.range), ...filterFields(next.filters)]
+  if (next.metric !== usual.metric) fields.push(['metric', next.metric])
   if (!next.compares) fields.push(['compare', 'off'])
-  if (next.sources !== 'referrers') fields.push(['sources', next.sources])
-  if (next.countries !== 'list') fields.push(['countries', next.countries])
-  if (next.more) fields.push(['more', next.more])
+  fields.push(...Object.entries(next.tabs))
+  if (next.countries !== usual.countries) fields.push(['countries', next.countries])
+  if (next.more) {
+    fields.push(['more', next.more])
+    if (next.order) fields.push(['order', next.order])
+    if (next.search) fields.push(['search', next.search])
+    if (next.isShort) fields.push(['columns', 'few'])
+    if (next.cursor) fields.push(['cursor', next.cursor])
+  }
   if (next.theme) fields.push(['theme', next.theme])
   return fields
 }
 
+/** As people write it: `filter=page:is:/pricing`. */
+export const queryOf = (fields: [string, string][]): string =>
+  String(new URLSearchParams(fields)).replace(/%(?:2F|3A|2C)/g, decodeURIComponent)
+
 export const addressOf = (state: DashboardState, changes: Changes = {}): string =>
-  `${state.path}?${new URLSearchParams(fieldsOf(state, changes))}`
+  `${state.path}?${queryOf(fieldsOf(state, changes))}`
 
-export function csvAddressOf(state: DashboardState, report: ListReport): string {
-  const { range, filters } = state.parameters
-  const fields = queryFields({ range, filters: freeFilters(state, filters) })
-  return `${state.path}/csv/${report}?${new URLSearchParams([...fields, ['limit', String(longLimit)]])}`
-}
-
-/** The request to the API that answers what a panel shows. */
-export function apiAddressOf({ site, parameters }: DashboardState, report: ReportName, limit: number): string {
-  const fields = queryFields(parameters)
-  if (reports[report].limited && limit !== defaultLimit) fields.push(['limit', String(limit)])
-  return `/api/v1/stats/${report}?${new URLSearchParams([['site_id', site.id], ...fields])}`
-}
-
-/** The filters of the address, which never contains locked ones. */
-const freeFilters = ({ locked }: DashboardState, filters: object): Filters =>
-  Object.fromEntries(Object.entries(filters).filter(([name, value]) => value !== undefined && !(name in locked)))
+/** The parameters of a question to the API about what the page shows. */
+export const questionFields = (
+  state: DashboardState,
+  more: readonly (readonly [string, string])[],
+): [string, string][] => [
+  ...rangeFields(state.range),
+  ...filterFields([...lockedFilters(state), ...state.filters]),
+  ...more.map(([name, value]): [string, string] => [name, value]),
+]
 
 export const rollingRanges = rangeNames.filter((name) => name !== 'custom')

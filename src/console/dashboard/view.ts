@@ -3,43 +3,45 @@
 
 import { counted } from '../../display/formats.ts'
 import { ApiError } from '../../errors.ts'
-import { csvOf, csvType, type ListRow } from '../../stats/csv.ts'
-import { compareDays, type Day } from '../../stats/previous-days.ts'
-import type { Overview } from '../../stats/reports/overview.ts'
+import { csvType } from '../../stats/csv.ts'
+import { type CsvRow, csvOf } from '../../stats/questions/csv.ts'
 import { countryNames } from '../../traffic/country.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { chartScript, dashboardScript, dashboardStyles } from '../layout/assets.ts'
 import { fault, layout, layoutEnd, layoutHead, layoutTop } from '../layout/layout.ts'
 import { Refusal } from '../refusals.ts'
-import { type ConsoleServices, type Reply, show, showPieces, type Visit } from '../route.ts'
+import { type ConsoleServices, goTo, type Reply, show, showPieces, type Visit } from '../route.ts'
 import {
   type Answer,
   type Ask,
-  askAll,
   asking,
-  type DashboardAnswers,
+  comparison,
+  fieldsOfPanel,
+  type Interval,
   type Moment,
   momentOf,
-  shownLists,
+  type Totals,
 } from './answers.ts'
+import { bar } from './bar.ts'
 import { chart } from './chart.ts'
 import { rowEnd } from './curl.ts'
-import { mistakeInDates } from './date-mistakes.ts'
-import { filterBar } from './filters.ts'
-import { lists } from './lists.ts'
+import { formerNames, isListName, type ListName, lists, panelNames, titleOfList } from './lists.ts'
+import { fieldsOfLongList, longList, readLongList } from './long-list.ts'
+import { mistakeIn } from './mistakes.ts'
 import { glossary, numbers } from './numbers.ts'
-import { longList, panel } from './panels.ts'
+import { type Found, listBelow, panel } from './panels.ts'
 import { rangeText } from './range-text.ts'
-import { type Series, seriesOfDays, seriesOfHours } from './series.ts'
+import { failed, forPeople } from './refusals.ts'
+import { askedByChart, seriesOf, unitOf } from './series.ts'
 import { shortcutHelp } from './shortcuts.ts'
 import {
   addressOf,
   type DashboardContext,
   type DashboardState,
   defaultState,
-  isListReport,
-  type ListReport,
-  longLimit,
+  isShown,
+  isTyped,
+  listOf,
   readState,
 } from './state.ts'
 
@@ -63,7 +65,9 @@ export interface Viewing {
 
 export const showDashboard = (viewing: Viewing): Reply =>
   withState(viewing, (state, moment) =>
-    showPieces((signal) => pieces(viewing, state, moment, askingOf(viewing, state, moment, signal))),
+    isTyped(viewing.url)
+      ? goTo(addressOf(state))
+      : showPieces((signal) => pieces(viewing, state, moment, askingOf(viewing, state, moment, signal))),
   )
 
 const askingOf = ({ services, queueKey }: Viewing, state: DashboardState, moment: Moment, signal: AbortSignal): Ask =>
@@ -85,11 +89,11 @@ function withState<Answered>(
 
 function wrongAddress(viewing: Viewing, error: ApiError): Html {
   const { context, services, url } = viewing
-  const dates = error.code === 'invalid_date' ? mistakeInDates(context, url) : undefined
-  const state = dates?.state ?? defaultState(context)
+  const mistake = mistakeIn(context, url, error)
+  const state = mistake?.state ?? defaultState(context)
   const body = html`<h1 class="unseen">${context.site.domain}</h1>
-${filterBar(state, momentOf(state, services.now()), dates?.mistake)}
-${!dates && fault(error.message)}
+${bar(state, momentOf(state, services.now()), mistake)}
+${!mistake && fault(forPeople(error.message))}
 <a class="button" href="${addressOf(state)}">Show the last 30 days</a>`
   return layout({ ...frameOf(viewing), title: context.site.domain, body })
 }
@@ -115,79 +119,80 @@ async function* pieces(viewing: Viewing, state: DashboardState, moment: Moment, 
   }
   const { publicUrl } = viewing.services
   // No query is waited for before this is sent.
-  const top = html`${layoutHead(frame)}${layoutTop(frame)}${!state.more && html`<h1 class="unseen">${state.site.domain}</h1>\n`}${filterBar(state, moment)}`
+  const top = html`${layoutHead(frame)}${layoutTop(frame)}${!state.more && html`<h1 class="unseen">${state.site.domain}</h1>\n`}${bar(state, moment)}`
   if (state.more) {
-    const [overview, list] = [
-      ask.read<Overview>('overview', state.parameters),
-      ask.read<ListRow[]>(state.more, { ...state.parameters, limit: longLimit }),
-    ]
+    const [asked, list] = [ask.ask<Totals>('totals', []), readLongList(ask, state, state.more)]
     yield top
-    yield longList(state.more, await list, { state, totals: totalsOf(await overview), publicUrl })
+    const [found, totals] = [await list, await asked]
+    yield html`${remarks(totals)}${longList(found, { totals: readValue(totals), moment, publicUrl })}`
     yield html`${note(viewing, moment)}${shortcutHelp}${layoutEnd}`
     return
   }
-  const answers = askAll(state, ask, moment)
+  const asked = askAll(state, ask, moment)
   yield top
-  const overview = await answers.overview
-  if ('fault' in overview && overview.isDown) {
+  const totals = await asked.totals
+  if ('fault' in totals && totals.isDown) {
     yield html`${fault('The statistics cannot be read at the moment. Nothing is lost: visitors are still counted. Reload the page in a few seconds.')}${shortcutHelp}${layoutEnd}`
     return
   }
-  if (await isWaiting(viewing, overview, ask)) {
+  if (await isWaiting(viewing, totals, ask)) {
     yield html`${await viewing.firstSteps?.()}${layoutEnd}`
     return
   }
-  yield html`${noVisitors(state, overview)}
-${remarks(overview)}
-<section class="card" aria-label="Numbers and chart">${numbers(state, overview)}`
-  yield html`${chart(state, await series(state, answers, moment), moment, publicUrl)}</section>
+  yield html`${noVisitors(state, totals)}
+${remarks(totals)}
+<section class="card" aria-label="Numbers and chart">${'fault' in totals ? failed(totals, state, moment, true) : numbers(state, totals.value)}`
+  const intervals = await asked.intervals
+  yield html`${
+    'fault' in intervals
+      ? 'value' in totals && failed(intervals, state, moment, true)
+      : chart(
+          state,
+          seriesOf(state, unitOf(state, moment), intervals.value, intervals.result?.previousPeriod, moment),
+          moment,
+          publicUrl,
+        )
+  }</section>
 <div class="panels">`
-  for (const report of shownLists(state)) {
-    const answer = (await answers.lists.get(report)) as Answer<ListRow[]>
-    yield panel(report, answer, { state, totals: totalsOf(overview), publicUrl })
-  }
-  yield html`${rowEnd}</div>${nowText(await answers.currentVisitors)}${note(viewing, moment)}${glossary}${shortcutHelp}${layoutEnd}`
+  for (const { name, found, below } of asked.panels)
+    yield panel(name, await found, await below, { state, totals: readValue(totals), moment, publicUrl })
+  yield html`${rowEnd}</div>${nowText(await asked.currentVisitors)}${note(viewing, moment)}${glossary}${shortcutHelp}${layoutEnd}`
 }
+
+/** In the order in which the page shows them. */
+function askAll(state: DashboardState, ask: Ask, moment: Moment) {
+  const { kind, fields } = askedByChart(state, moment, comparison(state))
+  const find = async (name: ListName): Promise<Found> => {
+    const answer = await ask.list(name, fieldsOfPanel(name, state))
+    return { name, answer, titles: await ask.titles(name, answer) }
+  }
+  const currentVisitors = ask.currentVisitors()
+  return {
+    currentVisitors,
+    totals: ask.ask<Totals>('totals', comparison(state)),
+    intervals: ask.ask<Interval[]>(kind, fields),
+    panels: panelNames.map((name) => {
+      const list = listOf(state, name)
+      const other = listBelow(list, state)
+      return { name, found: find(list), below: other && find(other) }
+    }),
+  }
+}
+
+const readValue = <Value>(answer: Answer<Value>): Value | undefined => ('value' in answer ? answer.value : undefined)
 
 /** `Pages · Last 30 days · example.com` */
-const titleOf = (state: DashboardState, { local, periods }: Moment): string =>
-  [state.more && lists[state.more].title, rangeText(state.parameters.range, periods.current, local), state.site.domain]
-    .filter(Boolean)
-    .join(' · ')
-
-const totalsOf = (overview: Answer<Overview>) => ('value' in overview ? overview.value.current : undefined)
-
-async function series(state: DashboardState, answers: DashboardAnswers, moment: Moment): Promise<Answer<Series>> {
-  const [days, hours] = [await answers.days, await answers.hours]
-  const [previousDays, previousHours] = [await answers.previousDays, await answers.previousHours]
-  const valueIn = <Value>(answer: Answer<Value> | undefined) => (answer && 'value' in answer ? answer.value : undefined)
-  if (hours)
-    return 'fault' in hours
-      ? hours
-      : { value: seriesOfHours(state.metric, hours.value, valueIn(previousHours), moment) }
-  const all = days as Answer<Day[]>
-  if ('fault' in all) return all
-  const overview = await answers.overview
-  const compared =
-    'value' in overview
-      ? compareDays(
-          all.value,
-          valueIn(previousDays) ?? [],
-          { numbers: overview.value.previous, period: overview.result?.previousPeriod ?? '' },
-          state.parameters.range.name,
-        )
-      : all.value.map((day) => ({ ...day, previous: [] }))
-  return { value: seriesOfDays(state.metric, compared, moment) }
-}
+const titleOf = ({ more, range, site }: DashboardState, { local, periods }: Moment): string =>
+  [more && titleOfList(more), rangeText(range, periods.current, local), site.domain].filter(Boolean).join(' · ')
 
 const nowText = (visitors: Answer<number>): Html | false =>
   'value' in visitors &&
   html`<span class="now" title="${counted(visitors.value, 'visitor')} in the last five minutes"><i></i>${visitors.value} <span class="hide">now</span></span>`
 
 /** Remarks of the query service, such as numbers that are repeated while the database is down. */
-function remarks(overview: Answer<Overview>): Html | false {
-  if (!('result' in overview) || !overview.result) return false
-  const { staleMs, warnings } = overview.result
+function remarks(totals: Answer<Totals>): Html | false {
+  if (!('result' in totals) || !totals.result) return false
+  const { staleMs, warnings } = totals.result
   const all = [
     ...(staleMs === undefined
       ? []
@@ -199,19 +204,19 @@ function remarks(overview: Answer<Overview>): Html | false {
   return all.length > 0 && html`<p class="warning" role="status">${all.join(' ')}</p>`
 }
 
-const isEmpty = (overview: Answer<Overview>): boolean =>
-  'value' in overview && overview.value.current.visitors + overview.value.previous.visitors === 0
+const isEmpty = (totals: Answer<Totals>): boolean =>
+  'value' in totals && totals.value.visitors + (totals.value.previous?.visitors ?? 0) === 0
 
 /** Behind a shared link nobody can add the snippet, nor may anybody learn of visitors that a locked filter hides. */
-async function isWaiting({ firstSteps }: Viewing, overview: Answer<Overview>, ask: Ask): Promise<boolean> {
-  if (!firstSteps || !isEmpty(overview)) return false
+async function isWaiting({ firstSteps }: Viewing, totals: Answer<Totals>, ask: Ask): Promise<boolean> {
+  if (!firstSteps || !isEmpty(totals)) return false
   const hasEvents = await ask.hasEvents()
   return 'value' in hasEvents && !hasEvents.value
 }
 
-function noVisitors(state: DashboardState, overview: Answer<Overview>): Html | false {
-  if (!isEmpty(overview)) return false
-  const isFiltered = Object.keys(state.parameters.filters).some((name) => !(name in state.locked))
+function noVisitors(state: DashboardState, totals: Answer<Totals>): Html | false {
+  if (!isEmpty(totals)) return false
+  const isFiltered = state.filters.length > 0
   return html`<p class="notice">No visitors in this range${isFiltered && ' with these filters'}. <a href="${addressOf(defaultState(state))}">Show the last 30 days${isFiltered && ' without them'}</a></p>`
 }
 
@@ -224,19 +229,23 @@ function note({ context: { site }, changeExclusions }: Viewing, { local }: Momen
 }
 
 export async function showCsv(viewing: Viewing, report: string): Promise<Reply> {
-  if (!isListReport(report)) throw new Refusal('not_found')
-  return withState(viewing, async (state, moment): Promise<Reply> => {
-    const ask = askingOf(viewing, state, moment, new AbortController().signal)
-    const answer = await ask.read<ListRow[]>(report, state.parameters)
-    if ('fault' in answer) throw new Refusal('failed')
-    return {
-      status: 200,
-      file: { name: fileName(state, report, moment), type: csvType, text: csvOf(report, answer.value) },
+  const named = formerNames[report] ?? report
+  if (!isListName(named) || !isShown(viewing.context, named)) throw new Refusal('not_found')
+  return withState(viewing, async (asked, moment): Promise<Reply> => {
+    const ask = askingOf(viewing, asked, moment, new AbortController().signal)
+    const { state, answer } = await readLongList(ask, asked, named, true)
+    if ('fault' in answer && answer.refusal) {
+      const body = html`${bar(state, moment)}${failed(answer, state, moment)}`
+      return show(layout({ ...frameOf(viewing), title: state.site.domain, body }), answer.refusal.status)
     }
+    if ('fault' in answer) throw new Refusal('failed')
+    const question = ask.question('breakdown', [['by', named], ...fieldsOfLongList(state, named, true)])
+    const text = csvOf(question, answer.value as CsvRow[])
+    return { status: 200, file: { name: fileName(state, named, moment), type: csvType, text } }
   })
 }
 
 /** `example.com-pages-2026-10-17-2026-11-15.csv` */
-function fileName({ site }: DashboardState, report: ListReport, { periods: { current } }: Moment): string {
-  return `${site.domain}-${report}-${current.firstDay}-${current.lastDay}.csv`
+function fileName({ site }: DashboardState, name: ListName, { periods: { current } }: Moment): string {
+  return `${site.domain}-${lists[name].plural[1].replace(' ', '-')}-${current.firstDay}-${current.lastDay}.csv`
 }

@@ -45,7 +45,7 @@ export const layoutTop = ({ visit, site, isShared, narrow, beside }: Frame): Htm
 <div class="page${narrow ? ' narrow' : ''}">
 <header class="top">
   ${isShared ? html`<span class="mark">${mark}<span>Footfall</span></span>` : html`<a class="mark" href="/" aria-label="Footfall, all sites">${mark}<span>Footfall</span></a>`}
-  ${site && html`<span class="crumb" aria-hidden="true">/</span>${isShared ? html`<span class="site">${site.domain}</span>` : html`<a class="site" href="${sitePath(site)}">${site.domain}</a>`}`}
+  ${site && html`<span class="crumb" aria-hidden="true">/</span>${isShared ? html`<span class="site" title="${site.domain}">${site.domain}</span>` : html`<a class="site" href="${sitePath(site)}" title="${site.domain}">${site.domain}</a>`}`}
   ${!isShared && visit?.session && siteSwitcher}
   ${beside}
   <span class="spring"></span>

@@ -1,7 +1,8 @@
 // Shared links in the settings of a site: the list, one link, and revoking it. new-link.ts makes them.
 import { revokeSharedLink, type SharedLinkListing, sharedLinkAddress, sharedLinksOf } from '../../users/shared-links.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
-import { filterTexts } from '../dashboard/filters.ts'
+import { wordsOf } from '../dashboard/labels.ts'
+import { lockedFilters } from '../dashboard/state.ts'
 import { tokenField } from '../forms/forms.ts'
 import { nonceField } from '../forms/nonces.ts'
 import { fault, layout, notice, settingsHead, sitePath } from '../layout/layout.ts'
@@ -103,7 +104,9 @@ const lastUse = ({ lastUsedAt }: SharedLinkListing, now: number): HtmlValue =>
 
 /** `Country Germany, Device Mobile` and, below it, `with a password` or `embeddable` */
 function shows({ locked, hasPassword, isEmbeddable }: SharedLinkListing): Html {
-  const filters = filterTexts(locked).map(([, title, value]) => `${title} ${value}`)
+  const filters = lockedFilters({ locked })
+    .map(wordsOf)
+    .map(({ field, value }) => `${field} ${value}`)
   const kind = hasPassword ? 'with a password' : isEmbeddable ? 'embeddable' : undefined
   return html`${filters.length > 0 ? filters.join(', ') : 'everything'}${kind && html`<span class="sub">${kind}</span>`}`
 }

@@ -2,10 +2,11 @@
 import { ApiError } from '../../errors.ts'
 import { readParameters } from '../../stats/parameters.ts'
 import type { Filters } from '../../traffic/conditions.ts'
+import { type CountryCode, countryNames } from '../../traffic/country.ts'
+import { devices } from '../../traffic/device.ts'
 import { maxPasswordLength, minPasswordLength } from '../../users/passwords.ts'
 import { addSharedLink, renewSharedLink, type SharedLinkListing, sharedLinkAddress } from '../../users/shared-links.ts'
 import { type Html, html } from '../../web/html.ts'
-import { countryField, deviceField, hostnameField, utmSourceField } from '../dashboard/filters.ts'
 import { chosenExpiry, expiryChoice, expiryOfEmbeddedLink, expiryOfLink } from '../forms/expiry-choice.ts'
 import { tokenField } from '../forms/forms.ts'
 import { maxNameLength, wrongName } from '../forms/names.ts'
@@ -90,6 +91,20 @@ function lockedIn(form: URLSearchParams): { filters: Filters } | { wrong: string
   }
 }
 
+const countries = (Object.entries(countryNames) as [CountryCode, string][]).toSorted(([, one], [, other]) =>
+  one.localeCompare(other, 'en'),
+)
+
+const option = (value: string, text: string, current: string | undefined): Html =>
+  html`<option value="${value}"${value === (current ?? '') && html` selected`}>${text}</option>`
+
+/** The names of the fields are those of the API. */
+const filterFields = (field: (name: string) => string | undefined): Html => html`
+    <label>Country <select name="country">${option('', 'All', field('country'))}${countries.map(([code, name]) => option(code, name, field('country')))}</select></label>
+    <label>Device <select name="device">${option('', 'All', field('device'))}${devices.filter((one) => one !== 'Unknown').map((one) => option(one.toLowerCase(), one, field('device')))}</select></label>
+    <label>Hostname <input name="hostname" value="${field('hostname')}" autocomplete="off"></label>
+    <label>UTM source <input name="utm_source" value="${field('utm_source')}" maxlength="255" autocomplete="off"></label>`
+
 export function newLinkPage(visit: SiteVisit, wrong?: string): Html {
   const { site, form, services, formToken } = visit
   const path = sitePath(site, '/settings/links')
@@ -110,7 +125,7 @@ ${wrong && fault(wrong)}
   <fieldset class="choice locked-filters">
     <legend>Shows only</legend>
     <p class="hint">Whoever has the link cannot lift these filters.</p>
-    ${countryField(field('country'))}${deviceField(field('device'))}${hostnameField(field('hostname'))}${utmSourceField(field('utm_source'))}
+    ${filterFields(field)}
   </fieldset>
   <label>Password <input name="password" type="password" autocomplete="new-password" minlength="${minPasswordLength}" maxlength="${maxPasswordLength}"><span class="hint">Optional, at least ${minPasswordLength} characters. Pass it on separately from the link.</span></label>
   <div class="row"><button class="button first">Create link</button><a class="button" href="${path}">Cancel</a></div>

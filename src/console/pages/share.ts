@@ -1,10 +1,8 @@
 // Shared links: the dashboard of a site for people without an account, its lists as CSV, and the numbers of the widget (decision D-188).
 import { publicQueueKey } from '../../stats/fair-queue.ts'
-import type { Day } from '../../stats/previous-days.ts'
-import type { Overview } from '../../stats/reports/overview.ts'
 import { unlockedNote, unlockedSeconds } from '../../users/unlocked-link.ts'
 import { html } from '../../web/html.ts'
-import { asking, momentOf } from '../dashboard/answers.ts'
+import { asking, type Interval, momentOf, type Totals } from '../dashboard/answers.ts'
 import { defaultState } from '../dashboard/state.ts'
 import { showCsv, showDashboard, type Viewing } from '../dashboard/view.ts'
 import { tokenField } from '../forms/forms.ts'
@@ -14,8 +12,8 @@ import { Refusal } from '../refusals.ts'
 import { goTo, type LinkVisit, type Reply, type Route, show } from '../route.ts'
 import { judgeWithinLimits } from '../sign-in/signing-in.ts'
 
-/** A dashboard runs at most ten queries. */
-const costOfPage = 10
+/** A dashboard asks at most nine questions, reads titles, and counts who is there now. A file may have as many rows as nothing else. */
+const costOfPage = 11
 
 export const shareRoutes: readonly Route[] = [
   { method: 'GET', path: '/share/:token', access: 'link', cost: costOfPage, handle: sharedDashboard },
@@ -23,7 +21,7 @@ export const shareRoutes: readonly Route[] = [
     method: 'GET',
     path: '/share/:token/csv/:report',
     access: 'link',
-    cost: 1,
+    cost: costOfPage,
     handle: (visit) => showCsv(viewingOf(visit), visit.params.report ?? ''),
   },
   { method: 'GET', path: '/share/:token/widget.json', access: 'embeddable-link', cost: 1, handle: widgetNumbers },
@@ -85,14 +83,15 @@ async function widgetNumbers(visit: LinkVisit): Promise<Reply> {
   const state = defaultState(viewingOf(visit).context)
   const moment = momentOf(state, services.now())
   const ask = asking(services, publicQueueKey, state, moment, new AbortController().signal)
-  const [overview, days] = await Promise.all([
-    ask.read<Overview>('overview', state.parameters),
-    ask.read<Day[]>('timeseries', state.parameters),
+  const metrics = ['metrics', 'visitors'] as const
+  const [totals, days] = await Promise.all([
+    ask.ask<Totals>('totals', [metrics]),
+    ask.ask<Interval[]>('timeseries', [metrics]),
   ])
-  if ('fault' in overview || 'fault' in days) throw new Refusal('failed')
+  if ('fault' in totals || 'fault' in days) throw new Refusal('failed')
   const json = {
     domain: site.domain,
-    visitors: overview.value.current.visitors,
+    visitors: totals.value.visitors,
     days: days.value.map(({ visitors }) => visitors),
   }
   // Pages of any site may read it; they get no more than what the page of the link shows. It reads no cookie, so caches may keep it; a

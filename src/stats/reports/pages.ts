@@ -1,8 +1,9 @@
 import Type from 'typebox'
-import { type Sql, sql, text, texts, uint } from '../../stores/clickhouse-sql.ts'
-import { dailyMetrics, forLongLists, readList, type StatsQuery, totalRows } from '../daily-metrics.ts'
+import { sql, uint } from '../../stores/clickhouse-sql.ts'
+import { dailyMetrics, forLongLists, readList, totalRows } from '../daily-metrics.ts'
 import type { Report } from '../report.ts'
 import { views, visitors } from '../shapes.ts'
+import { readTitles } from '../titles.ts'
 
 interface Row {
   pathname: string
@@ -41,24 +42,15 @@ export const pages: Report = {
     )
     if (list.data.length === 0) return list
     // A second query for the returned rows only: a join in the first would read the titles of all pages.
-    const titles = await clickhouse.rows<{ pathname: string; title: string }>(
-      sql`
-        SELECT pathname, max(latest).title AS title
-        FROM titles
-        WHERE ${titleScope(query)} AND pathname IN ${texts(list.data.map(({ pathname }) => pathname))}
-        GROUP BY pathname`,
+    const titleOf = await readTitles(
+      clickhouse,
+      query,
+      list.data.map(({ pathname }) => pathname),
       signal,
     )
-    const titleOf = new Map(titles.map(({ pathname, title }) => [pathname, title]))
     return {
       ...list,
       data: list.data.map(({ pathname, ...counts }) => ({ pathname, title: titleOf.get(pathname) ?? '', ...counts })),
     }
   },
 }
-
-/** A page has one title, whatever the filters. Visitors from an excluded country do not name it (decision D-18). */
-const titleScope = ({ siteId, excludedCountries }: StatsQuery): Sql =>
-  excludedCountries.length > 0
-    ? sql`site_id = ${text(siteId)} AND NOT has(${texts(excludedCountries)}, country)`
-    : sql`site_id = ${text(siteId)}`

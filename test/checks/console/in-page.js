@@ -53,6 +53,17 @@ function smallTargets() {
     })
 }
 
+/** What is cut at the side, and cannot be read on hover either. */
+function cutTexts() {
+  return [...document.body.querySelectorAll('*')]
+    .filter((element) => {
+      const { clientWidth, scrollWidth } = element
+      if (scrollWidth <= clientWidth + 1 || clientWidth <= 1 || !isSeen(element)) return false
+      return getComputedStyle(element).overflowX === 'hidden' && !element.closest('[title]')
+    })
+    .map((element) => `${element.scrollWidth} px in ${element.clientWidth} px: ${shortly(element)}`)
+}
+
 /** Of the page's ground: 0 is black, 1 is white. */
 function lightness() {
   const canvas = document.createElement('canvas').getContext('2d')
@@ -67,6 +78,7 @@ globalThis.measurePage = () => ({
   violations: observed.violations,
   wideBy: wideBy(),
   smallTargets: smallTargets(),
+  cutTexts: cutTexts(),
   lightness: lightness(),
 })
 

@@ -90,11 +90,12 @@ interface InPage {
   violations: string[]
   wideBy: string[]
   smallTargets: string[]
+  cutTexts: string[]
   lightness: number
 }
 
 function judgeMeasured(measured: InPage, isDark: boolean, fault: (kind: string, text: string) => void): void {
-  const { layoutShifts, violations, wideBy, smallTargets, lightness } = measured
+  const { layoutShifts, violations, wideBy, smallTargets, cutTexts, lightness } = measured
   const shift = layoutShifts.reduce((sum, { value }) => sum + value, 0)
   if (shift > maxLayoutShift) {
     fault('layout shift', layoutShifts.map(({ value, by }) => `${value.toFixed(4)} by ${by}`).join(', '))
@@ -102,6 +103,7 @@ function judgeMeasured(measured: InPage, isDark: boolean, fault: (kind: string, 
   for (const violation of violations) fault('policy', violation)
   if (wideBy.length > 0) fault('horizontal scrolling', wideBy.join(', '))
   for (const target of smallTargets) fault('small target', target)
+  for (const text of cutTexts) fault('cut text', text)
   if (lightness < 0.5 !== isDark) fault('theme', `the ground has a lightness of ${lightness}`)
 }
 

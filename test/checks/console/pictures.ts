@@ -25,12 +25,13 @@ interface Picture {
 const pictures: readonly Picture[] = [
   { name: 'sign-in', address: () => '/login', width: 640, most: 420, isStranger: true },
   { name: 'sites', address: () => '/', width: 1120, most: 560 },
-  { name: 'dashboard', address: ({ usual }) => `/sites/${usual.domain}`, width: 1160, most: 1240 },
+  { name: 'dashboard', address: ({ usual }) => `/sites/${usual.domain}`, width: 1280, most: 1520 },
   {
     name: 'map',
-    address: ({ usual }) => `/sites/${usual.domain}?range=7d&countries=map&sources=channels`,
-    width: 1160,
-    most: 1240,
+    address: ({ usual }) =>
+      `/sites/${usual.domain}?countries=map&sources=channel&filter=page:starts_with:/blog&filter=device:is_not:tablet`,
+    width: 1280,
+    most: 1520,
   },
   { name: 'settings', address: ({ usual }) => `/sites/${usual.domain}/settings`, width: 960, most: 640 },
   { name: 'exclusions', address: ({ usual }) => `/sites/${usual.domain}/settings/exclusions`, width: 960, most: 520 },

@@ -70,8 +70,12 @@ const dashboards = ({ owner, domain }: OwnThings): View[] =>
     'range=7d&country=DE&device=mobile&hostname=www.demo.example&utm_source=google',
     'range=custom&start=2020-01-01&end=2026-12-31',
     'range=custom&start=2040-01-01&end=2040-12-31',
-    'more=pages',
-    'more=geo&country=US',
+    'range=90d&pages=entry_page&sources=utm_campaign&devices=os&actions=event&filter=page:starts_with:/blog&filter=device:is_not:mobile',
+    'filter=referrer:is:google.com&filter=page:contains:/&pages=exit_page&sources=channel&devices=browser&countries=map',
+    'more=page&order=visitors:asc&filter=country:is:US,DE,GB,FR,IN,CA,BR,NL,CH,PL',
+    'more=entry_page&search=blog',
+    'more=country&country=US',
+    'more=goal',
     'country=XX',
   ].map((query) => ({
     name: `dashboard: ${query}`,
@@ -84,7 +88,7 @@ const dashboards = ({ owner, domain }: OwnThings): View[] =>
 const shared = ({ sharedToken, embeddableToken }: OwnThings): View[] =>
   [
     [sharedToken, 'range=24h&countries=map&device=mobile', 200],
-    [sharedToken, 'more=geo', 200],
+    [sharedToken, 'more=page&order=sessions', 200],
     [sharedToken, 'country=XX', 400],
     [embeddableToken, 'range=7d', 200],
   ].map(([token, query, status]) => ({

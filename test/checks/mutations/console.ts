@@ -90,8 +90,8 @@ export const console: readonly Mutation[] = [
   {
     name: 'links: the address lifts a locked filter',
     file: 'src/console/dashboard/state.ts',
-    find: '{ ...parameters.filters, ...context.locked }',
-    replace: '{ ...context.locked, ...parameters.filters }',
+    find: '...filterFields([...lockedFilters(state), ...state.filters])',
+    replace: '...filterFields(state.filters)',
     caughtBy: 'test/console/shared-links.test.ts',
   },
   {
@@ -243,15 +243,30 @@ export const console: readonly Mutation[] = [
     caughtBy: 'test/console/exclusions.test.ts',
   },
   {
-    name: 'dashboard: panels leave out a filter',
+    name: 'links: a link to one host tells what happened on another',
+    file: 'src/console/dashboard/state.ts',
+    find: "!(context.locked.hostname !== undefined && (name === 'event' || name === 'goal'))",
+    replace: 'true',
+    caughtBy: 'test/console/dashboard-filters.test.ts',
+  },
+  {
+    name: 'dashboard: lists leave out a filter',
     file: 'src/console/dashboard/answers.ts',
-    find: '{ ...parameters, limit: limitOf(state, report) }',
-    replace: '{ ...parameters, filters: {}, limit: limitOf(state, report) }',
+    find: "ask<Row[]>('breakdown', [['by', name], ...fields])",
+    replace:
+      "asking({ stats, cluster, log } as never, queueKey, { ...state, filters: [] }, moment, signal).ask<Row[]>('breakdown', [['by', name], ...fields])",
     caughtBy: 'test/console/dashboard.test.ts',
   },
   {
+    name: 'dashboard: a page of a list counts up to another second than the first',
+    file: 'src/console/dashboard/answers.ts',
+    find: 'page ? page.now : instantOf(site, clock)',
+    replace: 'instantOf(site, clock)',
+    caughtBy: 'test/console/dashboard-lists.test.ts',
+  },
+  {
     name: 'dashboard: current visitors are counted with the excluded countries',
-    file: 'src/stats/recent-events.ts',
+    file: 'src/stats/current-visitors.ts',
     find: 'hitScope(query, period',
     replace: 'hitScope({ ...query, excludedCountries: [] }, period',
     caughtBy: 'test/console/dashboard-hours.test.ts',

@@ -258,7 +258,7 @@ export const stats: readonly Mutation[] = [
   },
   {
     name: 'contract: visitors from an excluded country set the title of a page',
-    file: 'src/stats/reports/pages.ts',
+    file: 'src/stats/titles.ts',
     find: '  excludedCountries.length > 0\n',
     replace: '  excludedCountries.length > 999\n',
     caughtBy: 'test/contract/reports/pages.test.ts',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { periodsOf } from '../../src/calendar/periods.ts'
-import { currentVisitors, hours, previousHours } from '../../src/stats/recent-events.ts'
+import { currentVisitors } from '../../src/stats/current-visitors.ts'
 import { planned, type UnplannedQuery } from '../support/planned-query.ts'
 import { conditionsOf, recordingStore, statementFaults } from './scope-rules.ts'
 
@@ -19,8 +19,6 @@ const start = now.subtract({ minutes: 5 })
 const lastMinutes = { start, end: now, firstDay: start.toPlainDate(), lastDay: now.toPlainDate() }
 
 const reads = {
-  'the hours of a day': { read: (store: never) => hours.read(store, query), query },
-  'the hours of the day before': { read: (store: never) => previousHours.read(store, query), query },
   'current visitors': {
     read: (store: never) => currentVisitors.read(store, query),
     query: { ...query, current: lastMinutes },

@@ -1,6 +1,7 @@
-// Dates of a custom range that make no sense: the form comes again with what was typed, and a sentence.
+// Dates or a filter that make no sense: their form comes again with what was typed, and a sentence. The rest of the address stays.
+import type { ApiError } from '../../errors.ts'
 import { readQueryString } from '../../stats/query-string.ts'
-import { type DashboardContext, type DashboardState, defaultState, readState } from './state.ts'
+import { type DashboardContext, type DashboardState, defaultState, isTyped, readState } from './state.ts'
 
 export interface DateMistake {
   start: string
@@ -10,14 +11,28 @@ export interface DateMistake {
   swapped?: { firstDay: Temporal.PlainDate; lastDay: Temporal.PlainDate }
 }
 
-/** The rest of the address stays. */
-export function mistakeInDates(
-  context: DashboardContext,
-  url: string,
-): { state: DashboardState; mistake: DateMistake } {
+export interface FilterMistake {
+  field: string
+  operator: string
+  value: string
+  sentence: string
+}
+
+export interface Mistake {
+  state: DashboardState
+  dates?: DateMistake
+  filter?: FilterMistake
+}
+
+/** Undefined: the mistake was not made in a form. */
+export function mistakeIn(context: DashboardContext, url: string, { code, message }: ApiError): Mistake | undefined {
   const query = readQueryString(url)
   const text = (name: string) => query.get(name)?.[0] ?? ''
-  return { state: withoutRange(context, url), mistake: mistakeOf(text('start'), text('end')) }
+  if (code === 'invalid_date')
+    return { state: without(['range', 'start', 'end'], context, url), dates: mistakeOf(text('start'), text('end')) }
+  if (code !== 'invalid_filter' || !isTyped(url)) return undefined
+  const typed = { field: text('field'), operator: text('operator'), value: text('value') }
+  return { state: without(['field', 'operator', 'value'], context, url), filter: { ...typed, sentence: message } }
 }
 
 function mistakeOf(start: string, end: string): DateMistake {
@@ -38,10 +53,10 @@ function dayOf(text: string): Temporal.PlainDate | undefined {
   }
 }
 
-function withoutRange(context: DashboardContext, url: string): DashboardState {
+function without(names: readonly string[], context: DashboardContext, url: string): DashboardState {
   const [path, query] = url.split('?')
   const fields = new URLSearchParams(query)
-  for (const name of ['range', 'start', 'end']) fields.delete(name)
+  for (const name of [...names, 'cursor']) fields.delete(name)
   try {
     return readState(context, `${path}?${fields}`)
   } catch {

@@ -1,0 +1,79 @@
+// Random states of a dashboard: the fields of its address, and those of the questions that it must show the answers to.
+import fc from 'fast-check'
+import { type ListName, lists, panels } from '../../src/console/dashboard/lists.ts'
+import { filterText, operators } from '../../src/stats/questions/filters.ts'
+import type { TrafficEvent } from '../../src/traffic/event.ts'
+import { zoned } from '../checks/oracle/windows.ts'
+import type { DashboardWorld } from './dashboard-world.ts'
+
+export const worldNumbers = [1, 2, 3, 4, 5, 6]
+
+/** A value that an event has, so that something is left; undefined if it has none. */
+const valuesOf: Record<string, (event: TrafficEvent) => string | undefined> = {
+  page: ({ pathname }) => pathname,
+  entry_page: ({ pathname }) => pathname,
+  exit_page: ({ pathname }) => pathname,
+  hostname: ({ hostname }) => hostname,
+  event: ({ name }) => (name === 'pageview' ? undefined : name),
+  goal: () => 'Reads',
+  referrer: ({ referrer }) => referrer,
+  channel: ({ channel }) => channel,
+  utm_source: ({ utmSource }) => utmSource,
+  utm_medium: ({ campaign }) => campaign?.medium,
+  utm_campaign: ({ campaign }) => campaign?.campaign,
+  country: ({ country }) => country,
+  device: ({ device }) => device.toLowerCase(),
+  browser: ({ browser }) => browser,
+  os: ({ os }) => os,
+}
+
+const listNames = Object.keys(lists) as ListName[]
+
+export const states = fc.record({
+  world: fc.constantFrom(...worldNumbers),
+  range: fc.constantFrom('24h', '7d', '30d', '90d', '12m', 'custom'),
+  daysAgo: fc.tuple(fc.integer({ min: -3, max: 500 }), fc.integer({ min: -3, max: 500 })),
+  filters: fc.array(
+    fc.record({
+      name: fc.constantFrom(...Object.keys(valuesOf)),
+      operator: fc.constantFrom(...operators),
+      nth: fc.nat(),
+    }),
+    { maxLength: 3 },
+  ),
+  metric: fc.constantFrom('visitors' as const, 'pageviews' as const),
+  tabs: fc.record({
+    pages: fc.constantFrom(...panels.pages.lists),
+    sources: fc.constantFrom(...panels.sources.lists),
+    devices: fc.constantFrom(...panels.devices.lists),
+    actions: fc.constantFrom(...panels.actions.lists),
+  }),
+  compare: fc.constantFrom('on' as const, 'off' as const),
+  more: fc.constantFrom(...listNames),
+  order: fc.tuple(fc.nat(), fc.boolean()),
+  search: fc.constantFrom(undefined, 'a', '/p', 'e'),
+})
+
+export type State = typeof states extends fc.Arbitrary<infer Value> ? Value : never
+
+export function rangeFields(world: DashboardWorld, { range, daysAgo }: State): [string, string][] {
+  if (range !== 'custom') return [['range', range]]
+  const today = zoned(world.now, world.zone).toPlainDate()
+  const [last, first] = daysAgo.toSorted((one, other) => one - other).map((days) => today.subtract({ days }).toString())
+  return [
+    ['range', range],
+    ['start', first as string],
+    ['end', last as string],
+  ]
+}
+
+export const filterFields = (world: DashboardWorld, { filters }: State): [string, string][] =>
+  filters.flatMap(({ name, operator, nth }): [string, string][] => {
+    const event = world.events[nth % Math.max(1, world.events.length)]
+    const value = event && valuesOf[name]?.(event)
+    if (value === undefined || (value === '' && name === 'hostname')) return []
+    const isWhole = value === '' || name === 'goal'
+    const used = isWhole && operator !== 'is_not' ? 'is' : operator
+    const part = used === 'contains' || used === 'starts_with' ? [...value].slice(0, 2).join('') : value
+    return [['filter', filterText(name, used, [part])]]
+  })
