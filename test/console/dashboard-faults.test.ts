@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { clusterOf } from '../../src/cluster/cluster.ts'
+import type { QuestionRequest } from '../../src/stats/questions/questions.ts'
 import { createStatsService } from '../../src/stats/service.ts'
+import { Unavailable } from '../../src/stores/breaker.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { openPostgres } from '../../src/stores/postgres.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
@@ -144,6 +146,29 @@ test('while nothing can be read the page says so once, and the log is not filled
     [],
   )
   assert.equal((await visitor.get(`/sites/${console.domain}/csv/pages`)).status, 500)
+})
+
+test('one question that takes too long does not hide what the others answer', async (t) => {
+  const { stores } = await openConsole(t)
+  const { cluster } = stores
+  const real = createStatsService({ cluster, now: Date.now, cacheBytes: 0 })
+  const late = Promise.reject(new Unavailable('ClickHouse did not answer in time'))
+  late.catch(() => {})
+  const stats = {
+    ...real,
+    ask: (request: QuestionRequest, signal: AbortSignal) =>
+      request.question.kind === 'totals' ? late : real.ask(request, signal),
+  }
+  const console = await openConsole(t, { stores, stats })
+  const event = eventOf(
+    pageview({ at: new Date(Date.now() - 3_600_000).toISOString(), pathname: '/seen' }),
+    console.siteId,
+    'UTC',
+  )
+  await recordBatch(stores.clickhouse, { id: console.siteId, events: [event] })
+  const { text } = await (await console.signedIn('owner')).get(`/sites/${console.domain}`)
+  assert.match(text, /\/seen/)
+  assert.match(text, /These numbers cannot be read at the moment/)
 })
 
 test('while PostgreSQL does not answer, a page says so instead of waiting without end', async (t) => {

@@ -179,7 +179,7 @@ for (const javaScript of [true, false]) {
     await page.getByText(`replaced by ${next.slice(0, 9)}…`).waitFor()
     await page
       .getByRole('row', { name: `${old.slice(0, 9)}…` })
-      .getByText('expires in 59 minutes')
+      .getByText('expires in 1 hour')
       .waitFor()
 
     await page

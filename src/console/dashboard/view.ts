@@ -131,12 +131,13 @@ async function* pieces(viewing: Viewing, state: DashboardState, moment: Moment, 
   const asked = askAll(state, ask, moment)
   yield top
   const totals = await asked.totals
-  if ('fault' in totals && totals.isDown) {
+  // A single question that takes too long must not hide what the others answer.
+  if (isDown(totals) && isDown(await asked.intervals)) {
     yield html`${fault('The statistics cannot be read at the moment. Nothing is lost: visitors are still counted. Reload the page in a few seconds.')}${shortcutHelp}${layoutEnd}`
     return
   }
   if (await isWaiting(viewing, totals, ask)) {
-    yield html`${await viewing.firstSteps?.()}${layoutEnd}`
+    yield html`${await firstStepsOf(viewing)}${layoutEnd}`
     return
   }
   yield html`${noVisitors(state, totals)}
@@ -157,6 +158,18 @@ ${remarks(totals)}
   for (const { name, found, below } of asked.panels)
     yield panel(name, await found, await below, { state, totals: readValue(totals), moment, publicUrl })
   yield html`${rowEnd}</div>${nowText(await asked.currentVisitors)}${note(viewing, moment)}${glossary}${shortcutHelp}${layoutEnd}`
+}
+
+const isDown = (answer: Answer<unknown>): boolean => 'fault' in answer && answer.isDown
+
+/** The page has begun by now, so an error can no longer become another page. */
+async function firstStepsOf({ services, context, firstSteps }: Viewing): Promise<HtmlValue> {
+  try {
+    return await firstSteps?.()
+  } catch (error) {
+    services.log.error({ site: context.site.domain, err: error }, 'the first steps of a site failed')
+    return fault('This page cannot be shown at the moment. Reload it in a few seconds.')
+  }
 }
 
 /** In the order in which the page shows them. */

@@ -20,15 +20,16 @@ export const dayText = (time: Date): string => day.format(time)
 /** `13 Feb 2027, 18:00 UTC` */
 export const minuteText = (time: Date): string => `${day.format(time)}, ${minute.format(time)} UTC`
 
-/**
- * `in 9 days`, `2 minutes ago`; within a minute of now: `just now` or `in a moment`. What has begun does not count as over, and what lies
- * ahead is rounded: an invitation of seven days says 7 when its page is there a moment later.
- */
+/** An invitation of seven days says 7 when its page is there a moment later. */
+const momentMs = minuteMs / 2
+
+/** `in 9 days`, `2 minutes ago`; within a minute of now: `just now` or `in a moment`. What has begun does not count as over. */
 export function relativeText(time: Date, now: number): string {
-  const difference = time.getTime() - now
+  const exact = time.getTime() - now
+  const difference = exact > 0 ? exact + momentMs : exact
   const [unit, length] = units.find(([, length]) => Math.abs(difference) >= length) ?? []
-  if (unit === undefined) return difference > 0 ? 'in a moment' : 'just now'
-  return relative.format((difference > 0 ? Math.round : Math.ceil)(difference / length), unit)
+  if (unit === undefined) return exact > 0 ? 'in a moment' : 'just now'
+  return relative.format(Math.trunc(difference / length), unit)
 }
 
 export const timeElement = (time: Date, text: string): Html =>
