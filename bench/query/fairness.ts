@@ -12,10 +12,11 @@ import { rollUp } from '../scale/rollups.ts'
 import type { BenchSite } from '../scale/sites.ts'
 import { makeSite, type World } from '../scale/world.ts'
 
+/** Each takes about two seconds on 100 million events, and none is refused. */
 const expensive = [
-  'range=12m&by=page&limit=10&filter=page:contains:a&filter=device:is:mobile',
-  'range=12m&by=page&limit=10&filter=referrer:is_not:',
-  'range=12m&by=entry_page&limit=10&filter=event:is_not:signup',
+  'range=30d&by=page&limit=10&filter=page:contains:a',
+  'range=12m&by=referrer&limit=10&filter=browser:is:Chrome',
+  'range=12m&by=entry_page&limit=10&filter=channel:is:Direct',
 ]
 const atOnce = 20
 const rounds = 6
@@ -25,18 +26,17 @@ export interface Fairness {
   /** Latency while the questions run, as a multiple of that without them. */
   reports: { p10: number; median: number }
   questions: { p10: number; median: number }
-  /** How many expensive questions were answered or refused meanwhile. */
-  expensive: number
+  /** How many expensive questions were answered meanwhile. */
+  answered: number
+  failed: number
 }
 
 export async function measureFairness(world: World, say: (line: string) => void): Promise<Fairness> {
   const { clickhouse, now, sizes } = world
-  const [whale, tenth, hundredth] = sizes
-  for (const site of [tenth, hundredth]) {
-    await makeSite(world, site, say)
-    await world.state.once(`roll up ${site.name}`, () => rollUp(world, site))
-  }
-  const [large, middle, small] = await Promise.all([whale, tenth, hundredth].map((site) => siteOf(world, site)))
+  const [whale, , other] = sizes
+  await makeSite(world, other, say)
+  await world.state.once(`roll up ${other.name}`, () => rollUp(world, other))
+  const [large, small] = await Promise.all([siteOf(world, whale), siteOf(world, other)])
   const stats = createStatsService({
     cluster: clusterOf([clickhouse]),
     now: () => now.epochMilliseconds,
@@ -49,19 +49,21 @@ export async function measureFairness(world: World, say: (line: string) => void)
   }
   const parameters = { range: { name: '30d' }, filters: {}, limit: 10 } as const
   const report = () =>
-    stats.read(
-      { report: 'pages', site: small as StatsSite, parameters, queueKey: 'reports' },
-      AbortSignal.timeout(60_000),
-    )
-  const question = () => ask(middle as StatsSite, 'range=30d&by=referrer&limit=10&filter=page:is:/pricing', 'questions')
+    stats.read({ report: 'pages', site: small, parameters, queueKey: 'reports' }, AbortSignal.timeout(60_000))
+  const question = () => ask(small, 'range=30d&by=referrer&limit=10&filter=page:is:/pricing', 'questions')
 
   let isBusy = false
   let answered = 0
+  let failed = 0
   const keepBusy = async (number: number) => {
     for (let turn = number; ; turn++) {
       while (!isBusy) await pause(10)
-      await ask(large as StatsSite, expensive[turn % expensive.length] as string, 'expensive').catch(() => {})
-      answered += 1
+      const isAnswered = await ask(large, expensive[turn % expensive.length] as string, 'expensive').then(
+        () => true,
+        () => false, // on a machine with other work, it may take more than its 4.5 s
+      )
+      if (isAnswered) answered += 1
+      else failed += 1
     }
   }
   for (let number = 0; number < atOnce; number++) void keepBusy(number)
@@ -84,7 +86,7 @@ export async function measureFairness(world: World, say: (line: string) => void)
     say(`${JSON.stringify(without)} ms without, ${JSON.stringify(during)} ms during 20 expensive questions`)
     return { p10: round(during.p10 / without.p10, 3), median: round(during.median / without.median, 3) }
   }
-  return { reports: ratio(times.reports), questions: ratio(times.questions), expensive: answered }
+  return { reports: ratio(times.reports), questions: ratio(times.questions), answered, failed }
 }
 
 async function siteOf({ postgres, state }: World, { id }: BenchSite): Promise<StatsSite> {
