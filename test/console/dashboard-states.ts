@@ -42,6 +42,7 @@ export const states = fc.record({
     { maxLength: 3 },
   ),
   metric: fc.constantFrom('visitors' as const, 'pageviews' as const),
+  interval: fc.constantFrom('', 'hour', 'day', 'week', 'month'),
   tabs: fc.record({
     pages: fc.constantFrom(...panels.pages.lists),
     sources: fc.constantFrom(...panels.sources.lists),
@@ -65,6 +66,17 @@ export function rangeFields(world: DashboardWorld, { range, daysAgo }: State): [
     ['start', first as string],
     ['end', last as string],
   ]
+}
+
+/** By what the chart is drawn: what was chosen if it makes three to 400 points, otherwise what is read best. */
+export function intervalOf({ range, interval }: State, days: readonly string[]): string {
+  if (range === '24h' || days.length === 1) return 'hour'
+  const mondays = new Set(days.map((day) => Math.floor((Date.parse(day) / 86_400_000 - 4) / 7)))
+  const points = { day: days.length, week: mondays.size, month: new Set(days.map((day) => day.slice(0, 7))).size }
+  const readable = Object.entries(points).flatMap(([name, count]) => (count >= 3 && count <= 400 ? [name] : []))
+  const offered = [...(days.length > 0 && days.length <= 7 ? ['hour'] : []), ...readable]
+  const usual = days.length <= 2 ? 'hour' : days.length <= 92 ? 'day' : days.length <= 731 ? 'week' : 'month'
+  return [interval, usual, offered[0], 'day'].find((one) => one === 'day' || offered.includes(one as string)) as string
 }
 
 export const filterFields = (world: DashboardWorld, { filters }: State): [string, string][] =>

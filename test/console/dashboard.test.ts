@@ -7,7 +7,7 @@ import { columnsOf, type ListName, lists } from '../../src/console/dashboard/lis
 import { countryNames } from '../../src/traffic/country.ts'
 import { currentVisitors } from './dashboard-model.ts'
 import { type ReadDashboard, readDashboard } from './dashboard-page.ts'
-import { filterFields, rangeFields, type State, states, worldNumbers } from './dashboard-states.ts'
+import { filterFields, intervalOf, rangeFields, type State, states, worldNumbers } from './dashboard-states.ts'
 import { duration, labelOf, number, percent, plural, textOfNumber, wordsOf } from './dashboard-texts.ts'
 import { type DashboardWorld, openDashboardWorld } from './dashboard-world.ts'
 
@@ -27,9 +27,9 @@ test('every number of a dashboard and of its lists is what the API answers, what
   await fc.assert(
     fc.asyncProperty(states, async (state) => {
       const world = worlds.get(state.world) as DashboardWorld
-      const { metric, compare, tabs } = state
+      const { metric, compare, interval, tabs } = state
       const asked = [...rangeFields(world, state), ...filterFields(world, state)]
-      const page = await world.page([...asked, ...Object.entries({ metric, compare, ...tabs })])
+      const page = await world.page([...asked, ...Object.entries({ metric, compare, interval, ...tabs })])
       const about = JSON.stringify([state.world, asked, tabs])
       assert.equal(page.status, 200, about)
       const totals = (await world.ask('totals', [...asked, ...comparisonOf(compare)])).json.data
@@ -74,8 +74,11 @@ function changeText(change: number | null): string {
 }
 
 /** The table of the chart has the numbers of every interval, and those of its counterpart. */
-async function checkChart(world: DashboardWorld, asked: Fields, { metric, compare }: State, read: ReadDashboard) {
-  const interval = read.chartUnit ?? 'day'
+async function checkChart(world: DashboardWorld, asked: Fields, state: State, read: ReadDashboard) {
+  const { metric, compare } = state
+  const days = (await world.ask('timeseries', asked)).json.data as { date: string }[]
+  const interval = intervalOf(state, state.range === '24h' ? [] : days.map(({ date }) => date))
+  if (days.length > 0) assert.equal(read.chartUnit, interval, JSON.stringify(state))
   const { headers, json } = await world.ask('timeseries', [
     ...asked,
     ['interval', interval],
@@ -91,7 +94,7 @@ async function checkChart(world: DashboardWorld, asked: Fields, { metric, compar
       isCompared ? (previous ? number(previous[metric] as number) : '') : undefined,
     ]),
   )
-  if (compare === 'off' || interval !== 'day' || all.length === 0) return
+  if (compare === 'off' || interval === 'hour' || all.length === 0) return
   const end = (headers.get('stats-previous-period') ?? '').split('/')[1] as string
   const label = read.chart.findLast(([, , before]) => before)?.[3] ?? ''
   const isPart = end.slice(11, 19) !== '00:00:00'

@@ -27,7 +27,7 @@ function ranges(state: DashboardState, { local }: Moment, mistake: DateMistake |
 ${rollingRanges.map((name) => html`<a href="${addressOf(state, { range: { name } })}"${rangeKeys.get(name) && html` data-key="${rangeKeys.get(name)}"`}${name === range.name && !mistake && html` aria-current="true"`} data-stay>${name}</a>`)}
 <details class="menu right-menu"${mistake && html` open`}><summary${isCustom && html` aria-current="true"`} data-key="c">Custom</summary>
 <form class="menu-body" method="get" action="${state.path}">
-${hiddenFields(state, ['range', 'start', 'end'])}
+${hiddenFields(state, ['range', 'start', 'end', 'interval'])}
 <input type="hidden" name="range" value="custom">
 ${mistake && dateMistake(state, mistake)}
 <label>First day <input type="date" name="start" value="${mistake?.start ?? String(first)}" max="${String(today)}" required></label>

@@ -6,6 +6,7 @@ import { one, rangeOf, readRange } from '../../stats/parameters.ts'
 import { type QueryString, readQueryString } from '../../stats/query-string.ts'
 import { type Dimension, dimensionOf } from '../../stats/questions/dimensions.ts'
 import { type Filter, filterText, maxFilters, readFilters } from '../../stats/questions/filters.ts'
+import { type Interval, intervals } from '../../stats/questions/question.ts'
 import type { Filters } from '../../traffic/conditions.ts'
 import { sitePath } from '../layout/layout.ts'
 import type { Theme } from '../route.ts'
@@ -42,6 +43,8 @@ export interface DashboardState extends DashboardContext {
   /** Those that anybody can lift. */
   filters: readonly Filter[]
   metric: ChartMetric
+  /** What somebody chose for the chart; not every range can be drawn by it. */
+  interval: Interval | undefined
   /** Whether the period is compared with the one before it. */
   compares: boolean
   /** The lists that somebody chose for panels. */
@@ -63,6 +66,7 @@ export const defaultState = (context: DashboardContext): DashboardState => ({
   range: { name: '30d' },
   filters: [],
   metric: 'visitors',
+  interval: undefined,
   compares: true,
   tabs: {},
   countries: 'list',
@@ -135,6 +139,7 @@ export function readState(context: DashboardContext, url: string): DashboardStat
     range: rangeOf(query, one(query, 'range', readRange) ?? '30d'),
     filters: filtersIn(context, query),
     metric: look('metric', chartMetrics) ?? usual.metric,
+    interval: look('interval', intervals),
     compares: look('compare', ['off']) === undefined,
     tabs: Object.fromEntries(
       panelNames.flatMap((panel) => {
@@ -218,10 +223,12 @@ const filterFields = (filters: readonly Filter[]): [string, string][] =>
 
 /** The fields of the address: always the range, and those that differ from the default. A page of a list is only where a link says so. */
 export function fieldsOf(state: DashboardState, changes: Changes = {}): [string, string][] {
-  const next = { ...state, cursor: undefined, ...changes }
+  // Another range is drawn as it is best read.
+  const next = { ...state, cursor: undefined, ...(changes.range && { interval: undefined }), ...changes }
   const usual = defaultState(state)
   const fields = [...rangeFields(next.range), ...filterFields(next.filters)]
   if (next.metric !== usual.metric) fields.push(['metric', next.metric])
+  if (next.interval) fields.push(['interval', next.interval])
   if (!next.compares) fields.push(['compare', 'off'])
   fields.push(...Object.entries(next.tabs))
   if (next.countries !== usual.countries) fields.push(['countries', next.countries])

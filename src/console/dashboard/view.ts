@@ -32,7 +32,7 @@ import { glossary, numbers } from './numbers.ts'
 import { type Found, listBelow, panel } from './panels.ts'
 import { rangeText } from './range-text.ts'
 import { failed, forPeople } from './refusals.ts'
-import { askedByChart, seriesOf, unitOf } from './series.ts'
+import { askedByChart, seriesOf } from './series.ts'
 import { shortcutHelp } from './shortcuts.ts'
 import {
   addressOf,
@@ -146,12 +146,7 @@ ${remarks(totals)}
   yield html`${
     'fault' in intervals
       ? 'value' in totals && failed(intervals, state, moment, true)
-      : chart(
-          state,
-          seriesOf(state, unitOf(state, moment), intervals.value, intervals.result?.previousPeriod, moment),
-          moment,
-          publicUrl,
-        )
+      : chart(state, seriesOf(state, intervals.value, intervals.result?.previousPeriod, moment), moment, publicUrl)
   }</section>
 <div class="panels">`
   for (const { name, found, below } of asked.panels)
