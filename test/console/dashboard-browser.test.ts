@@ -60,7 +60,7 @@ test('with the keyboard alone every range, filter, tab and panel is reached and 
 }, async (t) => {
   const { page, address, domain } = await openDashboard(t)
   const steps: [selector: string, expected: Record<string, string>][] = [
-    ['.segments a[href*="range=7d"]', { range: '7d' }],
+    ['.ranges a[href*="range=7d"]', { range: '7d' }],
     ['a.compare', { range: '7d', compare: 'off' }],
     ['#metric-pageviews', { range: '7d', compare: 'off', metric: 'pageviews' }],
     ['#sources .choices a:nth-child(1)', { range: '7d', compare: 'off', metric: 'pageviews', sources: 'channel' }],
@@ -69,6 +69,8 @@ test('with the keyboard alone every range, filter, tab and panel is reached and 
       { range: '7d', compare: 'off', metric: 'pageviews', sources: 'channel', countries: 'map' },
     ],
   ]
+  await reach(page, '.right-menu > summary')
+  await page.keyboard.press('Enter')
   for (const [selector, expected] of steps) {
     await follow(page, selector)
     assert.deepEqual(queryOf(page), expected)
@@ -170,7 +172,10 @@ test('the chart is read and a range chosen with the arrow keys, or by dragging',
 test('shortcuts work, but not while typing', { timeout: 300_000 }, async (t) => {
   const { page } = await openDashboard(t)
   for (const [key, field, value] of [
-    ['d', 'range', '24h'],
+    ['h', 'range', '24h'],
+    ['d', 'range', 'today'],
+    ['e', 'range', 'yesterday'],
+    ['a', 'range', 'all'],
     ['w', 'range', '7d'],
     ['y', 'range', '12m'],
     ['m', 'range', '30d'],

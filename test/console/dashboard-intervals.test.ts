@@ -4,6 +4,10 @@ import { test } from 'node:test'
 import { decode, readDashboard } from './dashboard-page.ts'
 import { openRangesSite } from './dashboard-ranges-site.ts'
 
+/** The question of a command that the page offers. */
+const commandIn = (text: string, id: string): string =>
+  decode(new RegExp(`id="curl-${id}".*?(/api/v2/[^"]*)"`, 's').exec(text)?.[1] ?? '')
+
 test('a range offers the intervals that can be read, and begins with the one that is read best', async (t) => {
   const { get } = await openRangesSite(t)
   const expected: [query: string, offered: string, chosen: string][] = [
@@ -99,4 +103,49 @@ test('a click on a point opens its days, and a day opens by the hour', async (t)
     ['hour', [['12 Nov, 15:00 to 16:00', '1']]],
   )
   assert.deepEqual(pointsOf((await at(days[3] as string)).text), [])
+})
+
+test('the ranges of the calendar are the days of the site at its current time, and the API is asked for these', async (t) => {
+  const { get, run } = await openRangesSite(t)
+  const expected: [range: string, visitors: string, start: string, end: string][] = [
+    ['today', '1', '2026-11-19', '2026-11-19'],
+    ['yesterday', '2', '2026-11-18', '2026-11-18'],
+    ['this_week', '4', '2026-11-16', '2026-11-19'],
+    ['this_month', '5', '2026-11-01', '2026-11-19'],
+    ['last_month', '2', '2026-10-01', '2026-10-31'],
+    ['this_year', '7', '2026-01-01', '2026-11-19'],
+    ['all', '9', '2025-10-10', '2026-11-19'],
+  ]
+  for (const [range, visitors, start, end] of expected) {
+    const { text } = await get(`range=${range}&compare=off`)
+    assert.deepEqual([range, readDashboard(text).metrics.get('visitors')?.text], [range, visitors])
+    const question = commandIn(text, 'totals')
+    assert.match(question, new RegExp(`&range=custom&start=${start}&end=${end}$`))
+    assert.equal(String((await run(question)).json.data.visitors), visitors)
+    // Links keep the name, so that the address means the same tomorrow.
+    assert.match(text, new RegExp(`href="[^"]*\\?range=${range}&#38;compare=off&#38;countries=map"`))
+  }
+})
+
+test('a day has arrows to the days beside it, and there is none after today', async (t) => {
+  const { get, at } = await openRangesSite(t)
+  const arrow = (text: string, which: string) =>
+    decode(new RegExp(`<a class="pick beside" href="([^"]*)" aria-label="The day ${which}:`).exec(text)?.[1] ?? '')
+  const yesterday = (await get('range=yesterday')).text
+  assert.match(yesterday, /<span>Yesterday <\/span><b title="Wed 18 November">Wed 18 Nov<\/b>/)
+  assert.match(arrow(yesterday, 'before'), /range=custom&start=2026-11-17&end=2026-11-17$/)
+  const today = (await at(arrow(yesterday, 'after'))).text
+  assert.match(today, /<span>Today <\/span><b title="Thu 19 November">Thu 19 Nov<\/b>/)
+  assert.equal(arrow(today, 'after'), '')
+  assert.doesNotMatch((await get('range=7d')).text, /The day before/)
+})
+
+test('behind a link all time begins with the first day that it shows', async (t) => {
+  const { console, share } = await openRangesSite(t)
+  const visitor = console.stranger()
+  const firstOf = async (path: string) =>
+    readDashboard((await visitor.get(`${path}?range=all&interval=month`)).text).chart[0]?.[0]
+  assert.equal(await firstOf(await share({})), 'October 2025')
+  assert.equal(await firstOf(await share({ country: 'FR' })), 'October 2025')
+  assert.equal(await firstOf(await share({ country: 'DE' })), 'November 2025')
 })

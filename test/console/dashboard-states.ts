@@ -27,11 +27,13 @@ const valuesOf: Record<string, (event: TrafficEvent) => string | undefined> = {
   os: ({ os }) => os,
 }
 
+const calendarNames = ['today', 'yesterday', 'this_week', 'this_month', 'last_month', 'this_year', 'all'] as const
+
 const listNames = Object.keys(lists) as ListName[]
 
 export const states = fc.record({
   world: fc.constantFrom(...worldNumbers),
-  range: fc.constantFrom('24h', '7d', '30d', '90d', '12m', 'custom'),
+  range: fc.constantFrom('24h', '7d', '30d', '90d', '12m', 'custom', ...calendarNames),
   daysAgo: fc.tuple(fc.integer({ min: -3, max: 500 }), fc.integer({ min: -3, max: 500 })),
   filters: fc.array(
     fc.record({
@@ -57,7 +59,38 @@ export const states = fc.record({
 
 export type State = typeof states extends fc.Arbitrary<infer Value> ? Value : never
 
+/** What an address says: the days of the calendar have names there. */
+export const addressFields = (world: DashboardWorld, state: State): [string, string][] =>
+  isOfCalendar(state.range) ? [['range', state.range]] : rangeFields(world, state)
+
+const isOfCalendar = (range: string): boolean => calendarNames.some((name) => name === range)
+
+/** The same days worked out a second time, on numbers instead of dates. */
+function calendarFields({ now, zone, events }: DashboardWorld, range: string): [string, string][] {
+  const today = zoned(now, zone).toPlainDate().toString()
+  const [year = 0, month = 0, day = 0] = today.split('-').map(Number)
+  const utc = (...parts: [number, number, number]) => new Date(Date.UTC(...parts)).toISOString().slice(0, 10)
+  const weekday = (new Date(`${today}T00:00:00Z`).getUTCDay() + 6) % 7
+  const first = events.map((event) => event.day).toSorted()[0] ?? today
+  const [start, end] = {
+    today: [today, today],
+    yesterday: [utc(year, month - 1, day - 1), utc(year, month - 1, day - 1)],
+    this_week: [utc(year, month - 1, day - weekday), today],
+    this_month: [utc(year, month - 1, 1), today],
+    last_month: [utc(year, month - 2, 1), utc(year, month - 1, 0)],
+    this_year: [utc(year, 0, 1), today],
+    all: [[first, today].toSorted()[0], today],
+  }[range] as [string, string]
+  return [
+    ['range', 'custom'],
+    ['start', start],
+    ['end', end],
+  ]
+}
+
+/** What the API is asked for. */
 export function rangeFields(world: DashboardWorld, { range, daysAgo }: State): [string, string][] {
+  if (isOfCalendar(range)) return calendarFields(world, range)
   if (range !== 'custom') return [['range', range]]
   const today = zoned(world.now, world.zone).toPlainDate()
   const [last, first] = daysAgo.toSorted((one, other) => one - other).map((days) => today.subtract({ days }).toString())

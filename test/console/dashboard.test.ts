@@ -7,7 +7,15 @@ import { columnsOf, type ListName, lists } from '../../src/console/dashboard/lis
 import { countryNames } from '../../src/traffic/country.ts'
 import { currentVisitors } from './dashboard-model.ts'
 import { type ReadDashboard, readDashboard } from './dashboard-page.ts'
-import { filterFields, intervalOf, rangeFields, type State, states, worldNumbers } from './dashboard-states.ts'
+import {
+  addressFields,
+  filterFields,
+  intervalOf,
+  rangeFields,
+  type State,
+  states,
+  worldNumbers,
+} from './dashboard-states.ts'
 import { duration, labelOf, number, percent, plural, textOfNumber, wordsOf } from './dashboard-texts.ts'
 import { type DashboardWorld, openDashboardWorld } from './dashboard-world.ts'
 
@@ -29,7 +37,8 @@ test('every number of a dashboard and of its lists is what the API answers, what
       const world = worlds.get(state.world) as DashboardWorld
       const { metric, compare, interval, tabs } = state
       const asked = [...rangeFields(world, state), ...filterFields(world, state)]
-      const page = await world.page([...asked, ...Object.entries({ metric, compare, interval, ...tabs })])
+      const shown = [...addressFields(world, state), ...filterFields(world, state)]
+      const page = await world.page([...shown, ...Object.entries({ metric, compare, interval, ...tabs })])
       const about = JSON.stringify([state.world, asked, tabs])
       assert.equal(page.status, 200, about)
       const totals = (await world.ask('totals', [...asked, ...comparisonOf(compare)])).json.data
@@ -156,7 +165,8 @@ async function checkLongList(world: DashboardWorld, asked: Fields, state: State,
   const column = columns[order[0] % columns.length] as string
   const fields: Fields = [['order', `${column}${order[1] ? ':asc' : ''}`]]
   const page = await world.page([
-    ...asked,
+    ...addressFields(world, state),
+    ...filterFields(world, state),
     ...fields,
     ['more', name],
     ...(search ? [['search', search] as [string, string]] : []),

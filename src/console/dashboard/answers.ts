@@ -2,20 +2,19 @@
 // fault, so that one panel can fail without the page.
 
 import { ApiError } from '../../errors.ts'
-import { readPage } from '../../stats/questions/cursor.ts'
 import { limits, readFields } from '../../stats/questions/parameters.ts'
 import type { QuestionKind } from '../../stats/questions/question.ts'
 import type { QuestionResult } from '../../stats/questions/questions.ts'
 import { type Windows, windowsOf } from '../../stats/questions/windows.ts'
 import type { Metrics } from '../../stats/reports/overview.ts'
-import { instantOf } from '../../stats/reports.ts'
 import { Unavailable } from '../../stores/breaker.ts'
 import { deadlineFactor } from '../../stores/deadline.ts'
 import { hasEvents } from '../../traffic/first-event.ts'
 import type { ConsoleServices } from '../route.ts'
 import { isPath } from './labels.ts'
-import { columnsOf, type ListName, lists } from './lists.ts'
-import { type ChartMetric, type DashboardState, isMap, questionFields } from './state.ts'
+import { type ListName, lists } from './lists.ts'
+import { asApiRange } from './range-choice.ts'
+import { type ChartMetric, type DashboardState, isMap, nowOf, questionFields } from './state.ts'
 
 /** `isDown`: nothing can be read at the moment, so the page says it once. `refusal`: the answer is always no (refusals.ts). */
 export type Answer<Value> =
@@ -38,13 +37,11 @@ export interface Moment {
   periods: Windows
 }
 
-/** One instant for the whole page; a further page of a list has that of the first. Throws the API's refusal if the range is too long. */
-export function momentOf({ site, range, compares, more, isShort, cursor }: DashboardState, clock: number): Moment {
-  const page = more && cursor && readPage(cursor, columnsOf(more, !isShort).length)
-  const now = page ? page.now : instantOf(site, clock)
-  const local = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(site.timeZone)
-  const compare = compares ? ({ to: 'previous', matchWeekday: false } as const) : undefined
-  return { now, local, periods: windowsOf(range, compare, local) }
+/** Throws the API's refusal if the range is too long. */
+export function momentOf(state: DashboardState, clock: number): Moment {
+  const local = nowOf(state, clock)
+  const compare = state.compares ? ({ to: 'previous', matchWeekday: false } as const) : undefined
+  return { now: local.epochMilliseconds, local, periods: windowsOf(asApiRange(state.range), compare, local) }
 }
 
 /** Longer than any question may take, including its wait: those of one person take turns. */

@@ -95,7 +95,7 @@ function links(state: DashboardState, points: readonly Point[], { x, step }: Sca
   return html`<svg class="opens" width="100%" height="${bottom}" aria-hidden="true">${points.map((point, index) => {
     const left = Math.max(0, x(index) - step / 2)
     const wide = Math.min(100, x(index) + step / 2) - left
-    return html`<a href="${addressOfPoint(state, point)}" tabindex="-1"><rect x="${fine(left)}%" width="${fine(wide)}%" height="100%"/></a>`
+    return html`<a href="${addressOfPoint(state, point)}" tabindex="-1"><rect class="slot" x="${fine(left)}%" width="${fine(wide)}%" height="100%"/></a>`
   })}</svg>`
 }
 

@@ -55,6 +55,6 @@ export function intervalChoices(state: DashboardState, moment: Moment): Html {
   if (offered.length === 1) return html`<span class="by-interval">by the ${chosen}</span>`
   return html`<nav class="intervals" aria-label="Interval">${offered.map(
     (interval) =>
-      html`<a href="${addressOf(state, { interval })}"${interval === chosen && html` aria-current="true"`} data-stay>${names[interval]}</a>`,
+      html`<a class="interval" href="${addressOf(state, { interval })}"${interval === chosen && html` aria-current="true"`} data-stay>${names[interval]}</a>`,
   )}</nav>`
 }

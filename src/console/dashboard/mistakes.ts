@@ -25,14 +25,20 @@ export interface Mistake {
 }
 
 /** Undefined: the mistake was not made in a form. */
-export function mistakeIn(context: DashboardContext, url: string, { code, message }: ApiError): Mistake | undefined {
+export function mistakeIn(
+  context: DashboardContext,
+  url: string,
+  clock: number,
+  { code, message }: ApiError,
+): Mistake | undefined {
+  const without = (...names: string[]) => stateWithout(names, context, url, clock)
   const query = readQueryString(url)
   const text = (name: string) => query.get(name)?.[0] ?? ''
   if (code === 'invalid_date')
-    return { state: without(['range', 'start', 'end'], context, url), dates: mistakeOf(text('start'), text('end')) }
+    return { state: without('range', 'start', 'end'), dates: mistakeOf(text('start'), text('end')) }
   if (code !== 'invalid_filter' || !isTyped(url)) return undefined
   const typed = { field: text('field'), operator: text('operator'), value: text('value') }
-  return { state: without(['field', 'operator', 'value'], context, url), filter: { ...typed, sentence: message } }
+  return { state: without('field', 'operator', 'value'), filter: { ...typed, sentence: message } }
 }
 
 function mistakeOf(start: string, end: string): DateMistake {
@@ -53,12 +59,12 @@ function dayOf(text: string): Temporal.PlainDate | undefined {
   }
 }
 
-function without(names: readonly string[], context: DashboardContext, url: string): DashboardState {
+function stateWithout(names: readonly string[], context: DashboardContext, url: string, clock: number): DashboardState {
   const [path, query] = url.split('?')
   const fields = new URLSearchParams(query)
   for (const name of [...names, 'cursor']) fields.delete(name)
   try {
-    return readState(context, `${path}?${fields}`)
+    return readState(context, `${path}?${fields}`, { clock })
   } catch {
     return defaultState(context) // something else is wrong, too
   }

@@ -8,6 +8,7 @@ import { bucketsOf, hoursOf } from '../../stats/questions/windows.ts'
 import type { Interval, Moment } from './answers.ts'
 import type { Asked } from './curl.ts'
 import { intervalOf } from './intervals.ts'
+import { asApiRange } from './range-choice.ts'
 import { chartMetrics, type DashboardState } from './state.ts'
 
 interface Days {
@@ -85,7 +86,7 @@ interface Slot {
 /** The intervals of a window, in the order of the answer. */
 function slotsOf(period: Period, unit: Unit, { range }: DashboardState, { local }: Moment): Slot[] {
   if (unit === 'hour') {
-    const starts = hoursOf(period, range)
+    const starts = hoursOf(period, asApiRange(range))
     return starts.map((start, index) => {
       const day = start.toPlainDate()
       const name = `${shortDay(day, local.year)}, ${clockTime(start)} to ${clockTime(starts[index + 1] ?? period.end)}`

@@ -1,17 +1,18 @@
 // What the address of a dashboard says: range and filters in the words of the API, and how the page shows them.
 import type { Site } from '../../accounts/sites.ts'
-import { type Range, rangeNames } from '../../calendar/periods.ts'
 import { ApiError } from '../../errors.ts'
-import { one, rangeOf, readRange } from '../../stats/parameters.ts'
 import { type QueryString, readQueryString } from '../../stats/query-string.ts'
+import { readPage } from '../../stats/questions/cursor.ts'
 import { type Dimension, dimensionOf } from '../../stats/questions/dimensions.ts'
 import { type Filter, filterText, maxFilters, readFilters } from '../../stats/questions/filters.ts'
 import { type Interval, intervals } from '../../stats/questions/question.ts'
+import { instantOf } from '../../stats/reports.ts'
 import type { Filters } from '../../traffic/conditions.ts'
 import { sitePath } from '../layout/layout.ts'
 import type { Theme } from '../route.ts'
 import { fieldName, typedValue } from './labels.ts'
-import { formerNames, isListName, type ListName, type PanelName, panelNames, panels } from './lists.ts'
+import { columnsOf, formerNames, isListName, type ListName, type PanelName, panelNames, panels } from './lists.ts'
+import { asApiRange, type RangeChoice, rangeFields, readRangeChoice, type ShownRange } from './range-choice.ts'
 
 export const chartMetrics = ['visitors', 'pageviews'] as const
 const views = ['list', 'map'] as const
@@ -39,7 +40,7 @@ export const contextOfSite = (site: Site): DashboardContext => ({
 })
 
 export interface DashboardState extends DashboardContext {
-  range: Range
+  range: ShownRange
   /** Those that anybody can lift. */
   filters: readonly Filter[]
   metric: ChartMetric
@@ -122,8 +123,24 @@ export const lockedFilters = ({
       value === undefined ? [] : [{ dimension: dimensionOf(name) as Dimension, operator: 'is', values: [value] }],
   )
 
+interface Clock {
+  clock: number
+  /** Of all time. */
+  firstDay?: Temporal.PlainDate | undefined
+}
+
+/** One instant for the whole page; a further page of a list has that of the first. */
+export function nowOf(
+  { site, more, isShort, cursor }: Pick<DashboardState, 'site' | 'more' | 'isShort' | 'cursor'>,
+  clock: number,
+): Temporal.ZonedDateTime {
+  const page = more && cursor && readPage(cursor, columnsOf(more, !isShort).length)
+  const now = page ? page.now : instantOf(site, clock)
+  return Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(site.timeZone)
+}
+
 /** Throws the API's refusal if a parameter is wrong. Only for the look of the page, an unknown value means the default. */
-export function readState(context: DashboardContext, url: string): DashboardState {
+export function readState(context: DashboardContext, url: string, { clock, firstDay }: Clock): DashboardState {
   const query = withoutEmpty(readQueryString(url))
   const text = (name: string) => query.get(name)?.[0] ?? undefined
   const look = <Name extends string>(name: string, values: readonly Name[]): Name | undefined =>
@@ -134,9 +151,15 @@ export function readState(context: DashboardContext, url: string): DashboardStat
   }
   const usual = defaultState(context)
   const chosen = (panel: PanelName) => listsOf(context, panel).find((list) => list === listNamed(text(panel)))
+  const page = {
+    more: listNamed(text('more')),
+    isShort: look('columns', ['few']) !== undefined,
+    cursor: text('cursor'),
+  }
   return {
     ...context,
-    range: rangeOf(query, one(query, 'range', readRange) ?? '30d'),
+    ...page,
+    range: readRangeChoice(query, nowOf({ ...context, ...page }, clock).toPlainDate(), firstDay),
     filters: filtersIn(context, query),
     metric: look('metric', chartMetrics) ?? usual.metric,
     interval: look('interval', intervals),
@@ -148,11 +171,8 @@ export function readState(context: DashboardContext, url: string): DashboardStat
       }),
     ),
     countries: look('countries', views) ?? usual.countries,
-    more: listNamed(text('more')),
     order: text('order'),
     search: text('search'),
-    isShort: look('columns', ['few']) !== undefined,
-    cursor: text('cursor'),
   }
 }
 
@@ -206,17 +226,7 @@ export function filtersWith(state: DashboardState, name: string, value: string):
 export const isFull = (state: DashboardState, filters: readonly Filter[] = state.filters): boolean =>
   lockedFilters(state).length + filters.length >= maxFilters
 
-export type Changes = Partial<Omit<DashboardState, keyof DashboardContext>>
-
-const rangeFields = (range: Range): [string, string][] => [
-  ['range', range.name],
-  ...(range.name === 'custom'
-    ? ([
-        ['start', String(range.firstDay)],
-        ['end', String(range.lastDay)],
-      ] as [string, string][])
-    : []),
-]
+export type Changes = Partial<Omit<DashboardState, keyof DashboardContext | 'range'>> & { range?: RangeChoice }
 
 const filterFields = (filters: readonly Filter[]): [string, string][] =>
   filters.map(({ dimension, operator, values }) => ['filter', filterText(dimension.name, operator, values)])
@@ -255,9 +265,7 @@ export const questionFields = (
   state: DashboardState,
   more: readonly (readonly [string, string])[],
 ): [string, string][] => [
-  ...rangeFields(state.range),
+  ...rangeFields(asApiRange(state.range)),
   ...filterFields([...lockedFilters(state), ...state.filters]),
   ...more.map(([name, value]): [string, string] => [name, value]),
 ]
-
-export const rollingRanges = rangeNames.filter((name) => name !== 'custom')

@@ -4,6 +4,7 @@
 import { counted } from '../../display/formats.ts'
 import { ApiError } from '../../errors.ts'
 import { csvType } from '../../stats/csv.ts'
+import { readQueryString } from '../../stats/query-string.ts'
 import { type CsvRow, csvOf } from '../../stats/questions/csv.ts'
 import { countryNames } from '../../traffic/country.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
@@ -25,12 +26,13 @@ import {
 import { bar } from './bar.ts'
 import { chart } from './chart.ts'
 import { rowEnd } from './curl.ts'
+import { firstDayOf } from './first-day.ts'
 import { formerNames, isListName, type ListName, lists, panelNames, titleOfList } from './lists.ts'
 import { fieldsOfLongList, longList, readLongList } from './long-list.ts'
 import { mistakeIn } from './mistakes.ts'
 import { glossary, numbers } from './numbers.ts'
 import { type Found, listBelow, panel } from './panels.ts'
-import { rangeText } from './range-text.ts'
+import { isAllTime, rangeText } from './range-choice.ts'
 import { failed, forPeople } from './refusals.ts'
 import { askedByChart, seriesOf } from './series.ts'
 import { shortcutHelp } from './shortcuts.ts'
@@ -63,7 +65,7 @@ export interface Viewing {
   changeExclusions?: HtmlValue
 }
 
-export const showDashboard = (viewing: Viewing): Reply =>
+export const showDashboard = (viewing: Viewing): Promise<Reply> =>
   withState(viewing, (state, moment) =>
     isTyped(viewing.url)
       ? goTo(addressOf(state))
@@ -74,13 +76,18 @@ const askingOf = ({ services, queueKey }: Viewing, state: DashboardState, moment
   asking(services, queueKey, state, moment, signal)
 
 /** A wrong address still shows the page, with what is wrong and how to go on. */
-function withState<Answered>(
+async function withState(
   viewing: Viewing,
-  work: (state: DashboardState, moment: Moment) => Answered,
-): Answered | Reply {
+  work: (state: DashboardState, moment: Moment) => Promise<Reply> | Reply,
+): Promise<Reply> {
+  const { services, queueKey, context, url } = viewing
+  const clock = services.now()
   try {
-    const state = readState(viewing.context, viewing.url)
-    return work(state, momentOf(state, viewing.services.now()))
+    const firstDay = isAllTime(readQueryString(url))
+      ? await firstDayOf(services, queueKey, context, AbortSignal.timeout(5_000))
+      : undefined
+    const state = readState(context, url, { clock, firstDay })
+    return await work(state, momentOf(state, clock))
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     return show(wrongAddress(viewing, error), error.status)
@@ -89,7 +96,7 @@ function withState<Answered>(
 
 function wrongAddress(viewing: Viewing, error: ApiError): Html {
   const { context, services, url } = viewing
-  const mistake = mistakeIn(context, url, error)
+  const mistake = mistakeIn(context, url, services.now(), error)
   const state = mistake?.state ?? defaultState(context)
   const body = html`<h1 class="unseen">${context.site.domain}</h1>
 ${bar(state, momentOf(state, services.now()), mistake)}

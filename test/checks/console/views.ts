@@ -66,6 +66,8 @@ const dashboards = ({ owner, domain }: OwnThings): View[] =>
   [
     '',
     'range=24h&countries=map&sources=channels',
+    'range=yesterday&metric=pageviews',
+    'range=all&interval=month',
     'range=12m&metric=pageviews&compare=off&sources=utm',
     'range=7d&country=DE&device=mobile&hostname=www.demo.example&utm_source=google',
     'range=custom&start=2020-01-01&end=2026-12-31',
