@@ -60,8 +60,8 @@ test('with the keyboard alone every range, filter, tab and panel is reached and 
 }, async (t) => {
   const { page, address, domain } = await openDashboard(t)
   const steps: [selector: string, expected: Record<string, string>][] = [
-    ['.ranges a[href*="range=7d"]', { range: '7d' }],
-    ['a.compare', { range: '7d', compare: 'off' }],
+    ['.range a[href*="range=7d"]', { range: '7d' }],
+    ['.range + .menu a[href*="compare=off"]', { range: '7d', compare: 'off' }],
     ['#metric-pageviews', { range: '7d', compare: 'off', metric: 'pageviews' }],
     ['#sources .choices a:nth-child(1)', { range: '7d', compare: 'off', metric: 'pageviews', sources: 'channel' }],
     [
@@ -69,9 +69,13 @@ test('with the keyboard alone every range, filter, tab and panel is reached and 
       { range: '7d', compare: 'off', metric: 'pageviews', sources: 'channel', countries: 'map' },
     ],
   ]
-  await reach(page, '.right-menu > summary')
-  await page.keyboard.press('Enter')
+  const menus = ['.range .menu > summary', '.range + .menu > summary']
   for (const [selector, expected] of steps) {
+    const menu = menus.shift()
+    if (menu) {
+      await reach(page, menu)
+      await page.keyboard.press('Enter')
+    }
     await follow(page, selector)
     assert.deepEqual(queryOf(page), expected)
   }
@@ -128,9 +132,9 @@ test('with the keyboard alone every range, filter, tab and panel is reached and 
   await follow(page, '.filters form button')
   assert.deepEqual([queryOf(page).filter, await page.locator('.fault').count()], ['country:is:DE', 0])
   await page.goto(address)
-  await reach(page, '.right-menu > summary')
+  await reach(page, '.range .menu > summary')
   await page.keyboard.press('Enter')
-  await follow(page, '.right-menu form button')
+  await follow(page, '.range form button')
   assert.deepEqual(
     [queryOf(page).range, queryOf(page).start, queryOf(page).end],
     ['custom', '2026-10-17', '2026-11-15'],
@@ -205,9 +209,9 @@ test('without JavaScript the numbers, filters, forms and commands are all there'
   assert.match((await page.locator('.now').textContent()) ?? '', /1 now/)
   await page.locator('#places a[href*="country:is:FR"]').click()
   assert.equal(await page.locator('#metric-visitors .number').textContent(), '1')
-  await page.locator('.right-menu > summary').click()
+  await page.locator('.range .menu > summary').click()
   await page.locator('input[name=start]').fill('2026-11-10')
-  await page.locator('.right-menu form button').click()
+  await page.locator('.range form button').click()
   assert.deepEqual(queryOf(page), {
     filter: 'country:is:FR',
     range: 'custom',

@@ -51,7 +51,8 @@ export const states = fc.record({
     devices: fc.constantFrom(...panels.devices.lists),
     actions: fc.constantFrom(...panels.actions.lists),
   }),
-  compare: fc.constantFrom('on' as const, 'off' as const),
+  compare: fc.constantFrom('on', 'on', 'off', 'year', 'days', 'previous weekday', 'year weekday'),
+  comparedAgo: fc.tuple(fc.integer({ min: -3, max: 800 }), fc.integer({ min: -3, max: 800 })),
   more: fc.constantFrom(...listNames),
   order: fc.tuple(fc.nat(), fc.boolean()),
   search: fc.constantFrom(undefined, 'a', '/p', 'e'),
@@ -100,6 +101,22 @@ export function rangeFields(world: DashboardWorld, { range, daysAgo }: State): [
     ['end', last as string],
   ]
 }
+
+/** What the API is asked to compare with. Before all time there is nothing. */
+export function comparisonFields(world: DashboardWorld, { range, compare, comparedAgo }: State): [string, string][] {
+  if (compare === 'days') {
+    const today = zoned(world.now, world.zone).toPlainDate()
+    const [last, first] = comparedAgo.toSorted((one, other) => one - other).map((days) => today.subtract({ days }))
+    return [['compare', `${first}/${last}`]]
+  }
+  if (compare === 'off' || range === 'all') return []
+  const [to = '', match] = compare.replace('on', 'previous').split(' ')
+  return [['compare', to], ...(match ? [['match', match] as [string, string]] : [])]
+}
+
+/** What an address says about it. */
+export const comparisonInAddress = (world: DashboardWorld, state: State): [string, string][] =>
+  state.compare === 'off' ? [['compare', 'off']] : comparisonFields(world, state)
 
 /** By what the chart is drawn: what was chosen if it makes three to 400 points, otherwise what is read best. */
 export function intervalOf({ range, interval }: State, days: readonly string[]): string {

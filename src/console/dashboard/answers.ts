@@ -11,6 +11,7 @@ import { Unavailable } from '../../stores/breaker.ts'
 import { deadlineFactor } from '../../stores/deadline.ts'
 import { hasEvents } from '../../traffic/first-event.ts'
 import type { ConsoleServices } from '../route.ts'
+import { comparisonFields, comparisonOf } from './comparison.ts'
 import { isPath } from './labels.ts'
 import { type ListName, lists } from './lists.ts'
 import { asApiRange } from './range-choice.ts'
@@ -40,8 +41,11 @@ export interface Moment {
 /** Throws the API's refusal if the range is too long. */
 export function momentOf(state: DashboardState, clock: number): Moment {
   const local = nowOf(state, clock)
-  const compare = state.compares ? ({ to: 'previous', matchWeekday: false } as const) : undefined
-  return { now: local.epochMilliseconds, local, periods: windowsOf(asApiRange(state.range), compare, local) }
+  return {
+    now: local.epochMilliseconds,
+    local,
+    periods: windowsOf(asApiRange(state.range), comparisonOf(state), local),
+  }
 }
 
 /** Longer than any question may take, including its wait: those of one person take turns. */
@@ -112,7 +116,7 @@ export function asking(
   }
 }
 
-export const comparison = ({ compares }: DashboardState): Fields => (compares ? [['compare', 'previous']] : [])
+export const comparison = (state: DashboardState): Fields => comparisonFields(comparisonOf(state))
 
 /** The question of a panel. */
 export const fieldsOfPanel = (name: ListName, state: DashboardState): Fields => [

@@ -1,9 +1,12 @@
 // The bar above the numbers: filters on the left, when on the right.
-import { longDay, shortDay, weekdayOf } from '../../display/formats.ts'
+import { longDay } from '../../display/formats.ts'
 import { type Html, html } from '../../web/html.ts'
 import { fault } from '../layout/layout.ts'
 import type { Moment } from './answers.ts'
+import { weekdayAndDay } from './comparison.ts'
+import { comparisonMenu } from './comparison-menu.ts'
 import { filterChips, hiddenFields } from './filters.ts'
+import { arrowAfter, arrowBefore, chevron } from './icons.ts'
 import type { DateMistake, Mistake } from './mistakes.ts'
 import { rangeText, rangeTexts, singleDay } from './range-choice.ts'
 import { rangeKeys } from './shortcuts.ts'
@@ -12,12 +15,9 @@ import { addressOf, type DashboardState } from './state.ts'
 export function bar(state: DashboardState, moment: Moment, mistake?: Mistake): Html {
   return html`<div class="bar" id="bar">
 <div class="chips">${filterChips(state, mistake?.filter)}</div>
-<div class="when">${ranges(state, moment, mistake?.dates)}${compared(state)}</div>
+<div class="when">${ranges(state, moment, mistake?.dates)}${comparisonMenu(state, moment, mistake?.compared)}</div>
 </div>`
 }
-
-const compared = (state: DashboardState): Html =>
-  html`<a class="chip compare" href="${addressOf(state, { compares: !state.compares })}" data-key="x" data-stay${state.compares && html` aria-current="true"`}>vs previous<span class="unseen">${state.compares ? ' period is shown. Hide it' : ' period is hidden. Show it'}</span></a>`
 
 function ranges(state: DashboardState, moment: Moment, mistake: DateMistake | undefined): Html {
   const { range } = state
@@ -34,7 +34,7 @@ function ranges(state: DashboardState, moment: Moment, mistake: DateMistake | un
     range.name === 'custom' ? [range.firstDay, range.lastDay] : [today.subtract({ days: 29 }), today]
   return html`<div class="range">${day && beside(state, day.subtract({ days: 1 }), 'before', today)}
 <details class="menu right-menu"${mistake && html` open`}><summary class="pick" data-key="c">${rangeName(state, moment, mistake)}${chevron}</summary>
-<div class="menu-body ranges">${items(0, 7)}${items(7)}
+<div class="menu-body dates">${items(0, 7)}${items(7)}
 <form method="get" action="${state.path}">
 ${hiddenFields(state, ['range', 'start', 'end', 'interval'])}
 <input type="hidden" name="range" value="custom">
@@ -53,10 +53,6 @@ function rangeName(state: DashboardState, { local, periods }: Moment, mistake: D
   return html`<span>${before}</span><b title="${text}">${day ? weekdayAndDay(day, local.year) : text}</b>`
 }
 
-/** `Wed 18 Nov` */
-const weekdayAndDay = (day: Temporal.PlainDate, thisYear: number): string =>
-  `${weekdayOf(day)} ${shortDay(day, thisYear)}`
-
 /** The day beside the one that is shown; none after today. */
 function beside(
   state: DashboardState,
@@ -64,13 +60,11 @@ function beside(
   which: 'before' | 'after',
   today: Temporal.PlainDate,
 ): Html {
-  const arrow = html`<svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><path d="${which === 'before' ? 'M8 1L3 6l5 5' : 'M4 1l5 5-5 5'}"/></svg>`
+  const arrow = which === 'before' ? arrowBefore : arrowAfter
   if (Temporal.PlainDate.compare(day, today) > 0) return html`<span class="pick beside">${arrow}</span>`
   const range = { name: 'custom', firstDay: day, lastDay: day } as const
   return html`<a class="pick beside" href="${addressOf(state, { range })}" aria-label="The day ${which}: ${longDay(day, today.year)}" data-stay>${arrow}</a>`
 }
-
-export const chevron = html`<svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true"><path d="M1 3l4 4 4-4"/></svg>`
 
 const dateMistake = (state: DashboardState, { sentence, swapped }: DateMistake): Html =>
   fault(

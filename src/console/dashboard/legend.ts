@@ -14,7 +14,7 @@ export const strip = (state: DashboardState, series: Series, moment: Moment, pub
 
 function legend(
   { range, metric }: DashboardState,
-  { unit, points, isOpen, previousUntil }: Series,
+  { unit, points, isOpen, previousUntil, firstDay }: Series,
   { local, periods: { current, compared } }: Moment,
 ): HtmlValue[] {
   const isHourly = unit === 'hour'
@@ -29,7 +29,7 @@ function legend(
     html`<span><i${isHourly && html` class="block"`}></i>${days(current)}</span>`,
     compared &&
       points.some((point) => point.previous) &&
-      html`<span><i class="${isHourly ? 'tick' : 'previous'}"></i>${days(compared)}${until}</span>`,
+      html`<span><i class="${isHourly ? 'tick' : 'previous'}"></i>${days(compared)}${until}${firstDay && `, first event ${day(firstDay)}`}</span>`,
     isOpen &&
       html`<span><i class="${isHourly ? 'open block' : 'open'}"></i>${unit === 'day' ? 'today' : `this ${unit}`} so far</span>`,
     isHourly &&

@@ -30,6 +30,8 @@ export interface Series {
   ticks: readonly TimeTick[]
   /** Whether the last point is not over yet. */
   isOpen: boolean
+  /** Nothing was counted before, and the comparison begins earlier. */
+  firstDay: Temporal.PlainDate | undefined
   /** The time of day at which the last point's comparison ends. */
   previousUntil: string | undefined
 }
@@ -37,19 +39,31 @@ export interface Series {
 /** The question of the chart. */
 export const askedByChart = (state: DashboardState, moment: Moment, compare: Asked['fields']): Asked => ({
   kind: 'timeseries',
-  fields: [['metrics', chartMetrics.join(',')], ['interval', intervalOf(state, moment)], ...compare],
+  fields: [
+    ['metrics', chartMetrics.join(',')],
+    ['interval', intervalOf(state, moment)],
+    ...(comparedByChart(state, moment) ? compare : []),
+  ],
 })
 
-/** `previousPeriod`: as in the answer, an interval of ISO 8601. */
+/** The hours of many chosen days cannot be asked for. */
+const comparedByChart = (state: DashboardState, moment: Moment): Period | undefined => {
+  const { compared } = moment.periods
+  return intervalOf(state, moment) === 'hour' && compared && dayCount(compared) > 31 ? undefined : compared
+}
+
+/** `previousPeriod`: as in the answer, an interval of ISO 8601. `firstDay`: nothing was counted before. */
 export function seriesOf(
   state: DashboardState,
   intervals: readonly Interval[],
   previousPeriod: string | undefined,
   moment: Moment,
+  firstDay: Temporal.PlainDate | undefined,
 ): Series {
   const { metric, range } = state
   const { local, periods } = moment
-  const { current, compared } = periods
+  const { current } = periods
+  const compared = comparedByChart(state, moment)
   const unit = intervalOf(state, moment)
   const slots = slotsOf(current, unit, state, moment)
   const before = compared ? slotsOf(compared, unit, state, moment) : []
@@ -57,6 +71,7 @@ export function seriesOf(
   const opens = !(range.name === '24h' || dayCount(current) === 1)
   const previousName = (name: string, index: number) =>
     `${name}${until !== undefined && unit !== 'hour' && index === before.length - 1 ? `, until ${until}` : ''}`
+  const isWhole = ({ days }: Slot) => !firstDay || Temporal.PlainDate.compare(firstDay, days.first) <= 0
   const points = slots.map(({ name, days }, index): Point => {
     const [interval, counterpart] = [intervals[index], before[index]]
     return {
@@ -68,13 +83,13 @@ export function seriesOf(
           ? {
               name: previousName(counterpart.name, index),
               value: interval.previous[metric],
-              change: interval.change?.[metric] ?? null,
+              change: isWhole(counterpart) ? (interval.change?.[metric] ?? null) : null,
             }
           : undefined,
     }
   })
   const isOpen = range.name !== '24h' && Temporal.ZonedDateTime.compare(current.end, local) === 0
-  return { unit, points, ticks: ticksOf[unit](slots.map(({ start }) => start)), isOpen, previousUntil: until }
+  return { unit, points, ticks: ticksOf[unit](slots.map(({ start }) => start)), isOpen, previousUntil: until, firstDay }
 }
 
 interface Slot {

@@ -5,11 +5,12 @@ import { type QueryString, readQueryString } from '../../stats/query-string.ts'
 import { readPage } from '../../stats/questions/cursor.ts'
 import { type Dimension, dimensionOf } from '../../stats/questions/dimensions.ts'
 import { type Filter, filterText, maxFilters, readFilters } from '../../stats/questions/filters.ts'
-import { type Interval, intervals } from '../../stats/questions/question.ts'
+import { type Comparison, type Interval, intervals } from '../../stats/questions/question.ts'
 import { instantOf } from '../../stats/reports.ts'
 import type { Filters } from '../../traffic/conditions.ts'
 import { sitePath } from '../layout/layout.ts'
 import type { Theme } from '../route.ts'
+import { addressOfComparison, previousPeriod, readComparison } from './comparison.ts'
 import { fieldName, typedValue } from './labels.ts'
 import { columnsOf, formerNames, isListName, type ListName, type PanelName, panelNames, panels } from './lists.ts'
 import { asApiRange, type RangeChoice, rangeFields, readRangeChoice, type ShownRange } from './range-choice.ts'
@@ -46,8 +47,8 @@ export interface DashboardState extends DashboardContext {
   metric: ChartMetric
   /** What somebody chose for the chart; not every range can be drawn by it. */
   interval: Interval | undefined
-  /** Whether the period is compared with the one before it. */
-  compares: boolean
+  /** Undefined: with nothing. */
+  compare: Comparison | undefined
   /** The lists that somebody chose for panels. */
   tabs: Readonly<Partial<Record<PanelName, ListName>>>
   countries: (typeof views)[number]
@@ -68,7 +69,7 @@ export const defaultState = (context: DashboardContext): DashboardState => ({
   filters: [],
   metric: 'visitors',
   interval: undefined,
-  compares: true,
+  compare: previousPeriod,
   tabs: {},
   countries: 'list',
   more: undefined,
@@ -163,7 +164,7 @@ export function readState(context: DashboardContext, url: string, { clock, first
     filters: filtersIn(context, query),
     metric: look('metric', chartMetrics) ?? usual.metric,
     interval: look('interval', intervals),
-    compares: look('compare', ['off']) === undefined,
+    compare: readComparison(query),
     tabs: Object.fromEntries(
       panelNames.flatMap((panel) => {
         const list = chosen(panel)
@@ -200,8 +201,9 @@ function filtersIn(context: DashboardContext, query: QueryString): Filter[] {
   return filters
 }
 
-/** The form of a new filter sends these. */
-export const isTyped = (url: string): boolean => readQueryString(url).has('field')
+/** The forms of a filter and of compared days send what an address writes in another way. */
+export const isTyped = (url: string): boolean =>
+  ['field', 'compare_start'].some((name) => readQueryString(url).has(name))
 
 function typedFilter(query: QueryString): string[] {
   const [field, operator = 'is', value] = ['field', 'operator', 'value'].map(
@@ -239,7 +241,7 @@ export function fieldsOf(state: DashboardState, changes: Changes = {}): [string,
   const fields = [...rangeFields(next.range), ...filterFields(next.filters)]
   if (next.metric !== usual.metric) fields.push(['metric', next.metric])
   if (next.interval) fields.push(['interval', next.interval])
-  if (!next.compares) fields.push(['compare', 'off'])
+  fields.push(...addressOfComparison(next.compare))
   fields.push(...Object.entries(next.tabs))
   if (next.countries !== usual.countries) fields.push(['countries', next.countries])
   if (next.more) {

@@ -25,8 +25,9 @@ import {
 } from './answers.ts'
 import { bar } from './bar.ts'
 import { chart } from './chart.ts'
+import { tooEarly } from './comparison.ts'
 import { rowEnd } from './curl.ts'
-import { firstDayOf } from './first-day.ts'
+import { firstDayOf, lateFirstDay } from './first-day.ts'
 import { formerNames, isListName, type ListName, lists, panelNames, titleOfList } from './lists.ts'
 import { fieldsOfLongList, longList, readLongList } from './long-list.ts'
 import { mistakeIn } from './mistakes.ts'
@@ -67,9 +68,7 @@ export interface Viewing {
 
 export const showDashboard = (viewing: Viewing): Promise<Reply> =>
   withState(viewing, (state, moment) =>
-    isTyped(viewing.url)
-      ? goTo(addressOf(state))
-      : showPieces((signal) => pieces(viewing, state, moment, askingOf(viewing, state, moment, signal))),
+    isTyped(viewing.url) ? goTo(addressOf(state)) : showPieces((signal) => pieces(viewing, state, moment, signal)),
   )
 
 const askingOf = ({ services, queueKey }: Viewing, state: DashboardState, moment: Moment, signal: AbortSignal): Ask =>
@@ -118,7 +117,13 @@ const frameOf = ({ context: { site, isShared, theme }, visit }: Viewing) => ({
 `,
 })
 
-async function* pieces(viewing: Viewing, state: DashboardState, moment: Moment, ask: Ask): AsyncGenerator<Html> {
+async function* pieces(
+  viewing: Viewing,
+  state: DashboardState,
+  moment: Moment,
+  signal: AbortSignal,
+): AsyncGenerator<Html> {
+  const ask = askingOf(viewing, state, moment, signal)
   const frame = {
     ...frameOf(viewing),
     title: titleOf(state, moment),
@@ -136,6 +141,7 @@ async function* pieces(viewing: Viewing, state: DashboardState, moment: Moment, 
     return
   }
   const asked = askAll(state, ask, moment)
+  const lateDay = lateFirstDay(viewing.services, viewing.queueKey, state, moment, signal)
   yield top
   const totals = await asked.totals
   if ('fault' in totals && totals.isDown) {
@@ -146,14 +152,20 @@ async function* pieces(viewing: Viewing, state: DashboardState, moment: Moment, 
     yield html`${await viewing.firstSteps?.()}${layoutEnd}`
     return
   }
+  const firstDay = await lateDay
   yield html`${noVisitors(state, totals)}
 ${remarks(totals)}
-<section class="card" aria-label="Numbers and chart">${'fault' in totals ? failed(totals, state, moment, true) : numbers(state, totals.value)}`
+<section class="card" aria-label="Numbers and chart">${'fault' in totals ? failed(totals, state, moment, true) : numbers(state, totals.value, firstDay && tooEarly(firstDay, moment.local.year))}`
   const intervals = await asked.intervals
   yield html`${
     'fault' in intervals
       ? 'value' in totals && failed(intervals, state, moment, true)
-      : chart(state, seriesOf(state, intervals.value, intervals.result?.previousPeriod, moment), moment, publicUrl)
+      : chart(
+          state,
+          seriesOf(state, intervals.value, intervals.result?.previousPeriod, moment, firstDay),
+          moment,
+          publicUrl,
+        )
   }</section>
 <div class="panels">`
   for (const { name, found, below } of asked.panels)
