@@ -79,6 +79,8 @@ test('a day is shown by its hours as bars, the day on which clocks change with 2
     ['19 Nov, 11:00 to 11:36', '1', '0', '18 Nov, 11:00 to 11:36'],
   ])
   assert.equal(today.match(/<rect class="hour open"/g)?.length, 1)
+  // The twelfth of 24 bars: the rest of the day has its room.
+  assert.match(today, /<rect class="hour open" x="46\.5%" width="2\.83%"/)
   assert.match(today, /Thu 19 November.*Wed 18 November, until 11:36.*this hour so far/s)
 })
 

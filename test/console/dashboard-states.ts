@@ -126,7 +126,7 @@ export function intervalOf({ range, interval }: State, days: readonly string[]):
   const readable = Object.entries(points).flatMap(([name, count]) => (count >= 3 && count <= 400 ? [name] : []))
   const offered = [...(days.length > 0 && days.length <= 7 ? ['hour'] : []), ...readable]
   const usual = days.length <= 2 ? 'hour' : days.length <= 92 ? 'day' : days.length <= 731 ? 'week' : 'month'
-  return [interval, usual, offered[0], 'day'].find((one) => one === 'day' || offered.includes(one as string)) as string
+  return [interval, usual, offered[0]].find((one) => one !== undefined && offered.includes(one)) ?? 'day'
 }
 
 export const filterFields = (world: DashboardWorld, { filters }: State): [string, string][] =>

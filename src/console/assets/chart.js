@@ -21,7 +21,7 @@ if (plot && rows.length > 0) {
   let isFirstTouch = false
 
   // Bars have the width of a point, a line begins and ends with half of one.
-  const gaps = isBars ? rows.length : Math.max(1, rows.length - 1)
+  const gaps = Number(plot.dataset.gaps)
   const share = (index) => (isBars ? index + 0.5 : rows.length === 1 ? 0.5 : index) / gaps
   if (isBars) line.style.width = `${100 / gaps}%`
   const nearest = ({ clientX }) => {

@@ -32,11 +32,11 @@ interface Scale {
 }
 
 function drawing(state: DashboardState, series: Series): Html {
-  const { unit, points, ticks } = series
+  const { unit, points, room, ticks } = series
   const counts = countTicks(Math.max(...points.flatMap(({ value, previous }) => [value, previous?.value ?? 0])))
   const max = counts.at(-1) as number
   const isBars = unit === 'hour'
-  const gaps = isBars ? points.length : Math.max(1, points.length - 1)
+  const gaps = isBars ? room : Math.max(1, room - 1)
   const scale: Scale = {
     x: (index) => (isBars ? (100 * (index + 0.5)) / gaps : points.length === 1 ? 50 : (100 * index) / gaps),
     y: (value) => bottom - (value / max) * height,
@@ -45,11 +45,11 @@ function drawing(state: DashboardState, series: Series): Html {
   const canDrag = points.some(({ days }) => days)
   return html`<div class="chart">
 <svg class="scale" width="44" height="${bottom + below}" aria-hidden="true">${counts.map((count) => html`<text x="36" y="${round(scale.y(count) + 4)}">${axisText(count)}</text>`)}</svg>
-<div class="plot" data-unit="${unit}" data-most="${max}" data-top="${top}" data-height="${height}"${canDrag && html` data-range="${addressOf(state, { range: { name: '7d' } })}"`}>
+<div class="plot" data-unit="${unit}" data-gaps="${gaps}" data-most="${max}" data-top="${top}" data-height="${height}"${canDrag && html` data-range="${addressOf(state, { range: { name: '7d' } })}"`}>
 <svg class="lines" width="100%" height="${bottom + below}" role="img" aria-label="${description(state, points)}">
 ${counts.map((count) => html`<line class="grid" x1="0" x2="100%" y1="${round(scale.y(count))}" y2="${round(scale.y(count))}"/>`)}
 ${isBars ? bars(series, scale) : lines(series, scale)}
-${ticks.map(({ index, text, onlyWide }) => html`<text class="${anchor(scale.x(index))}${onlyWide && ' only-wide'}" x="${round(scale.x(index))}%" y="${bottom + 20}">${text}</text>`)}
+${ticks.map(({ index, text, onlyWide }) => html`<text class="${isBars ? 'at-middle' : anchor(scale.x(index))}${onlyWide && ' only-wide'}" x="${round(scale.x(index))}%" y="${bottom + 20}">${text}</text>`)}
 </svg>${canDrag && links(state, points, scale)}</div></div>`
 }
 
@@ -60,7 +60,9 @@ function lines({ points, isOpen }: Series, { x, y }: Scale): Html {
       .join('')
   const all = points.map(({ value }, index) => [index, value] as const)
   const solid = isOpen && all.length > 1 ? all.slice(0, -1) : all
-  const previous = points.flatMap((point, index) => (point.previous ? [[index, point.previous.value] as const] : []))
+  const previous = points.flatMap(({ previous }, index) =>
+    previous?.isCounted ? [[index, previous.value] as const] : [],
+  )
   const last = round((x(solid.length - 1) * width) / 100)
   const first = round((x(0) * width) / 100)
   return html`<svg width="100%" height="${bottom + 4}" viewBox="0 0 ${width} ${bottom + 4}" preserveAspectRatio="none">
@@ -83,7 +85,7 @@ function bars({ points, isOpen }: Series, { x, y, step }: Scale): HtmlValue {
     points.map(({ previous }, index) => {
       const [left, wide] = part(index, 0.86)
       return (
-        previous &&
+        previous?.isCounted &&
         html`<rect class="was" x="${left}%" width="${wide}%" y="${round(y(previous.value) - 1)}" height="2"/>`
       )
     }),

@@ -21,7 +21,7 @@ export function comparisonMenu(state: DashboardState, moment: Moment, mistake: D
     compare?.to === 'days'
       ? [compare.firstDay, compare.lastDay]
       : [periods.compared ?? periods.current].flatMap(({ firstDay, lastDay }) => [firstDay, lastDay])
-  return html`<details class="menu right-menu"${mistake && html` open`}><summary class="pick"><span>${compare && 'vs '}</span><b title="${name}">${mistake ? 'Chosen days' : name}</b>${chevron}</summary>
+  return html`<details class="menu right-menu"${mistake && html` open`}><summary class="pick">${compare && html`<span>vs </span>`}<b title="${name}">${mistake ? 'Chosen days' : name}</b>${chevron}</summary>
 <div class="menu-body dates"><div>${
     state.range.name === 'all'
       ? html`<p class="hint">Before all time there is nothing to compare with.</p>`

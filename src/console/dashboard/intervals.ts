@@ -12,7 +12,7 @@ const maxPoints = 400
 const maxDaysOfHours = 7
 
 /** Those that can be shown. A single day is only shown by the hour. */
-export function intervalsOf({ range, site }: DashboardState, { periods }: Moment): readonly Interval[] {
+function intervalsOf({ range, site }: DashboardState, { periods }: Moment): readonly Interval[] {
   const { current, compared } = periods
   const days = dayCount(current)
   if (range.name === '24h' || days === 1) return ['hour']

@@ -1,6 +1,6 @@
 // The points of the chart: hours, days, weeks or months, each with the point it is compared with.
 
-import { dayCount, type Period } from '../../calendar/periods.ts'
+import { dayCount, type Period, withWholeLastDay } from '../../calendar/periods.ts'
 import { clockTime, longDay, monthName, shortDay, shortDayRange } from '../../display/formats.ts'
 import { dayTicks, hourTicks, monthTicks, type TimeTick, weekTicks } from '../../display/scale.ts'
 import type { Interval as Unit } from '../../stats/questions/question.ts'
@@ -21,12 +21,14 @@ export interface Point {
   days: Days | undefined
   name: string
   value: number
-  previous: { name: string; value: number; change: number | null } | undefined
+  previous: { name: string; value: number; change: number | null; isCounted: boolean } | undefined
 }
 
 export interface Series {
   unit: Unit
   points: readonly Point[]
+  /** How many there is room for: of a day that is not over, all hours. */
+  room: number
   ticks: readonly TimeTick[]
   /** Whether the last point is not over yet. */
   isOpen: boolean
@@ -71,6 +73,7 @@ export function seriesOf(
   const opens = !(range.name === '24h' || dayCount(current) === 1)
   const previousName = (name: string, index: number) =>
     `${name}${until !== undefined && unit !== 'hour' && index === before.length - 1 ? `, until ${until}` : ''}`
+  const isBegun = ({ days }: Slot) => !firstDay || Temporal.PlainDate.compare(firstDay, days.last) <= 0
   const isWhole = ({ days }: Slot) => !firstDay || Temporal.PlainDate.compare(firstDay, days.first) <= 0
   const points = slots.map(({ name, days }, index): Point => {
     const [interval, counterpart] = [intervals[index], before[index]]
@@ -84,12 +87,15 @@ export function seriesOf(
               name: previousName(counterpart.name, index),
               value: interval.previous[metric],
               change: isWhole(counterpart) ? (interval.change?.[metric] ?? null) : null,
+              isCounted: isBegun(counterpart),
             }
           : undefined,
     }
   })
   const isOpen = range.name !== '24h' && Temporal.ZonedDateTime.compare(current.end, local) === 0
-  return { unit, points, ticks: ticksOf[unit](slots.map(({ start }) => start)), isOpen, previousUntil: until, firstDay }
+  const all = unit === 'hour' && isOpen ? slotsOf(withWholeLastDay(current), unit, state, moment) : slots
+  const ticks = ticksOf[unit](all.map(({ start }) => start))
+  return { unit, points, room: all.length, ticks, isOpen, previousUntil: until, firstDay }
 }
 
 interface Slot {
