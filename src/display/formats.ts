@@ -68,6 +68,12 @@ export const dayAndMonth = (day: Temporal.PlainDate): string => `${day.day} ${mo
 export const shortDay = (day: Temporal.PlainDate, thisYear: number): string =>
   `${dayAndMonth(day)}${day.year === thisYear ? '' : ` ${day.year}`}`
 
+/** `15 – 21 Jun`, `28 Dec 2025 – 3 Jan` */
+export const shortDayRange = (first: Temporal.PlainDate, last: Temporal.PlainDate, thisYear: number): string =>
+  first.equals(last)
+    ? shortDay(first, thisYear)
+    : `${isSameMonth(first, last) ? first.day : shortDay(first, thisYear)} – ${shortDay(last, thisYear)}`
+
 /** `Fri 6 November` */
 export const longDay = (day: Temporal.PlainDate, thisYear: number): string =>
   `${weekdayOf(day)} ${day.day} ${monthOf(day)}${day.year === thisYear ? '' : ` ${day.year}`}`

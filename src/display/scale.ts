@@ -69,8 +69,22 @@ export function monthTicks(months: readonly Temporal.PlainDate[]): TimeTick[] {
   return thinned(candidates, months.length)
 }
 
-export const hourTicks = (hours: readonly Temporal.ZonedDateTime[]): TimeTick[] =>
-  thinned(
-    hours.map((hour, index) => ({ index, text: clockTime(hour) })),
-    hours.length,
-  )
+/** Weeks by their first days; from half a year on, the first week that begins in each month. */
+export function weekTicks(weeks: readonly Temporal.PlainDate[]): TimeTick[] {
+  const isLong = weeks.length > 26
+  const candidates = weeks.flatMap((day, index) => {
+    if (isLong && (index === 0 || weeks[index - 1]?.month === day.month)) return []
+    return [{ index, text: isLong ? shortMonth(day) : dayAndMonth(day) }]
+  })
+  return thinned(candidates, weeks.length)
+}
+
+/** Hours by the clock; of several days, each day at its beginning. */
+export function hourTicks(hours: readonly Temporal.ZonedDateTime[]): TimeTick[] {
+  const isLong = hours.length > 49
+  const candidates = hours.flatMap((hour, index) => {
+    if (isLong && hours[index - 1]?.day === hour.day) return []
+    return [{ index, text: isLong ? dayAndMonth(hour.toPlainDate()) : clockTime(hour).replace(/:00$/, '') }]
+  })
+  return thinned(candidates, hours.length)
+}

@@ -1,12 +1,12 @@
 // The inputs of tools: the parameters of version 2 of the API under the same names, plus calendar ranges and sites by domain.
 import Type, { type Static, type TSchema } from 'typebox'
 import { Errors } from 'typebox/value'
+import { calendarDays, type RangeWord, rangeWords } from '../calendar/calendar-ranges.ts'
 import { ApiError } from '../errors.ts'
 import { dimensionNames, dimensionOf } from '../stats/questions/dimensions.ts'
 import { filterText, maxFilters, maxValues, operators } from '../stats/questions/filters.ts'
 import { metricNames } from '../stats/questions/metrics.ts'
 import type { Fields, SourceSite } from '../stats/source.ts'
-import { calendarDays, type RangeWord, rangeWords } from './ranges.ts'
 import type { Call } from './tool.ts'
 
 export const oneOf = <const Word extends string>(words: readonly Word[], description: string) =>

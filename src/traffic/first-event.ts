@@ -7,6 +7,19 @@ export async function hasEvents(clickhouse: ClickHouseReader, siteId: string): P
   return rows.length > 0
 }
 
+/** The day of the first event that is stored, `YYYY-MM-DD`. The table is sorted by day within a site. */
+export async function firstEventDay(
+  clickhouse: ClickHouseReader,
+  siteId: string,
+  signal?: AbortSignal,
+): Promise<string | undefined> {
+  const [row] = await clickhouse.rows<{ day: string }>(
+    sql`SELECT day FROM events WHERE site_id = ${text(siteId)} ORDER BY day LIMIT 1`,
+    signal,
+  )
+  return row?.day
+}
+
 /** Those of the sites that have no event at all. For sites with few events: of each it reads everything. */
 export async function withoutEvents(clickhouse: ClickHouseReader, siteIds: readonly string[]): Promise<string[]> {
   const rows = await clickhouse.rows<{ site_id: string }>(

@@ -60,8 +60,8 @@ test('with the keyboard alone every range, filter, tab and panel is reached and 
 }, async (t) => {
   const { page, address, domain } = await openDashboard(t)
   const steps: [selector: string, expected: Record<string, string>][] = [
-    ['.segments a[href*="range=7d"]', { range: '7d' }],
-    ['a.compare', { range: '7d', compare: 'off' }],
+    ['.range a[href*="range=7d"]', { range: '7d' }],
+    ['.range + .menu a[href*="compare=off"]', { range: '7d', compare: 'off' }],
     ['#metric-pageviews', { range: '7d', compare: 'off', metric: 'pageviews' }],
     ['#sources .choices a:nth-child(1)', { range: '7d', compare: 'off', metric: 'pageviews', sources: 'channel' }],
     [
@@ -69,7 +69,13 @@ test('with the keyboard alone every range, filter, tab and panel is reached and 
       { range: '7d', compare: 'off', metric: 'pageviews', sources: 'channel', countries: 'map' },
     ],
   ]
+  const menus = ['.range .menu > summary', '.range + .menu > summary']
   for (const [selector, expected] of steps) {
+    const menu = menus.shift()
+    if (menu) {
+      await reach(page, menu)
+      await page.keyboard.press('Enter')
+    }
     await follow(page, selector)
     assert.deepEqual(queryOf(page), expected)
   }
@@ -126,9 +132,9 @@ test('with the keyboard alone every range, filter, tab and panel is reached and 
   await follow(page, '.filters form button')
   assert.deepEqual([queryOf(page).filter, await page.locator('.fault').count()], ['country:is:DE', 0])
   await page.goto(address)
-  await reach(page, '.right-menu > summary')
+  await reach(page, '.range .menu > summary')
   await page.keyboard.press('Enter')
-  await follow(page, '.right-menu form button')
+  await follow(page, '.range form button')
   assert.deepEqual(
     [queryOf(page).range, queryOf(page).start, queryOf(page).end],
     ['custom', '2026-10-17', '2026-11-15'],
@@ -167,10 +173,46 @@ test('the chart is read and a range chosen with the arrow keys, or by dragging',
   assert.deepEqual(queryOf(page), { range: 'custom', start: '2026-11-09', end: '2026-11-10', filter: 'country:is:US' })
 })
 
+test('a click on a point of the chart, or Enter, opens its day by the hour', { timeout: 300_000 }, async (t) => {
+  const { page, address } = await openDashboard(t)
+  await page.goto(`${address}?range=7d`)
+  await reach(page, '.plot')
+  for (const key of ['ArrowLeft', 'ArrowLeft']) await page.keyboard.press(key)
+  await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
+  assert.deepEqual(queryOf(page), { range: 'custom', start: '2026-11-14', end: '2026-11-14' })
+  assert.equal(await page.locator('.plot').getAttribute('data-unit'), 'hour')
+  await page.locator('.plot').hover({ position: { x: 500, y: 100 } })
+  assert.match((await page.locator('.tip').textContent()) ?? '', /^14 Nov, \d\d:00 to \d\d:00\d visitors/)
+  await follow(page, 'a.beside[aria-label^="The day before"]')
+  assert.equal(queryOf(page).start, '2026-11-13')
+  await page.goto(`${address}?range=7d&metric=pageviews`)
+  const box = await page.locator('.plot').boundingBox()
+  assert.ok(box)
+  await Promise.all([page.waitForNavigation(), page.mouse.click(box.x + box.width / 6, box.y + 60)])
+  assert.deepEqual(queryOf(page), { range: 'custom', start: '2026-11-10', end: '2026-11-10', metric: 'pageviews' })
+})
+
+test('why there is no change is read where the pointer or the keyboard is', { timeout: 300_000 }, async (t) => {
+  const { page } = await openDashboard(t)
+  const widthOf = async (metric: string) => (await page.locator(`#metric-${metric} .reason`).boundingBox())?.width ?? 0
+  assert.equal(await widthOf('sessions'), 1)
+  await reach(page, '#metric-sessions .why')
+  assert.ok((await widthOf('sessions')) > 200)
+  await page.locator('#metric-visitors .why').hover()
+  assert.ok((await widthOf('visitors')) > 200)
+  assert.match(
+    (await page.locator('#metric-visitors .reason').textContent()) ?? '',
+    /^The compared days begin before the first event, which came on 10 Nov\.$/,
+  )
+})
+
 test('shortcuts work, but not while typing', { timeout: 300_000 }, async (t) => {
   const { page } = await openDashboard(t)
   for (const [key, field, value] of [
-    ['d', 'range', '24h'],
+    ['h', 'range', '24h'],
+    ['d', 'range', 'today'],
+    ['e', 'range', 'yesterday'],
+    ['a', 'range', 'all'],
     ['w', 'range', '7d'],
     ['y', 'range', '12m'],
     ['m', 'range', '30d'],
@@ -200,15 +242,18 @@ test('without JavaScript the numbers, filters, forms and commands are all there'
   assert.match((await page.locator('.now').textContent()) ?? '', /1 now/)
   await page.locator('#places a[href*="country:is:FR"]').click()
   assert.equal(await page.locator('#metric-visitors .number').textContent(), '1')
-  await page.locator('.right-menu > summary').click()
+  await page.locator('.range .menu > summary').click()
   await page.locator('input[name=start]').fill('2026-11-10')
-  await page.locator('.right-menu form button').click()
+  await page.locator('.range form button').click()
   assert.deepEqual(queryOf(page), {
     filter: 'country:is:FR',
     range: 'custom',
     start: '2026-11-10',
     end: '2026-11-15',
   })
+  await page.goto(`${page.url()}&interval=day`)
+  await page.locator('.opens a').nth(4).click()
+  assert.deepEqual([queryOf(page).start, queryOf(page).end], ['2026-11-14', '2026-11-14'])
   await page.locator('.numbers summary').first().click()
   assert.ok(await page.locator('#chart-numbers').isVisible())
   await page.locator('#pages .dots > summary').click()

@@ -40,7 +40,7 @@ test('wrong parameters show the page with what is wrong, and 400', async (t) => 
       const page = await visitor.get(`/sites/${console.domain}${path}?${query}`)
       assert.equal(page.status, 400, query)
       assert.match(textOf(/<p class="fault".*?<\/p>/s.exec(page.text)?.[0] ?? ''), message)
-      assert.match(page.text, /<div class="segments"/)
+      assert.match(page.text, /<div class="when"/)
     }
   }
   const empty = await visitor.get(
@@ -56,7 +56,7 @@ test('days in the wrong order come back with the form, a sentence and the rest o
   const address = `/sites/${console.domain}?device=mobile&metric=pageviews&range=custom`
   const { text, status } = await visitor.get(`${address}&start=2026-11-10&end=2026-11-01`)
   assert.equal(status, 400)
-  assert.match(text, /<details class="menu right-menu" open>/)
+  assert.match(text, /<details class="menu right-menu" open><summary class="pick" data-key="c">/)
   assert.match(text, /name="start" value="2026-11-10"/)
   assert.match(text, /name="end" value="2026-11-01"/)
   const [, swap = ''] = /after the last one\. <a href="([^"]*)">Swap them/.exec(text) ?? []
@@ -128,7 +128,7 @@ test('the head comes at once, and panels follow in the same response', async (t)
       text += decoder.decode(chunk, { stream: true })
       if (!text.includes('metric-visitors')) beforeNumbers = text
     }
-    assert.match(beforeNumbers, /<div class="segments"/, `${encoding}: the bar does not wait`)
+    assert.match(beforeNumbers, /<div class="when"/, `${encoding}: the bar does not wait`)
     assert.match(text, /<\/html>\s*$/)
     assert.equal(readDashboard(text).metrics.size, 5)
   }

@@ -48,7 +48,7 @@ export function readDashboard(page: string): ReadDashboard {
   const metrics = new Map(
     [...page.matchAll(/<(a|div) class="metric" id="metric-(\w+)".*?<\/\1>/gs)].map(([markup, , name]) => {
       const number = /<span class="number".*?<\/span>/s.exec(markup)?.[0] ?? ''
-      const change = /<span class="change".*$/s.exec(markup)?.[0]
+      const change = /<span class="change[ "].*$/s.exec(markup)?.[0]
       return [
         name as string,
         {

@@ -7,7 +7,17 @@ import { columnsOf, type ListName, lists } from '../../src/console/dashboard/lis
 import { countryNames } from '../../src/traffic/country.ts'
 import { currentVisitors } from './dashboard-model.ts'
 import { type ReadDashboard, readDashboard } from './dashboard-page.ts'
-import { filterFields, rangeFields, type State, states, worldNumbers } from './dashboard-states.ts'
+import {
+  addressFields,
+  comparisonFields,
+  comparisonInAddress,
+  filterFields,
+  intervalOf,
+  rangeFields,
+  type State,
+  states,
+  worldNumbers,
+} from './dashboard-states.ts'
 import { duration, labelOf, number, percent, plural, textOfNumber, wordsOf } from './dashboard-texts.ts'
 import { type DashboardWorld, openDashboardWorld } from './dashboard-world.ts'
 
@@ -27,18 +37,24 @@ test('every number of a dashboard and of its lists is what the API answers, what
   await fc.assert(
     fc.asyncProperty(states, async (state) => {
       const world = worlds.get(state.world) as DashboardWorld
-      const { metric, compare, tabs } = state
+      const { metric, interval, tabs } = state
       const asked = [...rangeFields(world, state), ...filterFields(world, state)]
-      const page = await world.page([...asked, ...Object.entries({ metric, compare, ...tabs })])
+      const shown = [...addressFields(world, state), ...filterFields(world, state)]
+      const page = await world.page([
+        ...shown,
+        ...comparisonInAddress(world, state),
+        ...Object.entries({ metric, interval, ...tabs }),
+      ])
       const about = JSON.stringify([state.world, asked, tabs])
       assert.equal(page.status, 200, about)
-      const totals = (await world.ask('totals', [...asked, ...comparisonOf(compare)])).json.data
+      const answer = await world.ask('totals', [...asked, ...comparisonFields(world, state)])
+      const totals = answer.json.data
       if (/Waiting for the first event/.test(page.text)) {
         assert.equal(world.events.length, 0)
         return
       }
       const read = readDashboard(page.text)
-      checkNumbers(totals, read)
+      checkNumbers(totals, read, isTooEarly(world, answer.headers))
       await checkChart(world, asked, state, read)
       for (const [panel, name] of Object.entries({ ...tabs, places: 'country' as const }))
         await checkPanel(world, asked, { panel, name, totals, read, about })
@@ -49,10 +65,16 @@ test('every number of a dashboard and of its lists is what the API answers, what
   )
 })
 
-const comparisonOf = (compare: string): Fields => (compare === 'on' ? [['compare', 'previous']] : [])
+/** Whether the compared days begin before the first event of the site. */
+const isTooEarly = ({ events }: DashboardWorld, headers: Headers): boolean =>
+  (headers.get('stats-previous-period')?.slice(0, 10) ?? '9999') < (events.map(({ day }) => day).toSorted()[0] ?? '0')
 
-function checkNumbers(totals: Record<string, number> & { change?: Row }, { metrics }: ReadDashboard): void {
-  const { visitors = 0, pageviews = 0, sessions = 0, bounce_rate = 0, avg_duration = 0, change } = totals
+function checkNumbers(
+  totals: Record<string, number> & { change?: Row; previous?: Record<string, number> },
+  { metrics }: ReadDashboard,
+  tooEarly: boolean,
+): void {
+  const { visitors = 0, pageviews = 0, sessions = 0, bounce_rate = 0, avg_duration = 0, change, previous } = totals
   const texts: Record<string, [text: string, full: string]> = {
     visitors: [number(visitors), plural(visitors, 'visitor')],
     pageviews: [number(pageviews), plural(pageviews, 'pageview')],
@@ -64,23 +86,34 @@ function checkNumbers(totals: Record<string, number> & { change?: Row }, { metri
     const shown = metrics.get(name)
     assert.equal(shown?.text, text)
     assert.ok(shown?.title.startsWith(`${full}. `), shown?.title)
-    assert.equal(shown?.change, change && changeText(change[name] as number | null))
+    if (change && tooEarly) assert.match(shown?.change ?? '', /^–The compared days begin before the first event, /)
+    else
+      assert.equal(
+        shown?.change,
+        change && changeText(change[name] as number | null, textOfNumber(name, previous?.[name] ?? 0)),
+      )
   }
 }
 
-function changeText(change: number | null): string {
+function changeText(change: number | null, before: string): string {
   if (change === null) return '–nothing to compare with'
-  return change === 0 ? '0% vs previous' : `${change > 0 ? '▲up' : '▼down'} ${number(Math.abs(change))}% vs previous`
+  return change === 0
+    ? `0% from ${before}`
+    : `${change > 0 ? '▲up' : '▼down'} ${number(Math.abs(change))}% from ${before}`
 }
 
 /** The table of the chart has the numbers of every interval, and those of its counterpart. */
-async function checkChart(world: DashboardWorld, asked: Fields, { metric, compare }: State, read: ReadDashboard) {
-  const interval = read.chartUnit ?? 'day'
+async function checkChart(world: DashboardWorld, asked: Fields, state: State, read: ReadDashboard) {
+  const { metric, compare } = state
+  const days = (await world.ask('timeseries', asked)).json.data as { date: string }[]
+  const interval = intervalOf(state, state.range === '24h' ? [] : days.map(({ date }) => date))
+  if (days.length > 0) assert.equal(read.chartUnit, interval, JSON.stringify(state))
+  const compared = comparedByChart(interval, comparisonFields(world, state))
   const { headers, json } = await world.ask('timeseries', [
     ...asked,
     ['interval', interval],
     ['metrics', 'visitors,pageviews'],
-    ...comparisonOf(compare),
+    ...compared,
   ])
   const all = json.data as (Record<string, number> & { previous?: Record<string, number> | null })[]
   const isCompared = all.some(({ previous }) => previous)
@@ -91,13 +124,20 @@ async function checkChart(world: DashboardWorld, asked: Fields, { metric, compar
       isCompared ? (previous ? number(previous[metric] as number) : '') : undefined,
     ]),
   )
-  if (compare === 'off' || interval !== 'day' || all.length === 0) return
+  if (compare !== 'on' || compared.length === 0 || interval === 'hour' || all.length === 0) return
   const end = (headers.get('stats-previous-period') ?? '').split('/')[1] as string
   const label = read.chart.findLast(([, , before]) => before)?.[3] ?? ''
   const isPart = end.slice(11, 19) !== '00:00:00'
   // Twelve months after a 29 February have a day less than those before, so the last one has no counterpart.
   if (!asked.some(([, value]) => value === '12m')) assert.equal(/, until \d\d:\d\d$/.test(label), isPart, label)
   if (/, until/.test(label)) assert.ok(label.endsWith(end.slice(11, 16)), `${label} ${end}`)
+}
+
+/** The hours of more than 31 chosen days cannot be asked for. */
+function comparedByChart(interval: string, fields: Fields): Fields {
+  const [first, last] = fields[0]?.[1].split('/') ?? []
+  const isLong = last !== undefined && Date.parse(last) - Date.parse(first as string) >= 31 * 86_400_000
+  return interval === 'hour' && isLong ? [] : fields
 }
 
 interface PanelCase {
@@ -153,7 +193,8 @@ async function checkLongList(world: DashboardWorld, asked: Fields, state: State,
   const column = columns[order[0] % columns.length] as string
   const fields: Fields = [['order', `${column}${order[1] ? ':asc' : ''}`]]
   const page = await world.page([
-    ...asked,
+    ...addressFields(world, state),
+    ...filterFields(world, state),
     ...fields,
     ['more', name],
     ...(search ? [['search', search] as [string, string]] : []),

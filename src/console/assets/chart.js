@@ -1,10 +1,11 @@
-// Reads the numbers of the chart from its table: a crosshair with a tooltip under the pointer or the arrow keys, and choosing days by
-// dragging, or with Shift and the arrow keys and then Enter.
+// Reads the numbers of the chart from its table: a crosshair with a tooltip under the pointer or the arrow keys, choosing days by dragging, or
+// with Shift and the arrow keys, and opening a point with a click or Enter.
 const plot = document.querySelector('.plot')
 const rows = [...document.querySelectorAll('#chart-numbers tbody tr')]
 
 if (plot && rows.length > 0) {
-  const { most, top, height, range } = plot.dataset
+  const { most, top, height, range, unit: interval } = plot.dataset
+  const isBars = interval === 'hour'
   const add = (name) =>
     plot.appendChild(Object.assign(document.createElement('div'), { className: name, hidden: true }))
   const [chosen, line, dot, tip] = ['chosen', 'crosshair', 'dot', 'tip'].map(add)
@@ -13,20 +14,24 @@ if (plot && rows.length > 0) {
   plot.setAttribute('role', 'group')
   plot.setAttribute(
     'aria-label',
-    `Chart. Arrow keys read its numbers${range ? '; Shift and arrow keys choose days, Enter shows them' : ''}.`,
+    `Chart. Arrow keys read its numbers${range ? '; Shift and arrow keys choose some, Enter shows them' : ''}.`,
   )
   let at
   let from
+  let isFirstTouch = false
 
-  const share = (index) => (rows.length === 1 ? 0.5 : index / (rows.length - 1))
+  // Bars have the width of a point, a line begins and ends with half of one.
+  const gaps = Number(plot.dataset.gaps)
+  const share = (index) => (isBars ? index + 0.5 : rows.length === 1 ? 0.5 : index) / gaps
+  if (isBars) line.style.width = `${100 / gaps}%`
   const nearest = ({ clientX }) => {
     const { left, width } = plot.getBoundingClientRect()
-    return Math.max(0, Math.min(rows.length - 1, Math.round(((clientX - left) / width) * (rows.length - 1))))
+    return Math.max(0, Math.min(rows.length - 1, Math[isBars ? 'floor' : 'round'](((clientX - left) / width) * gaps)))
   }
 
   function show(index) {
     at = index
-    const { value, previous } = rows[index].dataset
+    const { value, previous, change } = rows[index].dataset
     const [name, now, , before] = [...rows[index].cells].map((cell) => cell.textContent)
     const x = `${100 * share(index)}%`
     line.style.left = x
@@ -34,12 +39,14 @@ if (plot && rows.length > 0) {
     dot.style.top = `${Number(top) + height * (1 - value / most)}px`
     const was = previous === undefined ? [] : [`${Number(previous).toLocaleString('en')} on ${before}`]
     const unit = document.querySelector('.metric[aria-current] .name')?.textContent.toLowerCase() ?? ''
+    const moved = Number(change) === 0 ? '' : ` ${change > 0 ? '▲' : '▼'} ${Math.abs(change).toLocaleString('en')}%`
     tip.replaceChildren(
-      ...[name, `${now} ${unit}`, ...was].map((text) =>
+      ...[name, `${now} ${unit}${change === undefined ? '' : moved}`, ...was].map((text) =>
         Object.assign(document.createElement('p'), { textContent: text }),
       ),
     )
-    for (const part of [line, dot, tip]) part.hidden = false
+    for (const part of [line, tip]) part.hidden = false
+    dot.hidden = isBars
     const wide = plot.clientWidth
     const left = share(index) * wide
     tip.style.left = `${Math.max(0, Math.min(wide - tip.offsetWidth, left > wide / 2 ? left - tip.offsetWidth - 14 : left + 14))}px`
@@ -57,7 +64,8 @@ if (plot && rows.length > 0) {
   }
 
   function go() {
-    if (!range || from === undefined || from === at) return
+    if (!range || at === undefined) return
+    if (from === undefined || from === at) return rows[at].querySelector('a').click()
     const address = new URL(range, location.href)
     address.searchParams.set('range', 'custom')
     address.searchParams.set('start', rows[Math.min(from, at)].dataset.first)
@@ -68,15 +76,24 @@ if (plot && rows.length > 0) {
   plot.addEventListener('pointermove', (event) => show(nearest(event)))
   // A finger leaves at once; what it has touched stays until something else is touched.
   plot.addEventListener('pointerleave', ({ pointerType }) => from === undefined && pointerType !== 'touch' && hide())
-  plot.addEventListener('click', (event) => show(nearest(event)))
+  plot.addEventListener('click', (event) => {
+    show(nearest(event))
+    if (isFirstTouch) event.preventDefault()
+  })
+  // A finger reads a point before it opens it.
   plot.addEventListener('pointerdown', (event) => {
+    isFirstTouch = event.pointerType === 'touch' && (tip.hidden || nearest(event) !== at)
     if (!range || event.button !== 0 || event.pointerType === 'touch') return
     from = nearest(event)
-    plot.setPointerCapture(event.pointerId)
     event.preventDefault()
   })
+  plot.addEventListener('pointermove', (event) => {
+    // Not before: a click belongs to the link.
+    if (from !== undefined && from !== at) plot.setPointerCapture(event.pointerId)
+  })
+  plot.addEventListener('dragstart', (event) => event.preventDefault())
   plot.addEventListener('pointerup', () => {
-    go()
+    if (from !== undefined && from !== at) go()
     from = undefined
   })
   plot.addEventListener('blur', hide)

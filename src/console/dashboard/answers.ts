@@ -1,21 +1,21 @@
 // All questions of a dashboard. They begin at once and wait for their turn in the fair queue like any others; each answer is a value or a
 // fault, so that one panel can fail without the page.
 
-import { type Periods, periodsOf } from '../../calendar/periods.ts'
 import { ApiError } from '../../errors.ts'
-import { readPage } from '../../stats/questions/cursor.ts'
 import { limits, readFields } from '../../stats/questions/parameters.ts'
 import type { QuestionKind } from '../../stats/questions/question.ts'
 import type { QuestionResult } from '../../stats/questions/questions.ts'
+import { type Windows, windowsOf } from '../../stats/questions/windows.ts'
 import type { Metrics } from '../../stats/reports/overview.ts'
-import { instantOf } from '../../stats/reports.ts'
 import { Unavailable } from '../../stores/breaker.ts'
 import { deadlineFactor } from '../../stores/deadline.ts'
 import { hasEvents } from '../../traffic/first-event.ts'
 import type { ConsoleServices } from '../route.ts'
+import { comparisonFields, comparisonOf } from './comparison.ts'
 import { isPath } from './labels.ts'
-import { columnsOf, type ListName, lists } from './lists.ts'
-import { type DashboardState, isMap, questionFields } from './state.ts'
+import { type ListName, lists } from './lists.ts'
+import { asApiRange } from './range-choice.ts'
+import { type ChartMetric, type DashboardState, isMap, nowOf, questionFields } from './state.ts'
 
 /** `isDown`: nothing can be read at the moment, so the page says it once. `refusal`: the answer is always no (refusals.ts). */
 export type Answer<Value> =
@@ -26,25 +26,26 @@ export type Row = Readonly<Record<string, string | number | null>>
 
 export type Totals = Metrics & { previous?: Metrics; change?: Readonly<Record<keyof Metrics, number | null>> }
 
-/** The numbers of a day, a month or an hour, and those of its counterpart if there is one. */
-export type Interval = Pick<Metrics, 'visitors' | 'pageviews'> & {
-  date?: string
-  time?: string
-  previous?: Pick<Metrics, 'visitors' | 'pageviews'> | null
+/** The numbers of an hour, a day, a week or a month, and those of its counterpart if there is one. */
+export type Interval = Pick<Metrics, ChartMetric> & {
+  previous?: Pick<Metrics, ChartMetric> | null
+  change?: Readonly<Record<ChartMetric, number | null>> | null
 }
 
 export interface Moment {
   now: number
   local: Temporal.ZonedDateTime
-  periods: Periods
+  periods: Windows
 }
 
-/** One instant for the whole page; a further page of a list has that of the first. Throws the API's refusal if the range is too long. */
-export function momentOf({ site, range, more, isShort, cursor }: DashboardState, clock: number): Moment {
-  const page = more && cursor && readPage(cursor, columnsOf(more, !isShort).length)
-  const now = page ? page.now : instantOf(site, clock)
-  const local = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(site.timeZone)
-  return { now, local, periods: periodsOf(range, local) }
+/** Throws the API's refusal if the range is too long. */
+export function momentOf(state: DashboardState, clock: number): Moment {
+  const local = nowOf(state, clock)
+  return {
+    now: local.epochMilliseconds,
+    local,
+    periods: windowsOf(asApiRange(state.range), comparisonOf(state), local),
+  }
 }
 
 /** Longer than any question may take, including its wait: those of one person take turns. */
@@ -115,7 +116,7 @@ export function asking(
   }
 }
 
-export const comparison = ({ compares }: DashboardState): Fields => (compares ? [['compare', 'previous']] : [])
+export const comparison = (state: DashboardState): Fields => comparisonFields(comparisonOf(state))
 
 /** The question of a panel. */
 export const fieldsOfPanel = (name: ListName, state: DashboardState): Fields => [

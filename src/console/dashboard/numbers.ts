@@ -6,28 +6,49 @@ import { meanings } from '../../stats/meanings.ts'
 import type { Metrics } from '../../stats/reports/overview.ts'
 import { type Html, html } from '../../web/html.ts'
 import type { Totals } from './answers.ts'
+import { comparedPeriod } from './comparison.ts'
 import { addressOf, type ChartMetric, chartMetrics, type DashboardState } from './state.ts'
 
 const names = Object.keys(metrics) as (keyof Metrics)[]
 
 const chartMetricOf = (name: string): ChartMetric | undefined => chartMetrics.find((one) => one === name)
 
-export function numbers(state: DashboardState, { previous, change, ...current }: Totals): Html {
+/** `whyNoChange`: instead of changes, because they would say nothing. */
+export function numbers(state: DashboardState, { previous, change, ...current }: Totals, whyNoChange?: string): Html {
   return html`<div class="metrics">${names.map((name) => {
     const { name: title, text, full } = metrics[name]
     const metric = chartMetricOf(name)
-    const content = html`<span class="name">${title}</span><span class="number" title="${full(current[name])}. ${meanings[name]}">${text(current[name])}</span>${previous && change && changeOf(name, change[name], previous[name], vsPrevious)}`
+    const shown = previous && change && changeFrom(name, change[name], previous[name])
+    const content = html`<span class="name">${title}</span><span class="number" title="${full(current[name])}. ${meanings[name]}">${text(current[name])}</span>${shown && (whyNoChange ? noChange(whyNoChange, metric !== undefined) : shown)}`
     return metric
       ? html`<a class="metric" id="metric-${name}" href="${addressOf(state, { metric })}" data-stay${metric === state.metric && html` aria-current="true"`}>${content}</a>`
       : html`<div class="metric" id="metric-${name}">${content}</div>`
   })}</div>`
+
+  function changeFrom(name: keyof Metrics, percent: number | null, before: number): Html {
+    const beside = html` <span class="hide">from ${metrics[name].text(before)}</span>`
+    return changeOf(name, percent, before, { beside, period: comparedPeriod(state.compare) })
+  }
 }
 
-const vsPrevious = html` <span class="hide">vs previous</span>`
+/** The reason stands where the pointer or the keyboard is. A link has the focus already. */
+const noChange = (reason: string, isInLink: boolean): Html =>
+  html`<span class="change why"${!isInLink && html` tabindex="0"`}><span aria-hidden="true">–</span><span class="reason">${reason}</span></span>`
 
-export function changeOf(name: keyof Metrics, change: number | null, previous: number, beside?: Html): Html {
+interface Beside {
+  beside?: Html
+  /** The numbers before are those of the … */
+  period?: string
+}
+
+export function changeOf(
+  name: keyof Metrics,
+  change: number | null,
+  previous: number,
+  { beside, period = 'previous period' }: Beside = {},
+): Html {
   const { full, lessIsBetter } = metrics[name]
-  const before = `${full(previous)} in the previous period`
+  const before = `${full(previous)} in the ${period}`
   if (change === null)
     return html`<span class="change" title="${before}"><span aria-hidden="true">–</span><span class="unseen">nothing to compare with</span></span>`
   if (change === 0) return html`<span class="change" title="${before}">0%${beside}</span>`

@@ -5,6 +5,7 @@ import { rangeTexts } from '../../display/ranges.ts'
 import type { ApiError } from '../../errors.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import type { Answer, Moment } from './answers.ts'
+import { comparisonOf } from './comparison.ts'
 import { addressOf, type Changes, type DashboardState } from './state.ts'
 
 /** Messages of the API name the parameter first. */
@@ -19,7 +20,7 @@ export function failed(
   isCompared = false,
 ): Html {
   const { text, offers } = (refusal && explained(refusal, state, moment)) ?? { text: forPeople(fault), offers: [] }
-  const all = refusal && isCompared && state.compares ? [...offers, withoutComparison] : offers
+  const all = refusal && isCompared && comparisonOf(state) ? [...offers, withoutComparison] : offers
   return html`<p class="fault panel-fault" role="alert">${text}${all.map(
     ({ name, changes }): HtmlValue => html` <a href="${addressOf(state, changes)}">${name}</a>`,
   )}</p>`
@@ -30,7 +31,7 @@ interface Offer {
   changes: Changes
 }
 
-const withoutComparison: Offer = { name: 'Without the comparison', changes: { compares: false } }
+const withoutComparison: Offer = { name: 'Without the comparison', changes: { compare: undefined } }
 
 function explained(
   { code }: ApiError,

@@ -1,100 +1,147 @@
-// The points of the chart: days, months of a long range, or hours of the last day, each with the point it is compared with.
+// The points of the chart: hours, days, weeks or months, each with the point it is compared with.
 
-import { dayCount, type Period } from '../../calendar/periods.ts'
-import { clockTime, longDay, monthName, shortDay } from '../../display/formats.ts'
-import { dayTicks, hourTicks, monthTicks, type TimeTick } from '../../display/scale.ts'
-import { type Bucket, bucketsOf } from '../../stats/questions/windows.ts'
+import { dayCount, type Period, withWholeLastDay } from '../../calendar/periods.ts'
+import { clockTime, longDay, monthName, shortDay, shortDayRange } from '../../display/formats.ts'
+import { dayTicks, hourTicks, monthTicks, type TimeTick, weekTicks } from '../../display/scale.ts'
+import type { Interval as Unit } from '../../stats/questions/question.ts'
+import { bucketsOf, hoursOf } from '../../stats/questions/windows.ts'
 import type { Interval, Moment } from './answers.ts'
 import type { Asked } from './curl.ts'
-import { type ChartMetric, chartMetrics, type DashboardState } from './state.ts'
+import { intervalOf } from './intervals.ts'
+import { asApiRange } from './range-choice.ts'
+import { chartMetrics, type DashboardState } from './state.ts'
+
+interface Days {
+  first: Temporal.PlainDate
+  last: Temporal.PlainDate
+}
 
 export interface Point {
-  /** The days it stands for; undefined for an hour. */
-  days: { first: string; last: string } | undefined
+  /** What it opens, and what dragging over it chooses. Undefined: there is nothing more to see than the page shows. */
+  days: Days | undefined
   name: string
   value: number
-  previous: { name: string; value: number } | undefined
+  previous: { name: string; value: number; change: number | null; isCounted: boolean } | undefined
 }
 
 export interface Series {
-  unit: 'day' | 'month' | 'hour'
+  unit: Unit
   points: readonly Point[]
+  /** How many there is room for: of a day that is not over, all hours. */
+  room: number
   ticks: readonly TimeTick[]
   /** Whether the last point is not over yet. */
   isOpen: boolean
+  /** Nothing was counted before, and the comparison begins earlier. */
+  firstDay: Temporal.PlainDate | undefined
   /** The time of day at which the last point's comparison ends. */
   previousUntil: string | undefined
-}
-
-/** More days than this are drawn by the month. */
-const maxDays = 400
-
-export function unitOf({ range }: DashboardState, { periods }: Moment): Series['unit'] {
-  if (range.name === '24h') return 'hour'
-  return dayCount(periods.current) > maxDays ? 'month' : 'day'
 }
 
 /** The question of the chart. */
 export const askedByChart = (state: DashboardState, moment: Moment, compare: Asked['fields']): Asked => ({
   kind: 'timeseries',
-  fields: [['metrics', chartMetrics.join(',')], ['interval', unitOf(state, moment)], ...compare],
+  fields: [
+    ['metrics', chartMetrics.join(',')],
+    ['interval', intervalOf(state, moment)],
+    ...(comparedByChart(state, moment) ? compare : []),
+  ],
 })
 
-/** `previousPeriod`: as in the answer, an interval of ISO 8601. */
+/** The hours of many chosen days cannot be asked for. */
+const comparedByChart = (state: DashboardState, moment: Moment): Period | undefined => {
+  const { compared } = moment.periods
+  return intervalOf(state, moment) === 'hour' && compared && dayCount(compared) > 31 ? undefined : compared
+}
+
+/** `previousPeriod`: as in the answer, an interval of ISO 8601. `firstDay`: nothing was counted before. */
 export function seriesOf(
-  { metric }: DashboardState,
-  unit: Series['unit'],
+  state: DashboardState,
   intervals: readonly Interval[],
   previousPeriod: string | undefined,
   moment: Moment,
+  firstDay: Temporal.PlainDate | undefined,
 ): Series {
-  if (unit === 'hour') return seriesOfHours(metric, intervals, moment)
+  const { metric, range } = state
   const { local, periods } = moment
-  const [buckets, before] = [bucketsOf(periods.current, unit), bucketsOf(periods.previous, unit)]
-  const until = timeWithin(periods.previous, previousPeriod)
-  const nameOf = ({ label }: Bucket) =>
-    unit === 'month' ? monthName(plainDate(label)) : longDay(plainDate(label), local.year)
-  const previousName = (bucket: Bucket, index: number) =>
-    `${nameOf(bucket)}${until !== undefined && index === before.length - 1 ? `, until ${until}` : ''}`
-  const points = buckets.map((bucket, index): Point => {
-    const [{ days }, interval, counterpart] = [bucket, intervals[index], before[index]]
+  const { current } = periods
+  const compared = comparedByChart(state, moment)
+  const unit = intervalOf(state, moment)
+  const slots = slotsOf(current, unit, state, moment)
+  const before = compared ? slotsOf(compared, unit, state, moment) : []
+  const until = compared && timeWithin(compared, previousPeriod)
+  const opens = !(range.name === '24h' || dayCount(current) === 1)
+  const previousName = (name: string, index: number) =>
+    `${name}${until !== undefined && unit !== 'hour' && index === before.length - 1 ? `, until ${until}` : ''}`
+  const isBegun = ({ days }: Slot) => !firstDay || Temporal.PlainDate.compare(firstDay, days.last) <= 0
+  const isWhole = ({ days }: Slot) => !firstDay || Temporal.PlainDate.compare(firstDay, days.first) <= 0
+  const points = slots.map(({ name, days }, index): Point => {
+    const [interval, counterpart] = [intervals[index], before[index]]
     return {
-      days: { first: days[0] as string, last: days.at(-1) as string },
-      name: nameOf(bucket),
+      days: opens ? days : undefined,
+      name,
       value: interval?.[metric] ?? 0,
       previous:
         interval?.previous && counterpart
-          ? { name: previousName(counterpart, index), value: interval.previous[metric] }
+          ? {
+              name: previousName(counterpart.name, index),
+              value: interval.previous[metric],
+              change: isWhole(counterpart) ? (interval.change?.[metric] ?? null) : null,
+              isCounted: isBegun(counterpart),
+            }
           : undefined,
     }
   })
-  const dates = buckets.map(({ label }) => plainDate(label))
-  const isOpen = Temporal.ZonedDateTime.compare(periods.current.end, local) === 0
-  return { unit, points, ticks: unit === 'month' ? monthTicks(dates) : dayTicks(dates), isOpen, previousUntil: until }
+  const isOpen = range.name !== '24h' && Temporal.ZonedDateTime.compare(current.end, local) === 0
+  const all = unit === 'hour' && isOpen ? slotsOf(withWholeLastDay(current), unit, state, moment) : slots
+  const ticks = ticksOf[unit](all.map(({ start }) => start))
+  return { unit, points, room: all.length, ticks, isOpen, previousUntil: until, firstDay }
 }
 
-const plainDate = (text: string) => Temporal.PlainDate.from(text)
+interface Slot {
+  name: string
+  days: Days
+  start: Temporal.ZonedDateTime
+}
+
+/** The intervals of a window, in the order of the answer. */
+function slotsOf(period: Period, unit: Unit, { range }: DashboardState, { local }: Moment): Slot[] {
+  if (unit === 'hour') {
+    const starts = hoursOf(period, asApiRange(range))
+    return starts.map((start, index) => {
+      const day = start.toPlainDate()
+      const name = `${shortDay(day, local.year)}, ${clockTime(start)} to ${clockTime(starts[index + 1] ?? period.end)}`
+      return { name, days: { first: day, last: day }, start }
+    })
+  }
+  return bucketsOf(period, unit).map((bucket) => {
+    const [first, last] = [bucket.days[0], bucket.days.at(-1)].map((day) => Temporal.PlainDate.from(day as string))
+    const days = { first, last } as Days
+    return { name: nameOf(unit, days, local.year), days, start: days.first.toZonedDateTime(local.timeZoneId) }
+  })
+}
+
+function nameOf(unit: Exclude<Unit, 'hour'>, { first, last }: Days, thisYear: number): string {
+  if (unit === 'month') return monthName(first)
+  return unit === 'week' ? shortDayRange(first, last, thisYear) : longDay(first, thisYear)
+}
+
+type Ticks = (starts: readonly Temporal.ZonedDateTime[]) => TimeTick[]
+
+const byDate =
+  (ticks: (dates: readonly Temporal.PlainDate[]) => TimeTick[]): Ticks =>
+  (starts) =>
+    ticks(starts.map((start) => start.toPlainDate()))
+
+const ticksOf: Readonly<Record<Unit, Ticks>> = {
+  hour: hourTicks,
+  day: byDate(dayTicks),
+  week: byDate(weekTicks),
+  month: byDate(monthTicks),
+}
 
 /** The time of day at which a window ends within its last day. */
 function timeWithin({ lastDay }: Period, interval: string | undefined): string | undefined {
   const end = interval?.slice(interval.indexOf('/') + 1)
   return end?.startsWith(String(lastDay)) ? end.slice(11, 16) : undefined
-}
-
-function seriesOfHours(metric: ChartMetric, intervals: readonly Interval[], { local }: Moment): Series {
-  const starts = intervals.map(({ time = '' }) => Temporal.Instant.from(time).toZonedDateTimeISO(local.timeZoneId))
-  const nameOf = (start: Temporal.ZonedDateTime) =>
-    `${shortDay(start.toPlainDate(), local.year)}, ${clockTime(start)} to ${clockTime(start.add({ hours: 1 }))}`
-  const points = intervals.map((interval, index): Point => {
-    const start = starts[index] as Temporal.ZonedDateTime
-    return {
-      days: undefined,
-      name: nameOf(start),
-      value: interval[metric],
-      previous: interval.previous
-        ? { name: nameOf(start.subtract({ hours: 24 })), value: interval.previous[metric] }
-        : undefined,
-    }
-  })
-  return { unit: 'hour', points, ticks: hourTicks(starts), isOpen: false, previousUntil: undefined }
 }

@@ -1,16 +1,19 @@
 // What the address of a dashboard says: range and filters in the words of the API, and how the page shows them.
 import type { Site } from '../../accounts/sites.ts'
-import { type Range, rangeNames } from '../../calendar/periods.ts'
 import { ApiError } from '../../errors.ts'
-import { one, rangeOf, readRange } from '../../stats/parameters.ts'
 import { type QueryString, readQueryString } from '../../stats/query-string.ts'
+import { readPage } from '../../stats/questions/cursor.ts'
 import { type Dimension, dimensionOf } from '../../stats/questions/dimensions.ts'
 import { type Filter, filterText, maxFilters, readFilters } from '../../stats/questions/filters.ts'
+import { type Comparison, type Interval, intervals } from '../../stats/questions/question.ts'
+import { instantOf } from '../../stats/reports.ts'
 import type { Filters } from '../../traffic/conditions.ts'
 import { sitePath } from '../layout/layout.ts'
 import type { Theme } from '../route.ts'
+import { addressOfComparison, previousPeriod, readComparison } from './comparison.ts'
 import { fieldName, typedValue } from './labels.ts'
-import { formerNames, isListName, type ListName, type PanelName, panelNames, panels } from './lists.ts'
+import { columnsOf, formerNames, isListName, type ListName, type PanelName, panelNames, panels } from './lists.ts'
+import { asApiRange, type RangeChoice, rangeFields, readRangeChoice, type ShownRange } from './range-choice.ts'
 
 export const chartMetrics = ['visitors', 'pageviews'] as const
 const views = ['list', 'map'] as const
@@ -38,12 +41,14 @@ export const contextOfSite = (site: Site): DashboardContext => ({
 })
 
 export interface DashboardState extends DashboardContext {
-  range: Range
+  range: ShownRange
   /** Those that anybody can lift. */
   filters: readonly Filter[]
   metric: ChartMetric
-  /** Whether the period is compared with the one before it. */
-  compares: boolean
+  /** What somebody chose for the chart; not every range can be drawn by it. */
+  interval: Interval | undefined
+  /** Undefined: with nothing. */
+  compare: Comparison | undefined
   /** The lists that somebody chose for panels. */
   tabs: Readonly<Partial<Record<PanelName, ListName>>>
   countries: (typeof views)[number]
@@ -63,7 +68,8 @@ export const defaultState = (context: DashboardContext): DashboardState => ({
   range: { name: '30d' },
   filters: [],
   metric: 'visitors',
-  compares: true,
+  interval: undefined,
+  compare: previousPeriod,
   tabs: {},
   countries: 'list',
   more: undefined,
@@ -118,8 +124,24 @@ export const lockedFilters = ({
       value === undefined ? [] : [{ dimension: dimensionOf(name) as Dimension, operator: 'is', values: [value] }],
   )
 
+interface Clock {
+  clock: number
+  /** Of all time. */
+  firstDay?: Temporal.PlainDate | undefined
+}
+
+/** One instant for the whole page; a further page of a list has that of the first. */
+export function nowOf(
+  { site, more, isShort, cursor }: Pick<DashboardState, 'site' | 'more' | 'isShort' | 'cursor'>,
+  clock: number,
+): Temporal.ZonedDateTime {
+  const page = more && cursor && readPage(cursor, columnsOf(more, !isShort).length)
+  const now = page ? page.now : instantOf(site, clock)
+  return Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(site.timeZone)
+}
+
 /** Throws the API's refusal if a parameter is wrong. Only for the look of the page, an unknown value means the default. */
-export function readState(context: DashboardContext, url: string): DashboardState {
+export function readState(context: DashboardContext, url: string, { clock, firstDay }: Clock): DashboardState {
   const query = withoutEmpty(readQueryString(url))
   const text = (name: string) => query.get(name)?.[0] ?? undefined
   const look = <Name extends string>(name: string, values: readonly Name[]): Name | undefined =>
@@ -130,12 +152,19 @@ export function readState(context: DashboardContext, url: string): DashboardStat
   }
   const usual = defaultState(context)
   const chosen = (panel: PanelName) => listsOf(context, panel).find((list) => list === listNamed(text(panel)))
+  const page = {
+    more: listNamed(text('more')),
+    isShort: look('columns', ['few']) !== undefined,
+    cursor: text('cursor'),
+  }
   return {
     ...context,
-    range: rangeOf(query, one(query, 'range', readRange) ?? '30d'),
+    ...page,
+    range: readRangeChoice(query, nowOf({ ...context, ...page }, clock).toPlainDate(), firstDay),
     filters: filtersIn(context, query),
     metric: look('metric', chartMetrics) ?? usual.metric,
-    compares: look('compare', ['off']) === undefined,
+    interval: look('interval', intervals),
+    compare: readComparison(query),
     tabs: Object.fromEntries(
       panelNames.flatMap((panel) => {
         const list = chosen(panel)
@@ -143,11 +172,8 @@ export function readState(context: DashboardContext, url: string): DashboardStat
       }),
     ),
     countries: look('countries', views) ?? usual.countries,
-    more: listNamed(text('more')),
     order: text('order'),
     search: text('search'),
-    isShort: look('columns', ['few']) !== undefined,
-    cursor: text('cursor'),
   }
 }
 
@@ -175,8 +201,9 @@ function filtersIn(context: DashboardContext, query: QueryString): Filter[] {
   return filters
 }
 
-/** The form of a new filter sends these. */
-export const isTyped = (url: string): boolean => readQueryString(url).has('field')
+/** The forms of a filter and of compared days send what an address writes in another way. */
+export const isTyped = (url: string): boolean =>
+  ['field', 'compare_start'].some((name) => readQueryString(url).has(name))
 
 function typedFilter(query: QueryString): string[] {
   const [field, operator = 'is', value] = ['field', 'operator', 'value'].map(
@@ -201,28 +228,20 @@ export function filtersWith(state: DashboardState, name: string, value: string):
 export const isFull = (state: DashboardState, filters: readonly Filter[] = state.filters): boolean =>
   lockedFilters(state).length + filters.length >= maxFilters
 
-export type Changes = Partial<Omit<DashboardState, keyof DashboardContext>>
-
-const rangeFields = (range: Range): [string, string][] => [
-  ['range', range.name],
-  ...(range.name === 'custom'
-    ? ([
-        ['start', String(range.firstDay)],
-        ['end', String(range.lastDay)],
-      ] as [string, string][])
-    : []),
-]
+export type Changes = Partial<Omit<DashboardState, keyof DashboardContext | 'range'>> & { range?: RangeChoice }
 
 const filterFields = (filters: readonly Filter[]): [string, string][] =>
   filters.map(({ dimension, operator, values }) => ['filter', filterText(dimension.name, operator, values)])
 
 /** The fields of the address: always the range, and those that differ from the default. A page of a list is only where a link says so. */
 export function fieldsOf(state: DashboardState, changes: Changes = {}): [string, string][] {
-  const next = { ...state, cursor: undefined, ...changes }
+  // Another range is drawn as it is best read.
+  const next = { ...state, cursor: undefined, ...(changes.range && { interval: undefined }), ...changes }
   const usual = defaultState(state)
   const fields = [...rangeFields(next.range), ...filterFields(next.filters)]
   if (next.metric !== usual.metric) fields.push(['metric', next.metric])
-  if (!next.compares) fields.push(['compare', 'off'])
+  if (next.interval) fields.push(['interval', next.interval])
+  fields.push(...addressOfComparison(next.compare))
   fields.push(...Object.entries(next.tabs))
   if (next.countries !== usual.countries) fields.push(['countries', next.countries])
   if (next.more) {
@@ -248,9 +267,7 @@ export const questionFields = (
   state: DashboardState,
   more: readonly (readonly [string, string])[],
 ): [string, string][] => [
-  ...rangeFields(state.range),
+  ...rangeFields(asApiRange(state.range)),
   ...filterFields([...lockedFilters(state), ...state.filters]),
   ...more.map(([name, value]): [string, string] => [name, value]),
 ]
-
-export const rollingRanges = rangeNames.filter((name) => name !== 'custom')

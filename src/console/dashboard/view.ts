@@ -4,6 +4,7 @@
 import { counted } from '../../display/formats.ts'
 import { ApiError } from '../../errors.ts'
 import { csvType } from '../../stats/csv.ts'
+import { readQueryString } from '../../stats/query-string.ts'
 import { type CsvRow, csvOf } from '../../stats/questions/csv.ts'
 import { countryNames } from '../../traffic/country.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
@@ -24,15 +25,17 @@ import {
 } from './answers.ts'
 import { bar } from './bar.ts'
 import { chart } from './chart.ts'
+import { tooEarly } from './comparison.ts'
 import { rowEnd } from './curl.ts'
+import { firstDayOf, lateFirstDay } from './first-day.ts'
 import { formerNames, isListName, type ListName, lists, panelNames, titleOfList } from './lists.ts'
 import { fieldsOfLongList, longList, readLongList } from './long-list.ts'
 import { mistakeIn } from './mistakes.ts'
 import { glossary, numbers } from './numbers.ts'
 import { type Found, listBelow, panel } from './panels.ts'
-import { rangeText } from './range-text.ts'
+import { isAllTime, rangeText } from './range-choice.ts'
 import { failed, forPeople } from './refusals.ts'
-import { askedByChart, seriesOf, unitOf } from './series.ts'
+import { askedByChart, seriesOf } from './series.ts'
 import { shortcutHelp } from './shortcuts.ts'
 import {
   addressOf,
@@ -63,24 +66,27 @@ export interface Viewing {
   changeExclusions?: HtmlValue
 }
 
-export const showDashboard = (viewing: Viewing): Reply =>
+export const showDashboard = (viewing: Viewing): Promise<Reply> =>
   withState(viewing, (state, moment) =>
-    isTyped(viewing.url)
-      ? goTo(addressOf(state))
-      : showPieces((signal) => pieces(viewing, state, moment, askingOf(viewing, state, moment, signal))),
+    isTyped(viewing.url) ? goTo(addressOf(state)) : showPieces((signal) => pieces(viewing, state, moment, signal)),
   )
 
 const askingOf = ({ services, queueKey }: Viewing, state: DashboardState, moment: Moment, signal: AbortSignal): Ask =>
   asking(services, queueKey, state, moment, signal)
 
 /** A wrong address still shows the page, with what is wrong and how to go on. */
-function withState<Answered>(
+async function withState(
   viewing: Viewing,
-  work: (state: DashboardState, moment: Moment) => Answered,
-): Answered | Reply {
+  work: (state: DashboardState, moment: Moment) => Promise<Reply> | Reply,
+): Promise<Reply> {
+  const { services, queueKey, context, url } = viewing
+  const clock = services.now()
   try {
-    const state = readState(viewing.context, viewing.url)
-    return work(state, momentOf(state, viewing.services.now()))
+    const firstDay = isAllTime(readQueryString(url))
+      ? await firstDayOf(services, queueKey, context, AbortSignal.timeout(5_000))
+      : undefined
+    const state = readState(context, url, { clock, firstDay })
+    return await work(state, momentOf(state, clock))
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     return show(wrongAddress(viewing, error), error.status)
@@ -89,7 +95,7 @@ function withState<Answered>(
 
 function wrongAddress(viewing: Viewing, error: ApiError): Html {
   const { context, services, url } = viewing
-  const mistake = mistakeIn(context, url, error)
+  const mistake = mistakeIn(context, url, services.now(), error)
   const state = mistake?.state ?? defaultState(context)
   const body = html`<h1 class="unseen">${context.site.domain}</h1>
 ${bar(state, momentOf(state, services.now()), mistake)}
@@ -111,7 +117,13 @@ const frameOf = ({ context: { site, isShared, theme }, visit }: Viewing) => ({
 `,
 })
 
-async function* pieces(viewing: Viewing, state: DashboardState, moment: Moment, ask: Ask): AsyncGenerator<Html> {
+async function* pieces(
+  viewing: Viewing,
+  state: DashboardState,
+  moment: Moment,
+  signal: AbortSignal,
+): AsyncGenerator<Html> {
+  const ask = askingOf(viewing, state, moment, signal)
   const frame = {
     ...frameOf(viewing),
     title: titleOf(state, moment),
@@ -129,6 +141,7 @@ async function* pieces(viewing: Viewing, state: DashboardState, moment: Moment, 
     return
   }
   const asked = askAll(state, ask, moment)
+  const lateDay = lateFirstDay(viewing.services, viewing.queueKey, state, moment, signal)
   yield top
   const totals = await asked.totals
   // A single question that takes too long must not hide what the others answer.
@@ -140,16 +153,17 @@ async function* pieces(viewing: Viewing, state: DashboardState, moment: Moment, 
     yield html`${await firstStepsOf(viewing)}${layoutEnd}`
     return
   }
+  const firstDay = await lateDay
   yield html`${noVisitors(state, totals)}
 ${remarks(totals)}
-<section class="card" aria-label="Numbers and chart">${'fault' in totals ? failed(totals, state, moment, true) : numbers(state, totals.value)}`
+<section class="card" aria-label="Numbers and chart">${'fault' in totals ? failed(totals, state, moment, true) : numbers(state, totals.value, firstDay && tooEarly(firstDay, moment.local.year))}`
   const intervals = await asked.intervals
   yield html`${
     'fault' in intervals
       ? 'value' in totals && failed(intervals, state, moment, true)
       : chart(
           state,
-          seriesOf(state, unitOf(state, moment), intervals.value, intervals.result?.previousPeriod, moment),
+          seriesOf(state, intervals.value, intervals.result?.previousPeriod, moment, firstDay),
           moment,
           publicUrl,
         )

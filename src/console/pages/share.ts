@@ -12,8 +12,8 @@ import { Refusal } from '../refusals.ts'
 import { goTo, type LinkVisit, type Reply, type Route, show } from '../route.ts'
 import { judgeWithinLimits } from '../sign-in/signing-in.ts'
 
-/** A dashboard asks at most nine questions, reads titles, and counts who is there now. A file may have as many rows as nothing else. */
-const costOfPage = 11
+/** A dashboard asks at most nine questions, reads titles, finds its first day, and counts who is there now. A file may have as many rows as nothing else. */
+const costOfPage = 12
 
 export const shareRoutes: readonly Route[] = [
   { method: 'GET', path: '/share/:token', access: 'link', cost: costOfPage, handle: sharedDashboard },
@@ -36,8 +36,8 @@ const viewingOf = ({ services, site, link, path, url, theme }: LinkVisit): Viewi
   queueKey: publicQueueKey,
 })
 
-function sharedDashboard(visit: LinkVisit): Reply {
-  const reply = showDashboard(viewingOf(visit))
+async function sharedDashboard(visit: LinkVisit): Promise<Reply> {
+  const reply = await showDashboard(viewingOf(visit))
   return visit.link.isEmbeddable ? { ...reply, headers: { 'Content-Security-Policy': contentPolicy('*') } } : reply
 }
 

@@ -43,10 +43,13 @@ function isSmall(element) {
   return Math.max(...boxes.map(({ width }) => width)) < 24 || Math.max(...boxes.map(({ height }) => height)) < 24
 }
 
+/** The points of a chart are links a second time, in the table below it. */
+const isSecondWay = (element) => element.closest('svg[aria-hidden=true]') !== null
+
 function smallTargets() {
   const targets = document.querySelectorAll('a[href], button, input:not([type=hidden]), select, textarea, summary')
   return [...targets]
-    .filter((element) => isSeen(element) && !isInSentence(element) && isSmall(element))
+    .filter((element) => isSeen(element) && !isInSentence(element) && !isSecondWay(element) && isSmall(element))
     .map((element) => {
       const { width, height } = element.getBoundingClientRect()
       return `${Math.round(width)} × ${Math.round(height)} px: ${shortly(element)}`

@@ -66,6 +66,12 @@ const dashboards = ({ owner, domain }: OwnThings): View[] =>
   [
     '',
     'range=24h&countries=map&sources=channels',
+    'range=yesterday&metric=pageviews',
+    'range=all&interval=month',
+    'range=12m&compare=year&match=weekday',
+    'range=today&compare=2026-01-01/2026-01-01',
+    'range=7d&compare=2026-02-01/2026-01-01',
+    'range=custom&start=2026-02-01&end=2026-01-01',
     'range=12m&metric=pageviews&compare=off&sources=utm',
     'range=7d&country=DE&device=mobile&hostname=www.demo.example&utm_source=google',
     'range=custom&start=2020-01-01&end=2026-12-31',
@@ -81,7 +87,7 @@ const dashboards = ({ owner, domain }: OwnThings): View[] =>
     name: `dashboard: ${query}`,
     person: owner,
     address: `/sites/${domain}?${query}`,
-    status: query === 'country=XX' ? 400 : 200,
+    status: query === 'country=XX' || /2026-02-01.*2026-01-01/.test(query) ? 400 : 200,
   }))
 
 /** Shared links in the states that their own pages have not: with a filter of the visitor, and embeddable. */

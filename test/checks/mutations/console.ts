@@ -265,6 +265,27 @@ export const console: readonly Mutation[] = [
     caughtBy: 'test/console/dashboard-lists.test.ts',
   },
   {
+    name: 'dashboard: a change is shown although nothing was counted yet',
+    file: 'src/console/dashboard/first-day.ts',
+    find: 'compare(compared.firstDay, first) < 0 ?',
+    replace: 'compare(compared.lastDay, first) < 0 ?',
+    caughtBy: 'test/console/dashboard-comparison.test.ts',
+  },
+  {
+    name: 'dashboard: the hours of a day are those of the last 24',
+    file: 'src/console/dashboard/series.ts',
+    find: 'hoursOf(period, asApiRange(range))',
+    replace: "hoursOf(period, asApiRange({ name: '24h' }))",
+    caughtBy: 'test/console/dashboard-intervals.test.ts',
+  },
+  {
+    name: 'links: all time tells of visitors that a link hides',
+    file: 'src/console/dashboard/first-day.ts',
+    find: 'isStored && Object.keys(locked).length === 0)',
+    replace: 'isStored)',
+    caughtBy: 'test/console/dashboard-intervals.test.ts',
+  },
+  {
     name: 'dashboard: current visitors are counted with the excluded countries',
     file: 'src/stats/current-visitors.ts',
     find: 'hitScope(query, period',

@@ -1,5 +1,5 @@
-// Calendar ranges such as last_week. The server resolves them, because an assistant does not know today's date in the zone of a site.
-import { rangeNames } from '../calendar/periods.ts'
+// Calendar ranges such as last_week. The server resolves them, because whoever asks may not know today's date in the zone of a site.
+import { rangeNames } from './periods.ts'
 
 const calendarUnits = ['day', 'week', 'month', 'quarter', 'year'] as const
 

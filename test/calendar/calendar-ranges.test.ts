@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { calendarDays, type RangeWord, rangeWords } from '../../src/mcp/ranges.ts'
+import { calendarDays, type RangeWord, rangeWords } from '../../src/calendar/calendar-ranges.ts'
 
 const daysOf = (word: RangeWord, today: string): string => {
   const days = calendarDays(word, Temporal.PlainDate.from(today))
