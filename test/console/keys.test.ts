@@ -202,7 +202,7 @@ test('the list shows scope, maker, use, expiry and the running window', async (t
       .replace(/\s+/g, ' ') ?? ''
   assert.match(
     rowOf('Grafana'),
-    /this site · [\w ]+ by maria@example.com ff_s_\w{4}… 2 minutes ago active expires in 10 days 1,234 3 of 2,000/,
+    /this site · [\w ]+ by maria@example.com ff_s_\w{4}… 2 minutes ago active expires in 9 days 1,234 3 of 2,000/,
   )
   assert.match(rowOf('Later'), /never active expires 30 Nov 2026 0 0 of 2,000/)
   assert.match(rowOf('Expired'), /expired 3 days ago 0 –/)

@@ -620,7 +620,7 @@ test('viewers see the list and what each link shows, but change nothing', async 
   const day = '(?:\\d+ \\w+ \\d{4}) by maria@example.com'
   for (const [index, expected] of [
     `^Embedded ${day} everything embeddable (just now|in a moment|in .*|.* ago) active never expires$`,
-    `^Board ${day} everything with a password never active expires in 5 days$`,
+    `^Board ${day} everything with a password never active expires in 4 days$`,
     `^Agency ${day} Country Germany, UTM source news never active never expires$`,
     `^Gone ${day} everything never expired 14 days ago$`,
   ].entries())

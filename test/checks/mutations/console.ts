@@ -118,8 +118,8 @@ export const console: readonly Mutation[] = [
   {
     name: 'menu of sites: it finds sites of all accounts',
     file: 'src/console/pages/site-search.ts',
-    find: '[...accounts.keys()])',
-    replace: '(await services.postgres`SELECT id FROM accounts`).map(({ id }) => String(id)))',
+    find: '[...accounts.keys()],',
+    replace: '(await services.postgres`SELECT id FROM accounts`).map(({ id }) => String(id)),',
     caughtBy: 'test/console/site-search.test.ts',
   },
   {
@@ -259,7 +259,7 @@ export const console: readonly Mutation[] = [
   },
   {
     name: 'dashboard: a page of a list counts up to another second than the first',
-    file: 'src/console/dashboard/answers.ts',
+    file: 'src/console/dashboard/state.ts',
     find: 'page ? page.now : instantOf(site, clock)',
     replace: 'instantOf(site, clock)',
     caughtBy: 'test/console/dashboard-lists.test.ts',

@@ -175,14 +175,14 @@ export const stats: readonly Mutation[] = [
   {
     name: 'questions: a visitor with two sessions in a day counts twice in sessions',
     file: 'src/stats/questions/session-sums.ts',
-    find: 'byDay ? sql`visitor` : sql`(of_day, visitor)`',
+    find: 'byDay ? sql`visitor` : visitorOfDay',
     replace: 'byDay ? sql`rand64()` : sql`rand64()`',
     caughtBy: 'test/contract/questions/from-sessions.test.ts',
   },
   {
     name: 'questions: visitors of two days are one if they have the same number',
     file: 'src/stats/questions/session-sums.ts',
-    find: 'sql`(of_day, visitor)`',
+    find: 'sql`toUInt16(of_day) * 4294967296 + visitor`',
     replace: 'sql`visitor`',
     caughtBy: 'test/contract/questions/from-sessions.test.ts',
   },
