@@ -59,9 +59,11 @@ for (const name of ['nginx', 'Caddy'] as const satisfies ProxyName[])
 
     // Each address has its own limit, whatever it writes into the header.
     const [one, other] = ['127.0.0.2', '127.0.0.3']
-    const answers = []
-    for (let index = 0; index < burst + 10; index++) answers.push(await send(proxy, one, `198.51.100.${index}`))
-    assert.deepEqual([answers[0], answers.at(-1)], [202, 429])
+    // At once: one after the other, a busy machine takes so long that the limit is never reached.
+    const answers = await Promise.all(
+      Array.from({ length: 3 * burst }, (_, index) => send(proxy, one, `198.51.100.${index}`)),
+    )
+    assert.deepEqual([...new Set(answers)].sort(), [202, 429])
     assert.equal(await send(proxy, other, one), 202, 'another client is not the one that sent too much')
 
     if (name === 'nginx') {
