@@ -129,10 +129,10 @@ function hours(site: AskedSite, question: Question, window: Window, kept: readon
   })
 }
 
-/** Every instant at which a clock on the wall shows a full hour or is changed, by trying each minute. */
+/** Every instant at which a clock on the wall shows a full hour or is changed, by trying each minute. A day that the zone skips has none. */
 function beginsOfHours({ dates: { range } }: Question, { start, end, dates }: Window): Temporal.ZonedDateTime[] {
   if (range === '24h') return Array.from({ length: 24 }, (_, index) => end.subtract({ hours: 24 - index }))
-  if (dates.length === 0) return []
+  if (dates.length === 0 || Temporal.ZonedDateTime.compare(start, end) >= 0) return []
   const begins: Temporal.ZonedDateTime[] = [start]
   for (let at = start.add({ minutes: 1 }); Temporal.ZonedDateTime.compare(at, end) < 0; at = at.add({ minutes: 1 })) {
     const isChanged = at.offsetNanoseconds !== at.subtract({ minutes: 1 }).offsetNanoseconds
