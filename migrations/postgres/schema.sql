@@ -305,6 +305,19 @@ CREATE TABLE rollup_state
     CONSTRAINT rollup_state_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
 );
 
+CREATE TABLE segments
+(
+    site_id    text NOT NULL,
+    name       text NOT NULL,
+    filters    text[] NOT NULL,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT segments_pkey PRIMARY KEY (site_id, name),
+    CONSTRAINT segments_filters_check CHECK (cardinality(filters) >= 1 AND cardinality(filters) <= 8),
+    CONSTRAINT segments_name_check CHECK (length(name) >= 1 AND length(name) <= 60),
+    CONSTRAINT segments_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
+);
+
 CREATE TABLE shared_links
 (
     hash           bytea NOT NULL,
@@ -323,9 +336,11 @@ CREATE TABLE shared_links
     hostname       text,
     utm_source     text,
     secret_version integer,
+    filters        text[],
     CONSTRAINT shared_links_pkey PRIMARY KEY (hash),
     CONSTRAINT shared_links_id_key UNIQUE (id),
     CONSTRAINT shared_links_check CHECK (NOT (embeddable AND password_hash IS NOT NULL)),
+    CONSTRAINT shared_links_filters_check CHECK (cardinality(filters) <= 8),
     CONSTRAINT shared_links_hash_check CHECK (octet_length(hash) = 32),
     CONSTRAINT shared_links_id_check CHECK (id ~ '^share_[a-z2-7]{16}$'::text),
     CONSTRAINT shared_links_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
@@ -426,9 +441,11 @@ CREATE TABLE report_subscriptions
     confirmed_at timestamp with time zone,
     created_by   text NOT NULL,
     created_at   timestamp with time zone NOT NULL DEFAULT now(),
+    filters      text[] NOT NULL DEFAULT '{}'::text[],
     CONSTRAINT report_subscriptions_pkey PRIMARY KEY (id),
     CONSTRAINT report_subscriptions_email_check CHECK (email = lower(email)),
     CONSTRAINT report_subscriptions_every_check CHECK (every = ANY (ARRAY['week'::text, 'month'::text])),
+    CONSTRAINT report_subscriptions_filters CHECK (cardinality(filters) <= 8 AND (site_id IS NOT NULL OR filters = '{}'::text[])),
     CONSTRAINT report_subscriptions_hour_check CHECK (hour >= 0 AND hour <= 23),
     CONSTRAINT report_subscriptions_id_check CHECK (id ~ '^rep_[a-z2-7]{16}$'::text),
     CONSTRAINT report_subscriptions_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
@@ -437,7 +454,7 @@ CREATE TABLE report_subscriptions
 );
 CREATE INDEX report_subscriptions_look_at ON report_subscriptions USING btree (look_at) WHERE confirmed_at IS NOT NULL;
 CREATE INDEX report_subscriptions_site_id ON report_subscriptions USING btree (site_id);
-CREATE UNIQUE INDEX report_subscriptions_once ON report_subscriptions USING btree (account_id, email, every, COALESCE(site_id, ''::text));
+CREATE UNIQUE INDEX report_subscriptions_once ON report_subscriptions USING btree (account_id, email, every, COALESCE(site_id, ''::text), filters);
 
 CREATE TABLE outbox
 (
@@ -927,6 +944,19 @@ BEGIN
 END
 $function$;
 
+CREATE FUNCTION limit_segments()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM FROM sites WHERE id = NEW.site_id FOR NO KEY UPDATE;
+    IF (SELECT count(*) FROM segments WHERE site_id = NEW.site_id) >= 100 THEN
+        RAISE EXCEPTION 'A site has at most 100 segments.' USING ERRCODE = 'check_violation', CONSTRAINT = 'segments_at_most_100';
+    END IF;
+    RETURN NEW;
+END
+$function$;
+
 CREATE FUNCTION look_at_reports_again()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1099,6 +1129,7 @@ CREATE TRIGGER count_update AFTER UPDATE ON rollup_coverage REFERENCING NEW TABL
 CREATE TRIGGER note_change BEFORE UPDATE ON rollup_coverage FOR EACH ROW WHEN (old.days <> new.days OR old.months <> new.months) EXECUTE FUNCTION note_coverage_change();
 CREATE TRIGGER announce AFTER UPDATE ON rollup_state FOR EACH ROW WHEN (old.considered_through IS DISTINCT FROM new.considered_through OR old.invalidations <> new.invalidations) EXECUTE FUNCTION announce_coverage();
 CREATE TRIGGER announce_first AFTER INSERT ON rollup_state FOR EACH ROW EXECUTE FUNCTION announce_coverage();
+CREATE TRIGGER limit_segments BEFORE INSERT ON segments FOR EACH ROW EXECUTE FUNCTION limit_segments();
 CREATE TRIGGER announce AFTER INSERT OR DELETE OR UPDATE ON sites FOR EACH ROW EXECUTE FUNCTION announce_change();
 CREATE TRIGGER count_delete AFTER DELETE ON sites FOR EACH ROW EXECUTE FUNCTION count_site_change();
 CREATE TRIGGER count_move AFTER UPDATE OF shard ON sites FOR EACH ROW WHEN (old.shard <> new.shard) EXECUTE FUNCTION count_site_change();

@@ -69,7 +69,7 @@ function patternOf(text: string): string {
 }
 
 /** Without blanks around it, because they come from copying. */
-function lineOf(text: string, { what, max, advice }: { what: string; max: number; advice: string }): string {
+export function lineOf(text: string, { what, max, advice }: { what: string; max: number; advice: string }): string {
   const line = text.trim()
   if (line === '') throw new InvalidSetting(`${what} is missing.`, advice)
   if (line.length > max) throw tooLong(what, max, advice)

@@ -9,6 +9,7 @@ export const controlTables = [
   'accounts',
   'sites',
   'goals',
+  'segments',
   'retention',
   'rollup_coverage',
   'imports',

@@ -20,6 +20,8 @@ import { reportsRoutes } from './pages/reports.ts'
 import { resetRoutes } from './pages/reset.ts'
 import { secondFactorRoutes } from './pages/second-factor.ts'
 import { securityRoutes } from './pages/security.ts'
+import { segmentRoutes } from './pages/segment.ts'
+import { segmentsRoutes } from './pages/segments.ts'
 import { setupRoutes } from './pages/setup.ts'
 import { shareRoutes } from './pages/share.ts'
 import { signInRoutes } from './pages/sign-in.ts'
@@ -50,6 +52,8 @@ export const routes: readonly Route[] = [
   ...exclusionsRoutes,
   ...goalsRoutes,
   ...goalRoutes,
+  ...segmentsRoutes,
+  ...segmentRoutes,
   ...siteDeletionRoutes,
   ...keyRoutes,
   ...linkRoutes,

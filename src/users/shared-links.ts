@@ -4,7 +4,6 @@ import { derivedId } from '../accounts/ids.ts'
 import type { KeySecrets } from '../accounts/keys.ts'
 import type { Site } from '../accounts/sites.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
-import type { Filters } from '../traffic/conditions.ts'
 import { type Actor, recordAction } from './audit-log.ts'
 import { hashOfToken, newLinkToken } from './link-tokens.ts'
 
@@ -18,7 +17,8 @@ export interface NewSharedLink {
   expiresAt: Date | null
   passwordHash: string | null
   isEmbeddable: boolean
-  locked: Filters
+  /** Filters that are always applied, as in the API: `page:starts_with:/blog`. */
+  filters: readonly string[]
   /** A random text of the form. The same text never creates a second link of the site. */
   nonce: string
 }
@@ -31,8 +31,7 @@ export interface SharedLink {
   expiresAt: number | null
   passwordHash: string | null
   isEmbeddable: boolean
-  /** Filters that are always applied. */
-  locked: Filters
+  filters: readonly string[]
 }
 
 /** A link in a list. Its address is not stored, so no list can show it. */
@@ -46,7 +45,7 @@ export interface SharedLinkListing {
   lastUsedAt: Date | null
   hasPassword: boolean
   isEmbeddable: boolean
-  locked: Filters
+  filters: readonly string[]
 }
 
 /** The address of a link, made from PUBLIC_URL. */
@@ -54,21 +53,14 @@ export const sharedLinkAddress = (publicUrl: string, token: string): string => p
 
 export const sharedLinkPath = (token: string): string => `/share/${token}`
 
-interface FilterColumns {
-  country: Filters['country'] | null
-  device: Filters['device'] | null
-  hostname: string | null
-  utmSource: string | null
-}
+/** Earlier versions stored four filters in columns of their own. A backslash stands before a comma or a backslash of a value. */
+const filtersColumn = (postgres: Postgres) => postgres`
+  coalesce(filters, array_remove(ARRAY[
+    'country:is:' || country, 'device:is:' || lower(device), 'hostname:is:' || hostname,
+    'utm_source:is:' || regexp_replace(utm_source, '([\\\\,])', '\\\\\\1', 'g')], NULL)) AS filters`
 
-const filterColumns = (postgres: Postgres) => postgres`country, device, hostname, utm_source AS "utmSource"`
-
-const lockedOf = ({ country, device, hostname, utmSource }: FilterColumns): Filters => ({
-  ...(country && { country }),
-  ...(device && { device }),
-  ...(hostname && { hostname }),
-  ...(utmSource && { utmSource }),
-})
+/** Processes of an earlier version, which do not know `filters`, show nothing behind a link that has some. */
+const hostnameForEarlierVersions = (filters: readonly string[]) => (filters.length > 0 ? 'none.invalid' : null)
 
 /** Returns the token, or undefined if the form has already created its link. Also deletes links that ended long ago. */
 export const addSharedLink = (
@@ -84,12 +76,11 @@ export const addSharedLink = (
       WHERE site_id = ${site.id} AND least(expires_at, revoked_at) <= now() - ${shownAfterEnd}::text::interval`
     const token = newLinkToken(secrets)
     const id = derivedId('share', `${site.id} ${link.nonce}`)
-    const { country, device, hostname, utmSource } = link.locked
     const { count } = await transaction`
       INSERT INTO shared_links
-        (hash, secret_version, id, site_id, name, created_by, expires_at, password_hash, embeddable, country, device, hostname, utm_source)
+        (hash, secret_version, id, site_id, name, created_by, expires_at, password_hash, embeddable, hostname, filters)
       VALUES (${hashOfToken(token)}, ${secrets[0].version}, ${id}, ${site.id}, ${link.name}, ${actor.actor}, ${link.expiresAt},
-              ${link.passwordHash}, ${link.isEmbeddable}, ${country ?? null}, ${device ?? null}, ${hostname ?? null}, ${utmSource ?? null})
+              ${link.passwordHash}, ${link.isEmbeddable}, ${hostnameForEarlierVersions(link.filters)}, ${[...link.filters]})
       ON CONFLICT (id) DO NOTHING`
     if (count === 0) return undefined
     await record(transaction, actor, site, { action: 'link.created', name: link.name, details: detailsOf(link, id) })
@@ -113,11 +104,11 @@ export const renewSharedLink = (
     const newId = derivedId('share', `${site.id} ${nonce}`)
     const [link] = await transaction<{ name: string }[]>`
       INSERT INTO shared_links
-        (hash, secret_version, id, site_id, name, created_by, created_at, expires_at, password_hash, embeddable, country, device, hostname, utm_source)
+        (hash, secret_version, id, site_id, name, created_by, created_at, expires_at, password_hash, embeddable, country, device, hostname, utm_source, filters)
       SELECT ${hashOfToken(token)}, ${secrets[0].version}, ${newId}, site_id, name, ${actor.actor},
              CASE WHEN expires_at > ${new Date(now)} THEN created_at ELSE ${new Date(now)} END,
              CASE WHEN expires_at > ${new Date(now)} THEN expires_at ELSE ${new Date(now)} + (expires_at - created_at) END,
-             password_hash, embeddable, country, device, hostname, utm_source
+             password_hash, embeddable, country, device, hostname, utm_source, filters
       FROM shared_links WHERE id = ${id} AND site_id = ${site.id} AND revoked_at IS NULL
       FOR UPDATE
       ON CONFLICT (id) DO NOTHING
@@ -144,16 +135,16 @@ export const revokeSharedLink = (postgres: Postgres, actor: Actor, site: Site, i
 
 /** The link of a token; undefined if it is unknown, expired or revoked. Read for each request, so that a revocation holds at once. */
 export async function openSharedLink(postgres: Postgres, token: string, now: number): Promise<SharedLink | undefined> {
-  const [row] = await postgres<(Omit<SharedLink, 'expiresAt' | 'locked'> & FilterColumns & Noted)[]>`
+  const [row] = await postgres<(Omit<SharedLink, 'expiresAt'> & Noted)[]>`
     SELECT id, site_id AS "siteId", expires_at AS "expiresAt", password_hash AS "passwordHash", embeddable AS "isEmbeddable",
-           ${filterColumns(postgres)},
+           ${filtersColumn(postgres)},
            coalesce(last_used_at > now() - ${notedEvery}::text::interval, FALSE) AS "isNoted"
     FROM shared_links
     WHERE hash = ${hashOfToken(token)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${new Date(now)})`
   if (!row) return undefined
-  const { id, siteId, expiresAt, passwordHash, isEmbeddable, isNoted } = row
-  if (!isNoted) await postgres`UPDATE shared_links SET last_used_at = now() WHERE id = ${id}`
-  return { id, siteId, expiresAt: expiresAt?.getTime() ?? null, passwordHash, isEmbeddable, locked: lockedOf(row) }
+  const { isNoted, ...link } = row
+  if (!isNoted) await postgres`UPDATE shared_links SET last_used_at = now() WHERE id = ${link.id}`
+  return { ...link, expiresAt: link.expiresAt?.getTime() ?? null }
 }
 
 interface Noted {
@@ -162,17 +153,13 @@ interface Noted {
 }
 
 /** The links of a site: working links first, then the newest first. */
-export async function sharedLinksOf(postgres: Postgres, siteId: string, now: number): Promise<SharedLinkListing[]> {
-  const rows = await postgres<(Omit<SharedLinkListing, 'locked'> & FilterColumns)[]>`
+export function sharedLinksOf(postgres: Postgres, siteId: string, now: number): Promise<SharedLinkListing[]> {
+  return postgres<SharedLinkListing[]>`
     SELECT id, name, created_by AS "createdBy", created_at AS "createdAt", expires_at AS "expiresAt",
            revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", password_hash IS NOT NULL AS "hasPassword",
-           embeddable AS "isEmbeddable", ${filterColumns(postgres)}
+           embeddable AS "isEmbeddable", ${filtersColumn(postgres)}
     FROM shared_links WHERE site_id = ${siteId}
     ORDER BY revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${new Date(now)}) DESC, created_at DESC, id`
-  return rows.map(({ country, device, hostname, utmSource, ...link }) => ({
-    ...link,
-    locked: lockedOf({ country, device, hostname, utmSource }),
-  }))
 }
 
 const record = (
@@ -182,10 +169,10 @@ const record = (
   { action, name, details }: { action: 'link.created' | 'link.revoked'; name: string; details: string },
 ) => recordAction(transaction, { ...actor, accountId, action, subject: name, details: `${domain}, ${details}` })
 
-function detailsOf({ expiresAt, passwordHash, isEmbeddable, locked }: NewSharedLink, id: string): string {
+function detailsOf({ expiresAt, passwordHash, isEmbeddable, filters }: NewSharedLink, id: string): string {
   const parts = [
     expiresAt ? `expires ${expiresAt.toISOString().slice(0, 16)}Z` : 'never expires',
-    ...Object.values(locked).map((value) => `only ${value}`),
+    ...filters.map((filter) => `only ${filter}`),
     ...(passwordHash ? ['with a password'] : []),
     ...(isEmbeddable ? ['embeddable'] : []),
   ]

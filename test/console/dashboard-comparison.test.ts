@@ -68,7 +68,7 @@ test('where the compared days begin before the first event, the change is a dash
   assert.equal(changeIn((await get('range=7d&compare=2025-10-10/2025-10-16')).text), '▲up 300% from 1')
   assert.equal(changeIn((await get('range=7d&compare=2025-10-09/2025-10-16')).text), reason)
   // Behind a link nobody learns of a visitor from France.
-  const path = await share({ country: 'DE' })
+  const path = await share('country:is:DE')
   const shared = (await console.stranger().get(`${path}?range=12m`)).text
   assert.equal(changeIn(shared), '–The compared days begin before the first event, which came on 14 Nov 2025.')
 })

@@ -147,7 +147,7 @@ test('behind a link all time begins with the first day that it shows', async (t)
   const visitor = console.stranger()
   const firstOf = async (path: string) =>
     readDashboard((await visitor.get(`${path}?range=all&interval=month`)).text).chart[0]?.[0]
-  assert.equal(await firstOf(await share({})), 'October 2025')
-  assert.equal(await firstOf(await share({ country: 'FR' })), 'October 2025')
-  assert.equal(await firstOf(await share({ country: 'DE' })), 'November 2025')
+  assert.equal(await firstOf(await share()), 'October 2025')
+  assert.equal(await firstOf(await share('country:is:FR')), 'October 2025')
+  assert.equal(await firstOf(await share('country:is:DE')), 'November 2025')
 })

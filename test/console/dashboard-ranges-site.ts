@@ -3,7 +3,6 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import type { TestContext } from 'node:test'
 import { createKey } from '../../src/accounts/keys.ts'
 import { createSite, findSite, type Site } from '../../src/accounts/sites.ts'
-import type { Filters } from '../../src/traffic/conditions.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { addSharedLink } from '../../src/users/shared-links.ts'
 import { eventOf, pageview } from '../support/events.ts'
@@ -48,10 +47,10 @@ export async function openRangesSite(t: TestContext) {
       if (answer.status !== 200) throw new Error(`${question} answered ${answer.status} ${answer.text}`)
       return answer
     },
-    async share(locked: Filters): Promise<string> {
+    async share(...filters: string[]): Promise<string> {
       const site = (await findSite(stores.postgres, siteId)) as Site
       const nonce = randomBytes(16).toString('base64url')
-      const link = { name: 'A link', expiresAt: null, passwordHash: null, isEmbeddable: false, locked, nonce }
+      const link = { name: 'A link', expiresAt: null, passwordHash: null, isEmbeddable: false, filters, nonce }
       return `/share/${await addSharedLink(stores.postgres, keySecrets, { actor: 'maria@example.com' }, site, link)}`
     },
   }

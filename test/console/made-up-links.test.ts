@@ -19,7 +19,7 @@ const retired = { version: 99, secret: randomBytes(32) }
 async function threeLinks(site: Site) {
   const { postgres } = await openStores()
   const share = async (secrets = keySecrets) => {
-    const usual = { name: 'A link', expiresAt: null, passwordHash: null, isEmbeddable: true, locked: {} }
+    const usual = { name: 'A link', expiresAt: null, passwordHash: null, isEmbeddable: true, filters: [] }
     return (await addSharedLink(postgres, secrets, { actor: 'maria@example.com' }, site, {
       ...usual,
       nonce: random(16),

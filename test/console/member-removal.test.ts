@@ -31,7 +31,7 @@ async function openWithLeaving(t: TestContext) {
   const foreignKey = await makeKey('Foreign key', { accountId: other.accountId })
 
   const makeLink = async (name: string, { of = siteId, by = leaving.email, expiresAt = null as Date | null } = {}) => {
-    const link = { name, expiresAt, passwordHash: null, isEmbeddable: false, locked: {} }
+    const link = { name, expiresAt, passwordHash: null, isEmbeddable: false, filters: [] }
     const nonce = randomBytes(16).toString('base64url')
     return addSharedLink(postgres, keySecrets, { actor: by }, (await findSite(postgres, of)) as Site, {
       ...link,

@@ -111,6 +111,22 @@ export const examples: Readonly<Record<string, Example>> = {
     fields: ({ goal }) => ({ goal, name: 'Pro', kind: 'event', event: 'Signup', property: 'plan', value: 'pro' }),
     mistake: ({ goal }) => ({ goal, name: 'Pro', kind: 'event', event: 'Signup', property: 'the plan', value: 'pro' }),
   },
+  'GET /sites/:domain/settings/segments': {},
+  'GET /sites/:domain/settings/segments/new': {
+    address: ({ domain }) => `/sites/${domain}/settings/segments/new?range=7d&filter=page:starts_with:/blog`,
+  },
+  'POST /sites/:domain/settings/segments': {
+    fields: () => ({ name: 'Blog', filter: 'page:starts_with:/blog', back: 'range=7d' }),
+    mistake: () => ({ name: '', filter: 'page:starts_with:/blog', back: 'range=7d' }),
+  },
+  'POST /sites/:domain/settings/segments/remove': { fields: ({ segment }) => ({ segment }) },
+  'GET /sites/:domain/settings/segments/change': {
+    address: ({ domain, segment }) => `/sites/${domain}/settings/segments/change?${new URLSearchParams({ segment })}`,
+  },
+  'POST /sites/:domain/settings/segments/change': {
+    fields: ({ segment }) => ({ segment, name: 'Another name' }),
+    mistake: ({ segment }) => ({ segment, name: '' }),
+  },
   'POST /sites/:domain/settings/delete': {
     fields: ({ domain }) => ({ confirm: domain }),
     mistake: () => ({ confirm: 'another.example' }),
@@ -211,7 +227,16 @@ export const examples: Readonly<Record<string, Example>> = {
 function linkExamples(): Record<string, Example> {
   const path = '/sites/:domain/settings/links'
   const one = ({ domain, linkId }: OwnThings) => `/sites/${domain}/settings/links/${linkId}`
-  const fields = { name: 'Weekly', expiry: '7', country: 'DE', device: '', hostname: '', utm_source: '', password: '' }
+  const fields = {
+    name: 'Weekly',
+    expiry: '7',
+    filters: '',
+    country: 'DE',
+    device: '',
+    hostname: '',
+    utm_source: '',
+    password: '',
+  }
   return {
     [`GET ${path}`]: {},
     [`GET ${path}/new`]: {},

@@ -45,7 +45,7 @@ async function openWithTraffic(t: TestContext, options: ConsoleOptions = { now }
     console,
     /** Returns the path of a new link. */
     async share(more: Partial<NewSharedLink> = {}): Promise<string> {
-      const usual = { name: 'A link', expiresAt: null, passwordHash: null, isEmbeddable: false, locked: {} }
+      const usual = { name: 'A link', expiresAt: null, passwordHash: null, isEmbeddable: false, filters: [] }
       const nonce = randomBytes(16).toString('base64url')
       const link = { ...usual, nonce, ...more }
       return `/share/${await addSharedLink(stores.postgres, keySecrets, { actor: 'maria@example.com' }, site, link)}`
@@ -75,7 +75,7 @@ const listOf = ({ domain }: TestConsole) => `/sites/${domain}/settings/links`
 async function create(console: TestConsole, visitor: Visitor, fields: Record<string, string> = {}) {
   const list = listOf(console)
   const [, nonce = ''] = /name="nonce" value="([^"]*)"/.exec((await visitor.get(`${list}/new`)).text) ?? []
-  return visitor.post(`${list}/new`, list, { name: 'Agency', expiry: '30', nonce, ...fields })
+  return visitor.post(`${list}/new`, list, { name: 'Agency', expiry: '30', filters: '', nonce, ...fields })
 }
 
 const addressIn = ({ text }: Page): string => /id="whole-link"[^>]*>([^<]*)</.exec(text)?.[1] ?? ''
@@ -107,7 +107,7 @@ test('a link shows the numbers of the dashboard without an account, and no way i
 
 test('locked filters hold whatever the address says, on the page, in the lists and in "now"', async (t) => {
   const { console, share } = await openWithTraffic(t)
-  const path = await share({ locked: { country: 'DE' } })
+  const path = await share({ filters: ['country:is:DE'] })
   const visitor = console.stranger()
   for (const query of [
     '',
@@ -133,21 +133,21 @@ test('locked filters hold whatever the address says, on the page, in the lists a
   assert.match(free.text, /Remove the filter Device is Mobile/)
 
   const widget = await visitor.get(
-    `${await share({ locked: { country: 'DE' }, isEmbeddable: true })}/widget.json?country=FR`,
+    `${await share({ filters: ['country:is:DE'], isEmbeddable: true })}/widget.json?country=FR`,
   )
   assert.equal(JSON.parse(widget.text).visitors, 2)
 
-  const locked = { country: 'DE', device: 'Mobile', hostname: 'example.com', utmSource: 'news' } as const
-  const all = await visitor.get(`${await share({ locked })}?hostname=${console.domain}&utm_source=x&device=desktop`)
+  const filters = ['country:is:DE', 'device:is:mobile', 'hostname:is:example.com', 'utm_source:is:news']
+  const all = await visitor.get(`${await share({ filters })}?hostname=${console.domain}&utm_source=x&device=desktop`)
   assert.equal(visitorsIn(all), 1)
   assert.doesNotMatch(all.text, /value="(country|device|hostname|utm_source)"/)
 })
 
 test('a range without visitors says nothing about what a locked filter hides', async (t) => {
   const { console, share } = await openWithTraffic(t)
-  const [hidden, missing] = [{ country: 'FR', device: 'Tablet' }, { country: 'JP' }] as const
-  for (const locked of [hidden, missing]) {
-    const page = await console.stranger().get(await share({ locked }))
+  const [hidden, missing] = [['country:is:FR', 'device:is:tablet'], ['country:is:JP']] as const
+  for (const filters of [hidden, missing]) {
+    const page = await console.stranger().get(await share({ filters }))
     assert.match(page.text, /No visitors in this range\./)
     assert.doesNotMatch(page.text, /snippet/)
   }
@@ -410,11 +410,11 @@ test('an owner creates links with a name, an expiry, filters and a password; eac
   const at = Date.parse(now)
   const cases: [Record<string, string>, Partial<Record<string, unknown>>][] = [
     [{ expiry: '7' }, { expiresAt: new Date(at + 7 * 86_400_000) }],
-    [{ expiry: '90', country: 'de', device: 'mobile' }, { locked: { country: 'DE', device: 'Mobile' } }],
+    [{ expiry: '90', country: 'de', device: 'mobile' }, { filters: ['country:is:DE', 'device:is:mobile'] }],
     [{ expiry: 'date', date: '2027-01-31' }, { expiresAt: new Date('2027-01-31T00:00:00Z') }],
     [
       { expiry: 'never', hostname: 'Shop.example.', utm_source: 'News' },
-      { locked: { hostname: 'shop.example', utmSource: 'News' } },
+      { filters: ['hostname:is:shop.example', 'utm_source:is:News'] },
     ],
     [
       { expiry: 'never', password: linkPassword },
@@ -453,7 +453,7 @@ test('an owner creates links with a name, an expiry, filters and a password; eac
   assert.deepEqual([actor, action], [owner.email, 'link.created'])
   assert.match(
     details ?? '',
-    new RegExp(`^${console.domain}, expires 2027-02-13T12:00Z, only DE, only Mobile \\(share_`),
+    new RegExp(`^${console.domain}, expires 2027-02-13T12:00Z, only country:is:DE, only device:is:mobile \\(share_`),
   )
   const rows = await console.stores.postgres<{ row: string }[]>`
     SELECT to_jsonb(one)::text AS row FROM shared_links AS one WHERE site_id = ${console.siteId}`
@@ -472,9 +472,9 @@ test('a mistake shows the form again with what was typed, and makes no link', as
     [{ password: 'x'.repeat(201) }, /The password is too long/],
     [{ embeddable: 'yes', 'embedded-expiry': '30' }, /Choose when the link expires/],
     [{ password: linkPassword, embeddable: 'yes' }, /A link with a password cannot be embedded/],
-    [{ country: 'XX' }, /country must be a two-letter code/],
-    [{ device: 'Unknown' }, /device must be/],
-    [{ hostname: 'https://example.com/' }, /hostname must be a host name alone/],
+    [{ country: 'XX' }, /Country must be a two-letter code/],
+    [{ device: 'Watch' }, /Device must be/],
+    [{ hostname: 'https://example.com/' }, /[Hh]ostname must be a host name alone/],
   ]
   for (const [fields, said] of mistakes) {
     const page = await create(console, owner, { name: 'Typed', utm_source: '<b>', ...fields })
@@ -484,7 +484,7 @@ test('a mistake shows the form again with what was typed, and makes no link', as
     assert.ok(!page.text.includes(linkPassword))
   }
   assert.equal((await create(console, owner, { nonce: 'short' })).status, 403)
-  assert.deepEqual(await sharedLinksOf(console.stores.postgres, console.siteId, Date.parse(now)), [])
+  assert.deepEqual([...(await sharedLinksOf(console.stores.postgres, console.siteId, Date.parse(now)))], [])
 })
 
 test('the same form makes one link: sent twice, at the same time, and after the link was revoked', async (t) => {
@@ -532,7 +532,7 @@ test('a new address of a link ends the old one and keeps the rest; the form make
   const { console, share } = await openWithTraffic(t, {})
   const { postgres } = console.stores
   const expiresAt = new Date(Date.now() + 3 * 86_400_000)
-  const old = await share({ name: 'Agency', expiresAt, locked: { country: 'FR' } })
+  const old = await share({ name: 'Agency', expiresAt, filters: ['country:is:FR'] })
   const expired = await share({ name: 'Expired', passwordHash: 'a hash' })
   await postgres`
     UPDATE shared_links SET created_at = now() - interval '40 days', expires_at = now() - interval '10 days'
@@ -554,7 +554,7 @@ test('a new address of a link ends the old one and keeps the rest; the form make
     [404, ['France']],
   )
   const [link, former, ...more] = await listed('Agency')
-  assert.deepEqual([link?.expiresAt, link?.locked, link?.createdBy], [expiresAt, { country: 'FR' }, owner.email])
+  assert.deepEqual([link?.expiresAt, link?.filters, link?.createdBy], [expiresAt, ['country:is:FR'], owner.email])
   assert.ok(former?.revokedAt && more.length === 0)
   const entries = await entriesOf(console, 'Agency')
   assert.deepEqual(
@@ -603,7 +603,7 @@ test('a new address of a link ends the old one and keeps the rest; the form make
 test('viewers see the list and what each link shows, but change nothing', async (t) => {
   const { console, share } = await openWithTraffic(t)
   const { postgres } = console.stores
-  await share({ name: 'Agency', locked: { country: 'DE', utmSource: 'news' } })
+  await share({ name: 'Agency', filters: ['country:is:DE', 'utm_source:is:news'] })
   await share({ name: 'Board', passwordHash: await hashed(), expiresAt: new Date('2026-11-20T10:00:00Z') })
   const used = await share({ name: 'Embedded', isEmbeddable: true })
   await share({ name: 'Gone', expiresAt: new Date('2026-11-01T00:00:00Z') })

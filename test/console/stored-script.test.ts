@@ -43,7 +43,10 @@ const shown = [
   'one_time_links.email',
   'report_subscriptions.created_by',
   'report_subscriptions.email',
+  'segments.filters',
+  'segments.name',
   'shared_links.created_by',
+  'shared_links.filters',
   'shared_links.hostname',
   'shared_links.name',
   'shared_links.utm_source',
@@ -65,6 +68,8 @@ const others = [
   /^(accounts\.plan|members\.role|one_time_links\.(purpose|role)|audit_log\.(action|new_key_id))$/,
   /^(sites\.(time_zone|excluded_countries)|(users|shared_links)\.password_hash|api_keys\.rotated_from)$/,
   /^shared_links\.(country|device)$/,
+  /^segments\.created_by$/,
+  /^report_subscriptions\.filters$/,
   /^(outbox|report_subscriptions\.(every|time_zone)$)/,
 ]
 
@@ -155,6 +160,10 @@ async function plant({ postgres, clickhouse }: Stores, things: OwnThings): Promi
                                    DROP CONSTRAINT goals_path_check`
   await postgres`INSERT INTO goals ${postgres({ site_id: siteId, name, event, ...property })}`
   await postgres`INSERT INTO goals ${postgres({ site_id: siteId, name: 'Path', path: markOf('goals.path') })}`
+  await postgres`ALTER TABLE segments DROP CONSTRAINT segments_name_check`
+  await postgres`
+    INSERT INTO segments (site_id, name, filters, created_by)
+    VALUES (${siteId}, ${markOf('segments.name')}, ARRAY[${markOf('segments.filters')}], '')`
   await postgres`UPDATE sites SET hostnames = ARRAY[${markOf('sites.hostnames')}] WHERE id = ${siteId}`
   // A site of this name has no page, because its address cannot be written, but lists show it.
   await createSite(postgres, { accountId, domain: markOf('sites.domain') })
@@ -163,7 +172,8 @@ async function plant({ postgres, clickhouse }: Stores, things: OwnThings): Promi
   await postgres`UPDATE one_time_links SET email = ${markOf('one_time_links.email')} WHERE purpose = 'invitation'`
   await postgres`
     UPDATE shared_links SET name = ${markOf('shared_links.name')}, created_by = ${markOf('shared_links.created_by')},
-                            hostname = ${markOf('shared_links.hostname')}, utm_source = ${markOf('shared_links.utm_source')}`
+                            hostname = ${markOf('shared_links.hostname')}, utm_source = ${markOf('shared_links.utm_source')},
+                            filters = CASE WHEN embeddable THEN ARRAY[${markOf('shared_links.filters')}] END`
   await postgres`UPDATE report_subscriptions SET created_by = ${markOf('report_subscriptions.created_by')}`
   await postgres`
     UPDATE report_subscriptions SET email = ${markOf('report_subscriptions.email')} WHERE confirmed_at IS NULL`

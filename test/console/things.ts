@@ -12,6 +12,7 @@ import { commandLine } from '../../src/users/audit-log.ts'
 import { invitationsTo, inviteMember } from '../../src/users/invitations.ts'
 import { addMember } from '../../src/users/members.ts'
 import { createLink } from '../../src/users/one-time-links.ts'
+import { addSegment } from '../../src/users/segments.ts'
 import { createSession } from '../../src/users/sessions.ts'
 import { addSharedLink, type NewSharedLink, sharedLinksOf } from '../../src/users/shared-links.ts'
 import { createUser } from '../../src/users/users.ts'
@@ -36,6 +37,7 @@ export interface Things {
   reportId: string
   /** The name of a goal of the site. */
   goal: string
+  segment: string
 }
 
 export interface Person {
@@ -69,6 +71,7 @@ export interface Names {
   account: string
   domain: string
   goal: string
+  segment: string
   /** Becomes the part before the @. */
   person(role: 'owner' | 'viewer' | 'member' | 'invited' | 'reader'): string
 }
@@ -77,6 +80,7 @@ const randomNames = (): Names => ({
   account: 'Things',
   domain: `${randomUUID()}.example`,
   goal: randomUUID(),
+  segment: randomUUID(),
   person: () => randomUUID(),
 })
 
@@ -88,19 +92,21 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
   const siteId = await createSite(postgres, { accountId, domain })
   const site = (await findSite(postgres, siteId)) as Site
   await createGoal(postgres, siteId, { name: names.goal, condition: { kind: 'event', event: 'Signup' } })
+  const segment = { name: names.segment, filters: ['page:is:/pricing', 'channel:is:Organic Search'] }
+  await addSegment(postgres, { actor: 'maria.keller@example.com' }, site, segment)
   const share = async (name: string, more: Partial<NewSharedLink> = {}): Promise<string> => {
     const link = {
       name,
       expiresAt: null,
       passwordHash: null,
       isEmbeddable: false,
-      locked: {},
+      filters: [],
       nonce: randomUUID(),
       ...more,
     }
     return (await addSharedLink(postgres, keySecrets, { actor: 'maria.keller@example.com' }, site, link)) as string
   }
-  const sharedToken = await share('For the agency', { locked: { country: 'DE' } })
+  const sharedToken = await share('For the agency', { filters: ['country:is:DE'] })
   const embeddableToken = await share('Home page', { isEmbeddable: true })
   const passwordToken = await share('The board', { passwordHash })
   const links = await sharedLinksOf(postgres, siteId, Date.now())
@@ -147,6 +153,7 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
     siteId,
     domain,
     goal: names.goal,
+    segment: names.segment,
     keyId: siteKey.id,
     linkId: links.find(({ name }) => name === 'For the agency')?.id as string,
     sharedToken,
@@ -172,4 +179,5 @@ export const unknownThings = (): Things => ({
   invitationId: newId('link'),
   reportId: newId('rep'),
   goal: randomUUID(),
+  segment: randomUUID(),
 })

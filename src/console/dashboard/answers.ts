@@ -5,6 +5,7 @@ import { ApiError } from '../../errors.ts'
 import { limits, readFields } from '../../stats/questions/parameters.ts'
 import type { QuestionKind } from '../../stats/questions/question.ts'
 import type { QuestionResult } from '../../stats/questions/questions.ts'
+import { filtersOfReport } from '../../stats/questions/sources.ts'
 import { type Windows, windowsOf } from '../../stats/questions/windows.ts'
 import type { Metrics } from '../../stats/reports/overview.ts'
 import { Unavailable } from '../../stores/breaker.ts'
@@ -95,9 +96,12 @@ export function asking(
     question,
     ask,
     list: (name: ListName, fields: Fields) => ask<Row[]>('breakdown', [['by', name], ...fields]),
+    /** Only what the reports of version 1 can filter by can be counted now. */
     currentVisitors: () =>
       settled(async () => {
-        const parameters = { range: { name: '24h' }, filters: locked, limit: 0 } as const
+        const filters = filtersOfReport(locked)
+        if (!filters) throw new ApiError('invalid_filter', 'These filters cannot be counted now.')
+        const parameters = { range: { name: '24h' }, filters, limit: 0 } as const
         const request = { report: 'currentVisitors', site, parameters, queueKey, now: moment.now } as const
         return { value: (await stats.read(request, until)).data as number }
       }),

@@ -3,28 +3,26 @@ import { type Dimension, dimensionOf } from '../../stats/questions/dimensions.ts
 import type { Filter } from '../../stats/questions/filters.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { fault } from '../layout/layout.ts'
-import { fields, operatorsOf, operatorTexts, wordsOf } from './labels.ts'
+import { fields, forPeople, operatorsOf, operatorTexts, wordsOf } from './labels.ts'
+import { isLocked, isLockedToHosts } from './locks.ts'
 import type { FilterMistake } from './mistakes.ts'
-import { forPeople } from './refusals.ts'
-import {
-  addressOf,
-  type DashboardState,
-  fieldsOf,
-  filtersWith,
-  isFull,
-  isLocked,
-  lockedFilters,
-  mayFilterBy,
-} from './state.ts'
+import { filterActions, segmentMenu } from './segments.ts'
+import { addressOf, type DashboardState, fieldsOf, filtersWith, isFull, mayFilterBy } from './state.ts'
 
 export const filterChips = (state: DashboardState, mistake?: FilterMistake): HtmlValue => [
-  lockedFilters(state).map((filter) => {
-    const { field, operator, value } = wordsOf(filter)
-    return html`<span class="chip">${field} ${operator} <b title="${value}">${value}</b></span>`
-  }),
+  segmentMenu(state),
+  state.locked.map(lockedChip),
   state.filters.map((filter) => chip(state, filter)),
   newFilter(state, mistake),
+  filterActions(state),
 ]
+
+/** Whoever has a link learns what it shows, but not the names of what it leaves out. */
+function lockedChip(filter: Filter): Html {
+  const { field, operator, value } = wordsOf(filter)
+  if (filter.operator === 'is_not') return html`<span class="chip">${field} <b>some left out</b></span>`
+  return html`<span class="chip">${field} ${operator} <b title="${value}">${value}</b></span>`
+}
 
 function chip(state: DashboardState, filter: Filter): Html {
   const { field, operator, value } = wordsOf(filter)
@@ -49,7 +47,7 @@ function newFilter(state: DashboardState, mistake: FilterMistake | undefined): H
   )
   return html`<details class="menu filters"${mistake && html` open`}><summary class="chip add" data-key="/">+ Filter</summary>
 <div class="menu-body">
-${!isLocked(state, 'hostname') && hostnames(state)}
+${!isLockedToHosts(state) && hostnames(state)}
 <form method="get" action="${state.path}">
 ${hiddenFields(state)}${mistake && fault(forPeople(mistake.sentence))}
 <label>Field <select name="field">${offered.map(([name, text]) => option(name, text, mistake?.field))}</select></label>

@@ -17,7 +17,7 @@ export async function lateFirstDay(
   const rolledUp = firstRolledUp(state)
   const isSurelyLater =
     rolledUp !== undefined &&
-    Object.keys(state.locked).length === 0 &&
+    state.locked.length === 0 &&
     Temporal.PlainDate.compare(Temporal.PlainDate.from(rolledUp).add({ months: 1 }), compared.firstDay) <= 0
   if (isSurelyLater) return undefined
   const first = await firstDayOf(services, queueKey, state, signal)
@@ -41,7 +41,7 @@ export async function firstDayOf(
   const rolledUp = firstRolledUp(context)
   const stored = await firstEventDay(services.cluster.of(site), site.id, signal).catch(() => undefined)
   const isStored = rolledUp === undefined || rolledUp >= site.coverage.eventsFrom
-  if (stored !== undefined && isStored && Object.keys(locked).length === 0) return Temporal.PlainDate.from(stored)
+  if (stored !== undefined && isStored && locked.length === 0) return Temporal.PlainDate.from(stored)
   const [earliest] = [stored, rolledUp].filter((day) => day !== undefined).toSorted()
   if (earliest === undefined) return undefined
   const usual = defaultState(context)

@@ -90,3 +90,13 @@ export const wordsOf = ({ dimension, operator, values }: Filter): FilterWords =>
   operator: operatorTexts[operator],
   value: values.map((value) => valueText(dimension, value)).join(', '),
 })
+
+/** `Country Germany`, `Page starts with /blog` */
+export function filterWords(filter: Filter): string {
+  const { field, operator, value } = wordsOf(filter)
+  return filter.operator === 'is' ? `${field} ${value}` : `${field} ${operator} ${value}`
+}
+
+/** Messages of the API name the parameter first. */
+export const forPeople = (message: string): string =>
+  message.replace(/^filter: (.)/, (_, first: string) => first.toUpperCase())

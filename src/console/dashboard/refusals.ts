@@ -6,11 +6,8 @@ import type { ApiError } from '../../errors.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import type { Answer, Moment } from './answers.ts'
 import { comparisonOf } from './comparison.ts'
+import { forPeople } from './labels.ts'
 import { addressOf, type Changes, type DashboardState } from './state.ts'
-
-/** Messages of the API name the parameter first. */
-export const forPeople = (message: string): string =>
-  message.replace(/^filter: (.)/, (_, first: string) => first.toUpperCase())
 
 /** `isCompared`: the question was also about the period before, which may be the reason. */
 export function failed(

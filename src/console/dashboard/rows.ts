@@ -58,8 +58,10 @@ function filterAddress(state: DashboardState, name: ListName, value: string): st
 /** The row `(other)` is no page. */
 function livePage(state: DashboardState, pathname: string): string | undefined {
   const { hostnames, domain }: Site = state.site
-  const chosen = state.filters.find(({ dimension, operator }) => dimension.name === 'hostname' && operator === 'is')
-  const hostname = state.locked.hostname ?? chosen?.values[0] ?? hostnames[0] ?? domain
+  const chosen = [...state.locked, ...state.filters].find(
+    ({ dimension, operator }) => dimension.name === 'hostname' && operator === 'is',
+  )
+  const hostname = chosen?.values[0] ?? hostnames[0] ?? domain
   return pathname.startsWith('/') ? `https://${hostname}${pathname}` : undefined
 }
 

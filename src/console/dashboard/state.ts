@@ -4,15 +4,16 @@ import { ApiError } from '../../errors.ts'
 import { type QueryString, readQueryString } from '../../stats/query-string.ts'
 import { readPage } from '../../stats/questions/cursor.ts'
 import { type Dimension, dimensionOf } from '../../stats/questions/dimensions.ts'
-import { type Filter, filterText, maxFilters, readFilters } from '../../stats/questions/filters.ts'
+import { type Filter, filterText, readFilters } from '../../stats/questions/filters.ts'
 import { type Comparison, type Interval, intervals } from '../../stats/questions/question.ts'
 import { instantOf } from '../../stats/reports.ts'
-import type { Filters } from '../../traffic/conditions.ts'
 import { sitePath } from '../layout/layout.ts'
 import type { Theme } from '../route.ts'
 import { addressOfComparison, previousPeriod, readComparison } from './comparison.ts'
+import type { ShownSegment } from './filter-texts.ts'
 import { fieldName, typedValue } from './labels.ts'
 import { columnsOf, formerNames, isListName, type ListName, type PanelName, panelNames, panels } from './lists.ts'
+import { filtersOfQuestion, isLocked, isLockedToPlaces, pathOutside, roomFor, showsEnds } from './locks.ts'
 import { asApiRange, type RangeChoice, rangeFields, readRangeChoice, type ShownRange } from './range-choice.ts'
 
 export const chartMetrics = ['visitors', 'pageviews'] as const
@@ -26,17 +27,25 @@ export interface DashboardContext {
   /** Its address, without a query. */
   path: string
   /** Filters that are always applied. No address can lift them. */
-  locked: Filters
+  locked: readonly Filter[]
+  /** Undefined behind a shared link. */
+  segments?: readonly ShownSegment[]
+  /** Whether the reader may save segments and make links. */
+  isOwner?: boolean
   /** Behind a shared link there is no account: nothing leads to settings or to the API. */
   isShared: boolean
   /** Chosen in the address, so every link repeats it. */
   theme?: Theme | undefined
 }
 
-export const contextOfSite = (site: Site): DashboardContext => ({
+export const contextOfSite = (
+  site: Site,
+  more: Pick<DashboardContext, 'segments' | 'isOwner'> = {},
+): DashboardContext => ({
+  ...more,
   site,
   path: sitePath(site),
-  locked: {},
+  locked: [],
   isShared: false,
 })
 
@@ -84,7 +93,7 @@ export function listOf(state: DashboardState, panel: PanelName): ListName {
   const all = listsOf(state, panel)
   const first = Math.max(0, all.indexOf(panels[panel].first))
   const isSingle = (list: ListName) =>
-    [...lockedFilters(state), ...state.filters].some(
+    [...state.locked, ...state.filters].some(
       ({ dimension, operator, values }) => dimension.name === list && operator === 'is' && values.length === 1,
     )
   const usual = all.slice(first)
@@ -98,31 +107,21 @@ export const listsOf = (context: DashboardContext, panel: PanelName): ListName[]
 export const panelOf = (name: ListName): PanelName =>
   panelNames.find((panel) => (panels[panel].lists as readonly ListName[]).includes(name)) as PanelName
 
-/** Behind a link that shows one host, a visit began and ended on pages of any host. */
-export const isShown = ({ site, locked }: DashboardContext, name: ListName): boolean =>
-  name === 'goal' ? site.goals.length > 0 : !(locked.hostname !== undefined && /^(entry|exit)_page$/.test(name))
+export const isShown = (context: DashboardContext, name: ListName): boolean =>
+  name === 'goal' ? context.site.goals.length > 0 : !/^(entry|exit)_page$/.test(name) || showsEnds(context)
 
 /**
- * What this reader may filter by. Events and goals are looked for anywhere in a visit, also on hosts that a link does not show; and values of
+ * What this reader may filter by. Events and goals are looked for anywhere in a visit, also on pages that a link does not show; and values of
  * properties are in no list.
  */
 export const mayFilterBy = (context: DashboardContext, { name, property }: Dimension): boolean =>
   !context.isShared ||
   (property === undefined &&
     (!isListName(name) || isShown(context, name)) &&
-    !(context.locked.hostname !== undefined && (name === 'event' || name === 'goal')))
+    !(isLockedToPlaces(context) && (name === 'event' || name === 'goal')))
 
 export const isMap = (name: ListName, { countries }: DashboardState): boolean =>
   name === 'country' && countries === 'map'
-
-/** The filters that are always applied, in the words of version 2. They were checked when the link was made. */
-export const lockedFilters = ({
-  locked: { country, device, hostname, utmSource },
-}: Pick<DashboardContext, 'locked'>): Filter[] =>
-  Object.entries({ country, device: device?.toLowerCase(), hostname, utm_source: utmSource }).flatMap(
-    ([name, value]) =>
-      value === undefined ? [] : [{ dimension: dimensionOf(name) as Dimension, operator: 'is', values: [value] }],
-  )
 
 interface Clock {
   clock: number
@@ -186,13 +185,14 @@ function filtersIn(context: DashboardContext, query: QueryString): Filter[] {
   const former = [...query].flatMap(([name, values]) =>
     dimensionOf(name) ? values.map((value) => (value === null ? null : filterText(name, 'is', [value]))) : [],
   )
-  const locked = lockedFilters(context)
   const texts = new Set([...(query.get('filter') ?? []), ...former, ...typedFilter(query)])
   const filters = readFilters([...texts]).filter(({ dimension }) => !isLocked(context, dimension.name))
-  if (locked.length + filters.length > maxFilters)
-    throw new ApiError('invalid_filter', `At most ${maxFilters - locked.length} filters can be added here.`)
+  const room = roomFor(context)
+  if (filters.length > room) throw new ApiError('invalid_filter', `At most ${room} filters can be added here.`)
   const refused = filters.find(({ dimension }) => !mayFilterBy(context, dimension))
   if (refused) throw new ApiError('invalid_filter', `This page has no filter called ${fieldName(refused.dimension)}.`)
+  const outside = filters.map((filter) => pathOutside(context, filter)).find((path) => path !== undefined)
+  if (outside !== undefined) throw new ApiError('invalid_filter', `This page does not show ${outside || 'that'}.`)
   const goal = filters
     .filter(({ dimension }) => dimension.name === 'goal')
     .flatMap(({ values }) => values)
@@ -213,9 +213,6 @@ function typedFilter(query: QueryString): string[] {
   return [filterText(field, operator, [typedValue(field, value.trim())])]
 }
 
-export const isLocked = (context: Pick<DashboardContext, 'locked'>, dimension: string): boolean =>
-  lockedFilters(context).some((filter) => filter.dimension.name === dimension)
-
 /** The filters with another one, which takes the place of those on its dimension; undefined if there are too many, or it is not offered. */
 export function filtersWith(state: DashboardState, name: string, value: string): readonly Filter[] | undefined {
   const dimension = dimensionOf(name) as Dimension
@@ -226,7 +223,7 @@ export function filtersWith(state: DashboardState, name: string, value: string):
 }
 
 export const isFull = (state: DashboardState, filters: readonly Filter[] = state.filters): boolean =>
-  lockedFilters(state).length + filters.length >= maxFilters
+  filters.length >= roomFor(state)
 
 export type Changes = Partial<Omit<DashboardState, keyof DashboardContext | 'range'>> & { range?: RangeChoice }
 
@@ -268,6 +265,6 @@ export const questionFields = (
   more: readonly (readonly [string, string])[],
 ): [string, string][] => [
   ...rangeFields(asApiRange(state.range)),
-  ...filterFields([...lockedFilters(state), ...state.filters]),
+  ...filterFields(filtersOfQuestion(state, state.filters, more.find(([name]) => name === 'by')?.[1])),
   ...more.map(([name, value]): [string, string] => [name, value]),
 ]

@@ -76,6 +76,7 @@ const settingsTabs = [
   ['/settings/keys', 'API keys'],
   ['/settings/exclusions', 'Excluded countries'],
   ['/settings/goals', 'Goals'],
+  ['/settings/segments', 'Segments'],
   ['/settings/links', 'Shared links'],
 ] as const
 

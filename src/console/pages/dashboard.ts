@@ -1,6 +1,8 @@
 // The dashboard of a site for the members of its account.
 
+import { segmentsOf } from '../../users/segments.ts'
 import { type Html, html } from '../../web/html.ts'
+import { readSegments } from '../dashboard/filter-texts.ts'
 import { contextOfSite } from '../dashboard/state.ts'
 import { showCsv, showDashboard, type Viewing } from '../dashboard/view.ts'
 import { sitePath } from '../layout/layout.ts'
@@ -12,19 +14,22 @@ export const dashboardRoutes: readonly Route[] = [
     method: 'GET',
     path: '/sites/:domain',
     access: 'site-member',
-    handle: (visit) => showDashboard(viewingOf(visit)),
+    handle: async (visit) => showDashboard(await viewingOf(visit)),
   },
   {
     method: 'GET',
     path: '/sites/:domain/csv/:report',
     access: 'site-member',
-    handle: (visit) => showCsv(viewingOf(visit), visit.params.report ?? ''),
+    handle: async (visit) => showCsv(await viewingOf(visit), visit.params.report ?? ''),
   },
 ]
 
-const viewingOf = (visit: SiteVisit): Viewing => ({
+const viewingOf = async (visit: SiteVisit): Promise<Viewing> => ({
   services: visit.services,
-  context: contextOfSite(visit.site),
+  context: contextOfSite(visit.site, {
+    segments: readSegments(await segmentsOf(visit.services.postgres, visit.site.id)),
+    isOwner: visit.account.role === 'owner',
+  }),
   url: visit.url,
   queueKey: `user ${visit.session.user.id}`,
   visit,

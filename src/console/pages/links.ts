@@ -1,8 +1,8 @@
 // Shared links in the settings of a site: the list, one link, and revoking it. new-link.ts makes them.
 import { revokeSharedLink, type SharedLinkListing, sharedLinkAddress, sharedLinksOf } from '../../users/shared-links.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
-import { wordsOf } from '../dashboard/labels.ts'
-import { lockedFilters } from '../dashboard/state.ts'
+import { filterWords } from '../dashboard/labels.ts'
+import { readStored } from '../dashboard/locks.ts'
 import { tokenField } from '../forms/forms.ts'
 import { nonceField } from '../forms/nonces.ts'
 import { fault, layout, notice, settingsHead, sitePath } from '../layout/layout.ts'
@@ -23,7 +23,7 @@ export const linkRoutes: readonly Route[] = [
     method: 'GET',
     path: '/sites/:domain/settings/links/new',
     access: 'site-owner',
-    handle: (visit) => show(newLinkPage(visit)),
+    handle: async (visit) => show(await newLinkPage(visit)),
   },
   { method: 'POST', path: '/sites/:domain/settings/links', access: 'site-owner', handle: createLink },
   {
@@ -86,7 +86,7 @@ function row(visit: SiteVisit, link: SharedLinkListing): Html {
   const page = pathOf(visit, `/${link.id}`)
   return html`<tr role="row">
   <th scope="row" role="rowheader"><a href="${page}"><b>${link.name}</b></a><span class="sub">${created(link)}</span></th>
-  <td role="cell" class="shows" data-name="Shows">${shows(link)}</td>
+  <td role="cell" class="shows" data-name="Shows">${shows(visit, link)}</td>
   <td role="cell" data-name="Last used">${lastUse(link, now)}</td>
   <td role="cell" class="state-cell">${state(link, now)}</td>${
     isOwner(visit) &&
@@ -102,13 +102,12 @@ const created = ({ createdAt, createdBy }: SharedLinkListing): Html =>
 const lastUse = ({ lastUsedAt }: SharedLinkListing, now: number): HtmlValue =>
   lastUsedAt ? timeElement(lastUsedAt, relativeText(lastUsedAt, now)) : 'never'
 
-/** `Country Germany, Device Mobile` and, below it, `with a password` or `embeddable` */
-function shows({ locked, hasPassword, isEmbeddable }: SharedLinkListing): Html {
-  const filters = lockedFilters({ locked })
-    .map(wordsOf)
-    .map(({ field, value }) => `${field} ${value}`)
+/** `Country Germany, Page starts with /blog` and, below it, `with a password` or `embeddable` */
+function shows({ site }: SiteVisit, { filters, hasPassword, isEmbeddable }: SharedLinkListing): Html {
+  const locked = readStored(filters, site)
+  const words = locked ? locked.map(filterWords).join(', ') : filters.join(', ')
   const kind = hasPassword ? 'with a password' : isEmbeddable ? 'embeddable' : undefined
-  return html`${filters.length > 0 ? filters.join(', ') : 'everything'}${kind && html`<span class="sub">${kind}</span>`}`
+  return html`${words || 'everything'}${kind && html`<span class="sub">${kind}</span>`}${!locked && html`<span class="sub soon">It shows nothing: a goal of its filters is gone</span>`}`
 }
 
 /** The colour repeats what the word says. */
@@ -125,7 +124,7 @@ async function linkPage(visit: SiteVisit, wrong?: string): Promise<Reply> {
   const now = services.now()
   const link = await linkOf(visit)
   const facts: [string, HtmlValue][] = [
-    ['Shows', shows(link)],
+    ['Shows', shows(visit, link)],
     ['State', state(link, now)],
     ['Created', created(link)],
     ['Last used', lastUse(link, now)],

@@ -1,12 +1,12 @@
 // Creates a shared link and shows its address once, as new-key.ts does with keys: only a hash of it is stored.
-import { ApiError } from '../../errors.ts'
-import { readParameters } from '../../stats/parameters.ts'
-import type { Filters } from '../../traffic/conditions.ts'
+import { type Filter, filterText } from '../../stats/questions/filters.ts'
 import { type CountryCode, countryNames } from '../../traffic/country.ts'
 import { devices } from '../../traffic/device.ts'
 import { maxPasswordLength, minPasswordLength } from '../../users/passwords.ts'
+import { segmentsOf } from '../../users/segments.ts'
 import { addSharedLink, renewSharedLink, type SharedLinkListing, sharedLinkAddress } from '../../users/shared-links.ts'
 import { type Html, html } from '../../web/html.ts'
+import { areSame, enteredFilters, filterList, queryOfFilters, readSegments, textOf } from '../dashboard/filter-texts.ts'
 import { chosenExpiry, expiryChoice, expiryOfEmbeddedLink, expiryOfLink } from '../forms/expiry-choice.ts'
 import { tokenField } from '../forms/forms.ts'
 import { maxNameLength, wrongName } from '../forms/names.ts'
@@ -31,15 +31,15 @@ export async function createNewLink(visit: SiteVisit): Promise<Created> {
   const password = form.get('password') ?? ''
   const locked = lockedIn(form)
   const wrong = wrongName('link', name) ?? wrongPassword(password, isEmbeddable)
-  if (wrong !== undefined) return { status: 422, page: newLinkPage(visit, wrong) }
-  if ('wrong' in expiry) return { status: 422, page: newLinkPage(visit, expiry.wrong) }
-  if ('wrong' in locked) return { status: 422, page: newLinkPage(visit, locked.wrong) }
+  if (wrong !== undefined) return { status: 422, page: await newLinkPage(visit, wrong) }
+  if ('wrong' in expiry) return { status: 422, page: await newLinkPage(visit, expiry.wrong) }
+  if ('wrong' in locked) return { status: 422, page: await newLinkPage(visit, locked.wrong) }
   const token = await addSharedLink(services.postgres, services.keySecrets, visit.actor, site, {
     name,
     expiresAt: expiry.expiresAt,
     passwordHash: password === '' ? null : await services.passwords.hash(password),
     isEmbeddable,
-    locked: locked.filters,
+    filters: locked.filters.map(textOf),
     nonce: nonceOf(form),
   })
   return shownOnce(visit, { name, isEmbeddable }, token)
@@ -80,15 +80,13 @@ function wrongPassword(password: string, isEmbeddable: boolean): string | undefi
 
 const filterNames = ['country', 'device', 'hostname', 'utm_source']
 
-/** The locked filters, by the rules of the API. */
-function lockedIn(form: URLSearchParams): { filters: Filters } | { wrong: string } {
-  const fields = [...form].filter(([name, value]) => filterNames.includes(name) && value !== '')
-  try {
-    return { filters: readParameters(new Map(fields.map(([name, value]) => [name, [value]]))).filters }
-  } catch (error) {
-    if (error instanceof ApiError) return { wrong: error.message }
-    throw error
-  }
+/** The form sends the filters that it shows, so a segment that is changed meanwhile does not change the link. */
+function lockedIn(form: URLSearchParams): { filters: Filter[] } | { wrong: string } {
+  const choice = form.get('filters')
+  if (choice === null) return { wrong: 'Choose what the link shows.' }
+  const chosen = new URLSearchParams(choice).getAll('filter')
+  const typed = [...form].filter(([name, value]) => filterNames.includes(name) && value !== '')
+  return enteredFilters([...chosen, ...typed.map(([name, value]) => filterText(name, 'is', [value]))])
 }
 
 const countries = (Object.entries(countryNames) as [CountryCode, string][]).toSorted(([, one], [, other]) =>
@@ -105,7 +103,27 @@ const filterFields = (field: (name: string) => string | undefined): Html => html
     <label>Hostname <input name="hostname" value="${field('hostname')}" autocomplete="off"></label>
     <label>UTM source <input name="utm_source" value="${field('utm_source')}" maxlength="255" autocomplete="off"></label>`
 
-export function newLinkPage(visit: SiteVisit, wrong?: string): Html {
+/** Everything, the filters of the dashboard that somebody came from, or those of a segment. The link gets a copy. */
+async function filterChoice({ services, site, form, query }: SiteVisit): Promise<Html> {
+  const segments = readSegments(await segmentsOf(services.postgres, site.id))
+  const sent = enteredFilters(new URLSearchParams(form.get('filters') ?? '').getAll('filter'))
+  const came = enteredFilters(query.getAll('filter'))
+  const shown = [sent, came].flatMap((one) => ('wrong' in one || one.filters.length === 0 ? [] : [one.filters]))
+  const [chosen] = shown
+  const of = shown.find((filters) => !segments.some((segment) => areSame(segment.filters, filters)))
+  const choices = [
+    { name: 'Everything', filters: [] },
+    ...(of ? [{ name: 'The filters of the dashboard', filters: of }] : []),
+    ...segments,
+  ]
+  const isChosen = (filters: readonly Filter[]) => !('wrong' in came) && areSame(filters, chosen ?? [])
+  return html`${'wrong' in came && fault(came.wrong)}<div class="filter-choice" role="group" aria-label="Filters">${choices.map(
+    ({ name, filters }) =>
+      html`<label><input type="radio" name="filters" required value="${queryOfFilters(filters)}"${isChosen(filters) && html` checked`}>${name} ${filterList(filters)}</label>`,
+  )}</div>`
+}
+
+export async function newLinkPage(visit: SiteVisit, wrong?: string): Promise<Html> {
   const { site, form, services, formToken } = visit
   const path = sitePath(site, '/settings/links')
   const field = (name: string) => form.get(name) ?? undefined
@@ -124,7 +142,8 @@ ${wrong && fault(wrong)}
   ${expiryChoice(form, services.now(), expiryOfEmbeddedLink, { legend: 'Expires, if embedded', standard: 'never', when: 'when-embedded' })}
   <fieldset class="choice locked-filters">
     <legend>Shows only</legend>
-    <p class="hint">Whoever has the link cannot lift these filters.</p>
+    <p class="hint">Whoever has the link sees these filters and cannot lift them. Filters on Page and Hostname limit which pages are listed; all others choose whole visits, with every page they went to.</p>
+    ${await filterChoice(visit)}
     ${filterFields(field)}
   </fieldset>
   <label>Password <input name="password" type="password" autocomplete="new-password" minlength="${minPasswordLength}" maxlength="${maxPasswordLength}"><span class="hint">Optional, at least ${minPasswordLength} characters. Pass it on separately from the link.</span></label>

@@ -3,6 +3,7 @@ import { publicQueueKey } from '../../stats/fair-queue.ts'
 import { unlockedNote, unlockedSeconds } from '../../users/unlocked-link.ts'
 import { html } from '../../web/html.ts'
 import { asking, type Interval, momentOf, type Totals } from '../dashboard/answers.ts'
+import { readStored } from '../dashboard/locks.ts'
 import { defaultState } from '../dashboard/state.ts'
 import { showCsv, showDashboard, type Viewing } from '../dashboard/view.ts'
 import { tokenField } from '../forms/forms.ts'
@@ -29,12 +30,12 @@ export const shareRoutes: readonly Route[] = [
   { method: 'POST', path: '/share/:token/password', access: 'locked-link', cost: 1, handle: unlock },
 ]
 
-const viewingOf = ({ services, site, link, path, url, theme }: LinkVisit): Viewing => ({
-  services,
-  context: { site, path, locked: link.locked, isShared: true, theme },
-  url,
-  queueKey: publicQueueKey,
-})
+function viewingOf({ services, site, link, path, url, theme }: LinkVisit): Viewing {
+  const locked = readStored(link.filters, site)
+  // Without one of its filters it would show more than it was made for.
+  if (!locked) throw new Refusal('closed_link')
+  return { services, context: { site, path, locked, isShared: true, theme }, url, queueKey: publicQueueKey }
+}
 
 async function sharedDashboard(visit: LinkVisit): Promise<Reply> {
   const reply = await showDashboard(viewingOf(visit))

@@ -85,7 +85,8 @@ function reportOf({ question, filters, ask }: AskedOf): AsReport | undefined {
   return list && has(['visitors', views]) ? { list, filters: reportFilters, views } : undefined
 }
 
-function filtersOfReport(filters: readonly Filter[]): Filters | undefined {
+/** In the words of version 1. Undefined: it has no such filters. */
+export function filtersOfReport(filters: readonly Filter[]): Filters | undefined {
   const found: Record<string, string> = {}
   for (const { dimension, operator, values } of filters) {
     const name = nameInReports(dimension)

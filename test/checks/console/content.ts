@@ -8,6 +8,7 @@ import { generateDemo } from '../../../src/demo/generate.ts'
 import { forgetRollups } from '../../../src/rollups/invalidation.ts'
 import { auditedActions } from '../../../src/users/audit-log.ts'
 import { createPasswords } from '../../../src/users/passwords.ts'
+import { maxSegmentName } from '../../../src/users/segments.ts'
 import { createSession } from '../../../src/users/sessions.ts'
 import { password } from '../../console/console.ts'
 import { makeThings, type Names, type OwnThings } from '../../console/things.ts'
@@ -31,6 +32,7 @@ export async function makeContent(stores: Stores, now: number): Promise<Content>
   await stores.postgres`DELETE FROM api_keys WHERE account_id = ${empty.accountId}`
   await stores.postgres`DELETE FROM shared_links WHERE site_id = ${empty.siteId}`
   await deleteGoal(stores.postgres, empty.siteId, empty.goal)
+  await stores.postgres`DELETE FROM segments WHERE site_id = ${empty.siteId}`
   await stores.postgres`DELETE FROM report_subscriptions WHERE account_id = ${empty.accountId}`
   return { usual, long, empty }
 }
@@ -39,6 +41,7 @@ const defaultNames: Names = {
   account: 'Northwind Trading',
   domain: 'demo.example',
   goal: 'Signup',
+  segment: 'Pricing from search',
   person: (kind) =>
     ({ owner: 'maria.keller', viewer: 'sam', member: 'jo.ferreira', invited: 'new.colleague', reader: 'agency' })[kind],
 }
@@ -119,6 +122,7 @@ const longNames: Names = {
   account: longText,
   domain: longDomain,
   goal: 'w'.repeat(maxGoalLength.name),
+  segment: 'w'.repeat(maxSegmentName),
   person: (kind) => `${kind}.${'a-very-long-name-'.repeat(13)}`.slice(0, 242),
 }
 
@@ -156,6 +160,7 @@ const emptyNames: Names = {
   account: 'Fresh start',
   domain: 'fresh.example',
   goal: 'Signup',
+  segment: 'Blog',
   person: (kind) => `${kind}.fresh`,
 }
 

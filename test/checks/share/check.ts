@@ -45,7 +45,7 @@ await runCheck(
     const site = (await findSite(postgres, siteId)) as Site
     const share = async (name: string) =>
       (await addSharedLink(postgres, keySecrets, { actor: 'check@example.com' }, site, {
-        ...{ name, expiresAt: null, passwordHash: null, isEmbeddable: false, locked: {} },
+        ...{ name, expiresAt: null, passwordHash: null, isEmbeddable: false, filters: [] },
         nonce: `${check.seed} ${name}`,
       })) as string
     const token = await share('Public')
