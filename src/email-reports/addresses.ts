@@ -1,3 +1,4 @@
+import { type Filter, filterText } from '../stats/questions/filters.ts'
 import type { ReportOrder } from './order.ts'
 import type { ReportDays } from './period.ts'
 
@@ -8,5 +9,16 @@ export const siteAddress = ({ publicUrl }: PublicUrl, domain: string, rest = '')
   `${publicUrl}/sites/${encodeURIComponent(domain)}${rest}`
 
 /** The dashboard with exactly the days of the report. */
-export const dashboardAddress = (order: PublicUrl, domain: string, { first, last }: ReportDays): string =>
-  siteAddress(order, domain, `?range=custom&start=${first}&end=${last}`)
+export const dashboardAddress = (
+  order: PublicUrl,
+  domain: string,
+  { first, last }: ReportDays,
+  filters: readonly Filter[] = [],
+): string => {
+  const all = filters.map(({ dimension, operator, values }) => filterText(dimension.name, operator, values))
+  const query = new URLSearchParams([
+    ...Object.entries({ range: 'custom', start: String(first), end: String(last) }),
+    ...all.map((text) => ['filter', text]),
+  ])
+  return siteAddress(order, domain, `?${query}`)
+}

@@ -15,10 +15,12 @@ export async function composeReport(stats: StatsService, order: ReportOrder, sig
   const { interval, firstDay, about, now } = order
   const days = reportDays(interval, firstDay)
   if ('site' in about) {
-    const { site } = about
-    const report = { order, site, days, numbers: await readSite(stats, site, days, now, signal) }
+    const { site, filters = [] } = about
+    const report = { order, site, filters, days, numbers: await readSite(stats, { site, filters }, days, now, signal) }
     const visitors = visitorsIn(report.numbers.overview.current.visitors, days)
-    const subject = subjectOf(`${visibleLine(site.domain, maxDomain)}: ${visitors}`)
+    const subject = subjectOf(
+      `${visibleLine(site.domain, maxDomain)}${filters.length > 0 ? ', filtered' : ''}: ${visitors}`,
+    )
     return { subject, text: siteText(report), html: siteHtml(subject, report) }
   }
   const { account, sites } = about

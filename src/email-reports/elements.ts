@@ -17,11 +17,11 @@ export function changeMark({ percent, isGood }: Change): Html {
   return html`<span class="${isGood ? 'up' : 'dn'}" style="color:${isGood ? colours.accent : colours.worse}">${percent > 0 ? '▲' : '▼'} ${inFull(Math.abs(percent))}%</span>`
 }
 
-export const head = (name: string, days: ReportDays, order: ReportOrder): Html => {
+export const head = (name: string, days: ReportDays, order: ReportOrder, only?: string): Html => {
   const late = lateness(order)
   return part(
     20,
-    html`${title(name)}${softLine(html`${longName(days)}, ${comparison(days)}`)}${late && html`<div style="padding-top:6px">${softLine(late, 13)}</div>`}`,
+    html`${title(name)}${softLine(html`${longName(days)}, ${comparison(days)}`)}${only && html`<div style="padding-top:6px">${softLine(only, 13)}</div>`}${late && html`<div style="padding-top:6px">${softLine(late, 13)}</div>`}`,
   )
 }
 

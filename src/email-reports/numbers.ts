@@ -4,19 +4,31 @@ import { inFull } from '../display/formats.ts'
 import { ApiError } from '../errors.ts'
 import { visibleLine } from '../mail/letter.ts'
 import { sitesParameters } from '../stats/parameters.ts'
-import { readFields } from '../stats/questions/parameters.ts'
+import type { Filter } from '../stats/questions/filters.ts'
 import type { Metrics, Overview } from '../stats/reports/overview.ts'
-import { instantOf, type ReportName } from '../stats/reports.ts'
+import { instantOf } from '../stats/reports.ts'
 import { halfUp } from '../stats/rounding.ts'
 import type { StatsService } from '../stats/service.ts'
 import { sitesOverview } from '../stats/sites-overview.ts'
 import type { ReportedSite, ReportOrder } from './order.ts'
 import { type ReportDays, rangeOf } from './period.ts'
+import {
+  type Ask,
+  asking,
+  type ChannelRow,
+  queueKey,
+  type ReferrerRow,
+  readFiltered,
+  readReports,
+  rows,
+} from './site-rows.ts'
 
 /** Everything that a letter about one site is made from. */
 export interface SiteReport {
   order: ReportOrder
   site: ReportedSite
+  /** Empty: about everything. */
+  filters: readonly Filter[]
   days: ReportDays
   numbers: SiteNumbers
 }
@@ -49,35 +61,23 @@ export interface ListRow {
   beside: string
 }
 
-/** All reports wait in one queue, so that a Monday morning does not delay the pages of people. */
-const queueKey = 'reports by e-mail'
-const rows = 5
 /** Longer names are cut. */
 const maxName = 80
 
 export async function readSite(
   stats: StatsService,
-  site: ReportedSite,
+  { site, filters }: Pick<SiteReport, 'site' | 'filters'>,
   days: ReportDays,
   clock: number,
   signal: AbortSignal,
 ): Promise<SiteNumbers> {
   const now = instantOf(site, clock)
-  const read = async <Data>(report: ReportName, { first, last } = days as ReportDays['before'], limit = rows) => {
-    const parameters = { range: rangeOf(first, last), filters: {}, limit }
-    return (await stats.read({ report, site, parameters, queueKey, now }, signal)).data as Data
-  }
-  const [overview, series, seriesBefore, pages, referrers, channels, countries, events, goals] = await Promise.all([
-    read<Overview>('overview'),
-    read<DayRow[]>('timeseries'),
-    days.interval === 'week' ? read<DayRow[]>('timeseries', days.before) : [],
-    read<PageRow[]>('pages'),
-    read<ReferrerRow[]>('referrers', days, mostReferrers),
-    read<ChannelRow[]>('channels'),
-    read<CountryRow[]>('geo'),
-    read<EventRow[]>('events'),
-    site.goals.length > 0 ? readGoals(stats, site, days, now, signal) : undefined,
+  const ask = asking(stats, { site, filters }, now, signal)
+  const [read, goals] = await Promise.all([
+    filters.length > 0 ? readFiltered(ask, days) : readReports(stats, site, days, now, signal),
+    site.goals.length > 0 ? readGoals(ask, days, signal) : undefined,
   ])
+  const { overview, series, seriesBefore, pages, referrers, channels, countries, events } = read
   const { current } = overview
   return {
     overview,
@@ -117,25 +117,17 @@ export async function readSite(
 }
 
 /**
- * The goals that most visitors reached. They are the only numbers that are not read from rollups, so a report comes without them if they cannot be
- * read: another attempt would be refused again, or take too long again.
+ * The goals that most visitors reached. They are not read from rollups, so a report comes without them if they cannot be read: another attempt would
+ * be refused again, or take too long again.
  */
-async function readGoals(
-  stats: StatsService,
-  site: ReportedSite,
-  { first, last }: ReportDays,
-  now: number,
-  signal: AbortSignal,
-): Promise<List> {
+async function readGoals(ask: Ask, days: ReportDays, signal: AbortSignal): Promise<List> {
   const list = { title: 'Goals', unit: 'visitors, rate', nothing: 'No goal was reached.' }
-  const fields = {
-    ...{ range: 'custom', start: first.toString(), end: last.toString() },
-    ...{ by: 'goal', metrics: 'conversions,conversion_rate', limit: `${rows}` },
-  }
-  const { question } = readFields(Object.entries(fields), { kind: 'breakdown', goals: site.goals, maxLimit: rows })
   try {
-    const { data } = await stats.ask({ site, question, queueKey, now }, signal)
-    const reached = data as { goal: string; conversions: number; conversion_rate: number }[]
+    const reached = await ask<{ goal: string; conversions: number; conversion_rate: number }[]>('breakdown', days, {
+      by: 'goal',
+      metrics: 'conversions,conversion_rate',
+      limit: `${rows}`,
+    })
     return {
       ...list,
       rows: reached.map(({ goal, conversions, conversion_rate: rate }) => ({
@@ -151,35 +143,6 @@ async function readGoals(
     return { ...list, rows: [], nothing }
   }
 }
-
-interface DayRow {
-  date: string
-  visitors: number
-}
-interface PageRow {
-  pathname: string
-  views: number
-}
-interface ReferrerRow {
-  referrer: string
-  visitors: number
-}
-interface ChannelRow {
-  channel: string
-  visitors: number
-}
-interface CountryRow {
-  name: string
-  visitors: number
-}
-interface EventRow {
-  name: string
-  count: number
-  visitors: number
-}
-
-/** The API orders referrers by views. Enough of them to find the five with most visitors. */
-const mostReferrers = 100
 
 /** The referrers do not contain visits without one, so the channel Direct joins them. */
 function sourcesOf(referrers: readonly ReferrerRow[], channels: readonly ChannelRow[]) {

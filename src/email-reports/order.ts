@@ -1,3 +1,4 @@
+import type { Filter } from '../stats/questions/filters.ts'
 import type { StatsSite } from '../stats/report.ts'
 import type { Interval } from './due.ts'
 
@@ -12,7 +13,7 @@ export interface ReportOrder {
   /** Of the period, `YYYY-MM-DD`. */
   firstDay: string
   /** One site in detail, or a line for each site of an account. */
-  about: { site: ReportedSite } | { account: string; sites: readonly ReportedSite[] }
+  about: { site: ReportedSite; filters?: readonly Filter[] } | { account: string; sites: readonly ReportedSite[] }
   /** When the recipient wants it: the hour on the clock of a zone. */
   hour: number
   zone: string

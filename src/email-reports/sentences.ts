@@ -1,6 +1,9 @@
 // What both parts of a letter say in the same words.
 import { counted, inFull } from '../display/formats.ts'
+import { filterWords } from '../display/labels.ts'
 import { metrics } from '../display/metrics.ts'
+import { visibleLine } from '../mail/letter.ts'
+import type { Filter } from '../stats/questions/filters.ts'
 import type { Metrics, Overview } from '../stats/reports/overview.ts'
 import { percentChange } from '../stats/rounding.ts'
 import { countryNames } from '../traffic/country.ts'
@@ -44,6 +47,16 @@ export const sameAsApi = ({ count }: ReportDays): string =>
 
 export const noTraffic = (days: ReportDays, before: number): string =>
   `Nobody visited the site ${thisPeriod(days)}.${before === 0 ? '' : ` It had ${counted(before, 'visitor')} in ${beforeName(days)}.`}`
+
+/** `Only: Page starts with /blog, Country Germany` */
+export const onlyText = (filters: readonly Filter[]): string | undefined =>
+  filters.length > 0
+    ? `Only: ${filters.map((filter) => visibleLine(filterWords(filter), maxFilter)).join(', ')}`
+    : undefined
+
+const maxFilter = 200
+
+export const nobodyMatches = (days: ReportDays): string => `No visit matched these filters ${thisPeriod(days)}.`
 
 export const checkSnippet = 'If this is not what you expect, see whether the snippet is still on its pages:'
 

@@ -23,17 +23,26 @@ import { changeMark, head, headline, nameCell, numberCell, numberTable, softCell
 import type { List, ListRow, SiteNumbers, SiteReport } from './numbers.ts'
 import { maxDomain } from './order.ts'
 import { kindOf, type ReportDays, thisPeriod } from './period.ts'
-import { checkSnippet, excludedNames, noTraffic, numberLines, sameAsApi, summary } from './sentences.ts'
+import {
+  checkSnippet,
+  excludedNames,
+  nobodyMatches,
+  noTraffic,
+  numberLines,
+  onlyText,
+  sameAsApi,
+  summary,
+} from './sentences.ts'
 
 export function siteHtml(subject: string, report: SiteReport): string {
-  const { order, site, days, numbers } = report
+  const { order, site, filters, days, numbers } = report
   const { current, change } = numbers.overview
-  const address = dashboardAddress(order, site.domain, days)
+  const address = dashboardAddress(order, site.domain, days, filters)
   return page(subject, {
     preview: summary(current.visitors, change.visitors, days),
     kind: kindOf(days),
     parts: [
-      head(visibleLine(site.domain, maxDomain), days, order),
+      head(visibleLine(site.domain, maxDomain), days, order, onlyText(filters)),
       ...(current.visitors === 0 ? quiet(report) : traffic(report)),
       part(2, button(`Open ${thisPeriod(days)} in the dashboard`, address), 26),
     ],
@@ -41,7 +50,8 @@ export function siteHtml(subject: string, report: SiteReport): string {
   })
 }
 
-function quiet({ order, site, days, numbers }: SiteReport): Html[] {
+function quiet({ order, site, filters, days, numbers }: SiteReport): Html[] {
+  if (filters.length > 0) return [part(18, paragraph(nobodyMatches(days)), 8)]
   const settings = siteAddress(order, site.domain, '/settings')
   return [
     part(

@@ -5,17 +5,17 @@ import { dashboardAddress, siteAddress } from './addresses.ts'
 import type { Day, List, SiteReport } from './numbers.ts'
 import { maxDomain } from './order.ts'
 import { thisPeriod } from './period.ts'
-import { checkSnippet, excludedNames, noTraffic, numberLines, sameAsApi } from './sentences.ts'
+import { checkSnippet, excludedNames, nobodyMatches, noTraffic, numberLines, onlyText, sameAsApi } from './sentences.ts'
 import { headlineText, headText, letterText, percentText, subscriptionText, table } from './text-parts.ts'
 
 export function siteText(report: SiteReport): string {
-  const { order, site, days, numbers } = report
+  const { order, site, filters, days, numbers } = report
   const isQuiet = numbers.overview.current.visitors === 0
   return letterText(
     [
-      headText(visibleLine(site.domain, maxDomain), days, order),
+      headText(visibleLine(site.domain, maxDomain), days, order, onlyText(filters)),
       ...(isQuiet ? quiet(report) : traffic(report)),
-      `Open ${thisPeriod(days)} in the dashboard:\n${dashboardAddress(order, site.domain, days)}`,
+      `Open ${thisPeriod(days)} in the dashboard:\n${dashboardAddress(order, site.domain, days, filters)}`,
     ],
     [exclusions(report), `Days of ${site.timeZone}. ${sameAsApi(days)}`, '', subscriptionText(order)]
       .filter((line) => line !== undefined)
@@ -23,10 +23,13 @@ export function siteText(report: SiteReport): string {
   )
 }
 
-const quiet = ({ order, site, days, numbers }: SiteReport): string[] => [
-  noTraffic(days, numbers.overview.previous.visitors),
-  `${checkSnippet}\n${siteAddress(order, site.domain, '/settings')}`,
-]
+const quiet = ({ order, site, filters, days, numbers }: SiteReport): string[] =>
+  filters.length > 0
+    ? [nobodyMatches(days)]
+    : [
+        noTraffic(days, numbers.overview.previous.visitors),
+        `${checkSnippet}\n${siteAddress(order, site.domain, '/settings')}`,
+      ]
 
 function traffic({ days, numbers: { overview, days: series, lists } }: SiteReport): string[] {
   const { current, previous, change } = overview

@@ -10,6 +10,8 @@ export interface NewSubscription {
   email: string
   /** Null: an address that is no member, and must confirm before it gets anything. */
   userId: string | null
+  /** Of its site, as in the API: `page:starts_with:/blog`. */
+  filters?: readonly string[]
   interval: Interval
   hour: number
   timeZone: string
@@ -22,6 +24,7 @@ export interface Subscription extends NewSubscription {
   domain: string | null
   /** The name of its account. */
   account: string
+  filters: readonly string[]
   isConfirmed: boolean
   createdAt: Date
 }
@@ -34,7 +37,7 @@ const isForgotten = (postgres: Postgres) => postgres`
 
 const select = (postgres: Postgres) => postgres`
   SELECT report_subscriptions.id, report_subscriptions.account_id AS "accountId", site_id AS "siteId", email, user_id AS "userId",
-    every AS interval, hour, report_subscriptions.time_zone AS "timeZone", created_by AS "createdBy",
+    every AS interval, hour, report_subscriptions.time_zone AS "timeZone", created_by AS "createdBy", filters,
     domain, accounts.name AS account, confirmed_at IS NOT NULL AS "isConfirmed", report_subscriptions.created_at AS "createdAt"
   FROM report_subscriptions JOIN accounts ON accounts.id = report_subscriptions.account_id LEFT JOIN sites ON sites.id = site_id
   WHERE NOT (${isForgotten(postgres)})`
@@ -61,9 +64,9 @@ export async function createSubscription(postgres: Postgres, one: NewSubscriptio
   const id = newId('rep')
   const { count } = await postgres`
     INSERT INTO report_subscriptions
-      (id, account_id, site_id, email, user_id, every, hour, time_zone, next_period, look_at, confirmed_at, created_by)
+      (id, account_id, site_id, email, user_id, every, hour, time_zone, next_period, look_at, confirmed_at, created_by, filters)
     VALUES (${id}, ${one.accountId}, ${one.siteId}, ${one.email}, ${one.userId}, ${interval}, ${hour}, ${zone},
-      ${period}::text::date, ${new Date(dueAt(period, schedule))}, ${one.userId === null ? null : now}, ${one.createdBy})
+      ${period}::text::date, ${new Date(dueAt(period, schedule))}, ${one.userId === null ? null : now}, ${one.createdBy}, ${[...(one.filters ?? [])]})
     ON CONFLICT DO NOTHING`
   return count > 0 ? id : undefined
 }

@@ -8,8 +8,8 @@ import { promise } from './sentences.ts'
 export const percentText = (percent: number | null): string =>
   percent === null ? '–' : `${percent > 0 ? '+' : percent < 0 ? '-' : ''}${inFull(Math.abs(percent))}%`
 
-export const headText = (name: string, days: ReportDays, order: ReportOrder): string =>
-  [name, kindOf(days), `${longName(days)}, ${comparison(days)}`, lateness(order)].filter(Boolean).join('\n')
+export const headText = (name: string, days: ReportDays, order: ReportOrder, only?: string): string =>
+  [name, kindOf(days), `${longName(days)}, ${comparison(days)}`, only, lateness(order)].filter(Boolean).join('\n')
 
 /** `7,041 visitors (+5.2% from 6,695)` */
 export const headlineText = (visitors: number, percent: number | null, before: number, where = ''): string =>

@@ -2,6 +2,7 @@
 import { findSite, listSitesOf } from '../accounts/sites.ts'
 import type { ClaimedMessage, Outbox } from '../mail/outbox.ts'
 import type { WrittenReport } from '../mail/sender.ts'
+import { readStoredFilters } from '../stats/questions/filters.ts'
 import type { StatsService } from '../stats/service.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { composeReport } from './compose.ts'
@@ -15,7 +16,7 @@ export interface MailServices {
   outbox: Outbox
 }
 
-/** Undefined: the subscription or its site is gone. */
+/** Undefined: the subscription or its site is gone, or a goal of its filters, without which it would say more. */
 export async function writeReport(
   { postgres, stats, outbox }: MailServices,
   { subscriptionId, period, dueAt }: Pick<ClaimedMessage, 'subscriptionId' | 'period' | 'dueAt'>,
@@ -56,11 +57,12 @@ export async function writeReport(
 
 async function subjectOf(
   postgres: Postgres,
-  { siteId, accountId }: Subscription,
+  { siteId, accountId, filters }: Subscription,
 ): Promise<ReportOrder['about'] | undefined> {
   if (siteId !== null) {
     const site = await findSite(postgres, siteId)
-    return site && { site }
+    const read = site && readStoredFilters(filters, site)
+    return read && { site, filters: read }
   }
   const [account] = await postgres<{ name: string }[]>`SELECT name FROM accounts WHERE id = ${accountId}`
   return account && { account: account.name, sites: await listSitesOf(postgres, [accountId]) }

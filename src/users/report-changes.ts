@@ -30,7 +30,7 @@ interface Requester {
   actor: Actor
 }
 
-type WantedReport = Pick<NewSubscription, 'siteId' | 'email' | 'interval' | 'hour' | 'timeZone'>
+type WantedReport = Pick<NewSubscription, 'siteId' | 'filters' | 'email' | 'interval' | 'hour' | 'timeZone'>
 
 type Subscribed =
   | 'subscribed'
@@ -62,7 +62,7 @@ export const subscribe = (
     const recipient = members.find(({ email }) => email === wanted.email)
     if (!account || !requester) throw new ChangeRefused('not_found')
     if (requester.role !== 'owner' && recipient !== requester) throw new ChangeRefused('owners_only')
-    const { siteId, email, interval } = wanted
+    const { siteId, email, interval, filters = [] } = wanted
     const [site] = siteId
       ? await transaction<{ domain: string }[]>`
           SELECT domain FROM sites WHERE id = ${siteId} AND account_id = ${accountId}`
@@ -76,6 +76,7 @@ export const subscribe = (
     await transaction`
       DELETE FROM report_subscriptions
       WHERE account_id = ${accountId} AND email = ${email} AND every = ${interval} AND site_id IS NOT DISTINCT FROM ${siteId}
+        AND filters = ${[...filters]}
         AND confirmed_at IS NULL`
     const subscription = { ...wanted, accountId, userId: recipient?.userId ?? null, createdBy: actor.actor }
     const id = await createSubscription(transaction, subscription)
@@ -158,14 +159,15 @@ export async function endReportsOf(
 }
 
 /** `every week about example.com` */
-const reportText = ({ interval, domain }: Pick<Subscription, 'interval' | 'domain'>): string =>
-  `every ${interval} about ${domain ?? 'all sites'}`
+const reportText = ({ interval, domain, filters = [] }: Pick<Reported, 'interval' | 'domain' | 'filters'>): string =>
+  [`every ${interval} about ${domain ?? 'all sites'}`, ...filters.map((filter) => `only ${filter}`)].join(', ')
 
 /** `at 8:00, Europe/Berlin` */
 const scheduleText = ({ hour, timeZone }: Pick<Subscription, 'hour' | 'timeZone'>): string =>
   `at ${hour}:00, ${timeZone}`
 
-type Reported = Pick<Subscription, 'id' | 'accountId' | 'email' | 'interval' | 'domain' | 'hour' | 'timeZone'>
+type Reported = Pick<Subscription, 'id' | 'accountId' | 'email' | 'interval' | 'domain' | 'hour' | 'timeZone'> &
+  Pick<NewSubscription, 'filters'>
 
 const record = (
   transaction: Postgres,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { findSite, type Site } from '../../src/accounts/sites.ts'
+import { subscriptionsOf } from '../../src/email-reports/subscriptions.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { addSegment, changeSegment, removeSegment, segmentsOf } from '../../src/users/segments.ts'
 import { sharedLinksOf } from '../../src/users/shared-links.ts'
@@ -235,8 +236,8 @@ test('a link keeps the filters that it was made with, whatever becomes of the se
     ]),
     [
       ['', false, 'Everything'],
-      ['filter=page%3Astarts_with%3A%2Fblog', true, 'Blog  Page starts with /blog'],
-      ['filter=country%3Ais%3AFR', false, 'France  Country France'],
+      ['filter=page%3Astarts_with%3A%2Fblog', true, 'Blog Page starts with /blog'],
+      ['filter=country%3Ais%3AFR', false, 'France Country France'],
     ],
   )
   const [, nonce = ''] = /name="nonce" value="([^"]*)"/.exec(shown) ?? []
@@ -275,4 +276,38 @@ test('the form of a link refuses filters that it cannot keep, and never makes a 
     assert.deepEqual([fields, refused.status, said.test(refused.text)], [fields, 422, true])
   }
   assert.deepEqual([...(await sharedLinksOf(console.stores.postgres, site.id, Date.parse(now)))], [])
+})
+
+test('a report by email is made from a segment, and keeps its filters', async (t) => {
+  const console = await openConsole(t, { now, sendsMail: true })
+  const { stores, siteId, accountId, domain } = console
+  const site = (await findSite(stores.postgres, siteId)) as Site
+  await addSegment(stores.postgres, actor, site, blog)
+  const viewer = await console.signedIn('viewer')
+  const list = (await viewer.get(`/sites/${domain}/settings/segments`)).text
+  const form = decode(/href="(\/account\/reports[^"]*)"/.exec(list)?.[1] ?? '')
+  assert.equal(form, `/account/reports?account=${accountId}&site=${domain}&filter=page%3Astarts_with%3A%2Fblog#add`)
+  const shown = (await viewer.get(form.replace('#add', ''))).text
+  assert.match(shown, /Only <span class="filter-list"><span>Page starts with \/blog<\/span>/)
+  assert.match(shown, new RegExp(`<select name="site"><option value="${domain}" selected>${domain}</option></select>`))
+  const fields = { site: domain, every: 'week', hour: '8', zone: 'UTC', filter: 'page:starts_with:/blog' }
+  const page = '/account/reports'
+  assert.equal((await viewer.post(page, page, fields)).headers.get('location'), `${page}?done=subscribed`)
+  assert.match((await viewer.post(page, page, fields)).text, /has this report already/)
+  for (const [wrong, said] of [
+    [{ ...fields, filter: 'page' }, /must be written as/],
+    [{ ...fields, site: '' }, /Filters are about one site/],
+  ] as const) {
+    const refused = await viewer.post(page, page, wrong)
+    assert.deepEqual([refused.status, said.test(refused.text)], [422, true])
+  }
+  await removeSegment(stores.postgres, actor, site, 'Blog')
+  const [report] = await subscriptionsOf(stores.postgres, accountId)
+  assert.deepEqual(report?.filters, ['page:starts_with:/blog'])
+  const reports = (await viewer.get(page)).text
+  assert.match(reports, /only Page starts with \/blog/)
+  assert.match((await viewer.get(`${page}/${report?.id}`)).text, /Only Page starts with \/blog\./)
+  const [[, action, details] = []] = await entriesOf(console, viewer.email)
+  assert.equal(action, 'report.subscribed')
+  assert.match(details ?? '', new RegExp(`^every week about ${domain}, only page:starts_with:/blog, at 8:00, UTC`))
 })

@@ -43,6 +43,7 @@ const shown = [
   'one_time_links.email',
   'report_subscriptions.created_by',
   'report_subscriptions.email',
+  'report_subscriptions.filters',
   'segments.filters',
   'segments.name',
   'shared_links.created_by',
@@ -69,7 +70,6 @@ const others = [
   /^(sites\.(time_zone|excluded_countries)|(users|shared_links)\.password_hash|api_keys\.rotated_from)$/,
   /^shared_links\.(country|device)$/,
   /^segments\.created_by$/,
-  /^report_subscriptions\.filters$/,
   /^(outbox|report_subscriptions\.(every|time_zone)$)/,
 ]
 
@@ -174,7 +174,9 @@ async function plant({ postgres, clickhouse }: Stores, things: OwnThings): Promi
     UPDATE shared_links SET name = ${markOf('shared_links.name')}, created_by = ${markOf('shared_links.created_by')},
                             hostname = ${markOf('shared_links.hostname')}, utm_source = ${markOf('shared_links.utm_source')},
                             filters = CASE WHEN embeddable THEN ARRAY[${markOf('shared_links.filters')}] END`
-  await postgres`UPDATE report_subscriptions SET created_by = ${markOf('report_subscriptions.created_by')}`
+  await postgres`
+    UPDATE report_subscriptions
+    SET created_by = ${markOf('report_subscriptions.created_by')}, filters = ARRAY[${markOf('report_subscriptions.filters')}]`
   await postgres`
     UPDATE report_subscriptions SET email = ${markOf('report_subscriptions.email')} WHERE confirmed_at IS NULL`
   await postgres`UPDATE users SET email = ${markOf('users.email')} WHERE id = ${memberId}`

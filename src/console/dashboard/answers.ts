@@ -1,6 +1,7 @@
 // All questions of a dashboard. They begin at once and wait for their turn in the fair queue like any others; each answer is a value or a
 // fault, so that one panel can fail without the page.
 
+import { isPath } from '../../display/labels.ts'
 import { ApiError } from '../../errors.ts'
 import { limits, readFields } from '../../stats/questions/parameters.ts'
 import type { QuestionKind } from '../../stats/questions/question.ts'
@@ -13,7 +14,6 @@ import { deadlineFactor } from '../../stores/deadline.ts'
 import { hasEvents } from '../../traffic/first-event.ts'
 import type { ConsoleServices } from '../route.ts'
 import { comparisonFields, comparisonOf } from './comparison.ts'
-import { isPath } from './labels.ts'
 import { type ListName, lists } from './lists.ts'
 import { asApiRange } from './range-choice.ts'
 import { type ChartMetric, type DashboardState, isMap, nowOf, questionFields } from './state.ts'

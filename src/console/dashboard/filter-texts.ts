@@ -1,9 +1,10 @@
 // Filters as segments, shared links and reports store them: texts as in the API.
+
+import { filterWords, forPeople } from '../../display/labels.ts'
 import { ApiError } from '../../errors.ts'
 import { type Filter, filterText, readFilters } from '../../stats/questions/filters.ts'
 import type { Segment } from '../../users/segments.ts'
 import { type Html, html } from '../../web/html.ts'
-import { filterWords, forPeople } from './labels.ts'
 
 /** In an address. A question may have three times as many (locks.ts), and questions have limits, too. */
 const maxLength = 1_500

@@ -1,9 +1,10 @@
 // Filters: those that hold as chips, and the form of another one. Everything is a link or a form that asks for another address.
+
+import { fields, forPeople, operatorsOf, operatorTexts, wordsOf } from '../../display/labels.ts'
 import { type Dimension, dimensionOf } from '../../stats/questions/dimensions.ts'
 import type { Filter } from '../../stats/questions/filters.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { fault } from '../layout/layout.ts'
-import { fields, forPeople, operatorsOf, operatorTexts, wordsOf } from './labels.ts'
 import { isLocked, isLockedToHosts } from './locks.ts'
 import type { FilterMistake } from './mistakes.ts'
 import { filterActions, segmentMenu } from './segments.ts'

@@ -1,9 +1,8 @@
 // What a shared link always filters by, and what that leaves to whoever has the link (decision D-239).
-import type { Site } from '../../accounts/sites.ts'
-import { ApiError } from '../../errors.ts'
+
+import { isPath } from '../../display/labels.ts'
 import { type Dimension, dimensionOf } from '../../stats/questions/dimensions.ts'
-import { type Filter, maxFilters, readFilters } from '../../stats/questions/filters.ts'
-import { isPath } from './labels.ts'
+import { type Filter, maxFilters } from '../../stats/questions/filters.ts'
 
 interface Locked {
   /** Filters that are always applied. No address can lift them. */
@@ -58,17 +57,5 @@ function satisfies(value: string, { operator, values }: Filter): boolean {
       return values.some((part) => value.includes(part))
     case 'starts_with':
       return values.some((start) => value.startsWith(start))
-  }
-}
-
-/** Stored filters. Undefined: they cannot be read any more, or are about a goal that the site no longer has. */
-export function readStored(texts: readonly string[], { goals }: Pick<Site, 'goals'>): Filter[] | undefined {
-  try {
-    const filters = readFilters(texts)
-    const named = filters.filter(({ dimension }) => dimension.name === 'goal').flatMap(({ values }) => values)
-    return named.every((name) => name === '' || goals.some((goal) => goal.name === name)) ? filters : undefined
-  } catch (error) {
-    if (error instanceof ApiError) return undefined
-    throw error
   }
 }

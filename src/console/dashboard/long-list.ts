@@ -1,6 +1,7 @@
 // One list alone, with all its rows and numbers: searched, sorted, and page by page.
 
 import { inFull } from '../../display/formats.ts'
+import { valueText } from '../../display/labels.ts'
 import { displayOf } from '../../display/metrics.ts'
 import { type Dimension, dimensionOf } from '../../stats/questions/dimensions.ts'
 import { filterText } from '../../stats/questions/filters.ts'
@@ -9,7 +10,6 @@ import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import type { Answer, Ask, Row } from './answers.ts'
 import { curlOf, rowEnd } from './curl.ts'
 import { hiddenFields } from './filters.ts'
-import { valueText } from './labels.ts'
 import { columnName, columnsOf, hasVisits, type ListName, lists, titleOfList } from './lists.ts'
 import { moreMenu } from './more-menu.ts'
 import { countOf, csvAddressOf, type Found, type PanelOptions } from './panels.ts'

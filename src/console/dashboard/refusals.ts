@@ -1,12 +1,12 @@
 // A question that the API refuses for its range: what the page says instead, and a range that works.
 import { dayCount, rollingDays } from '../../calendar/periods.ts'
 import { shortDay } from '../../display/formats.ts'
+import { forPeople } from '../../display/labels.ts'
 import { rangeTexts } from '../../display/ranges.ts'
 import type { ApiError } from '../../errors.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import type { Answer, Moment } from './answers.ts'
 import { comparisonOf } from './comparison.ts'
-import { forPeople } from './labels.ts'
 import { addressOf, type Changes, type DashboardState } from './state.ts'
 
 /** `isCompared`: the question was also about the period before, which may be the reason. */

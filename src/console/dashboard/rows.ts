@@ -1,11 +1,11 @@
 // A row of a list: its label, the link that filters by it, the link to the page that it is about, and its share.
 import type { Site } from '../../accounts/sites.ts'
 import { countText, shareText } from '../../display/formats.ts'
+import { isPath, valueText } from '../../display/labels.ts'
 import { displayOf } from '../../display/metrics.ts'
 import { type Dimension, dimensionOf } from '../../stats/questions/dimensions.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import type { Row, Totals } from './answers.ts'
-import { isPath, valueText } from './labels.ts'
 import { columnName, type ListName, lists, wordsOfNumbers } from './lists.ts'
 import { addressOf, type DashboardState, filtersWith } from './state.ts'
 

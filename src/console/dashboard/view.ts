@@ -2,6 +2,7 @@
 // response as soon as it is ready.
 
 import { counted } from '../../display/formats.ts'
+import { forPeople } from '../../display/labels.ts'
 import { ApiError } from '../../errors.ts'
 import { csvType } from '../../stats/csv.ts'
 import { readQueryString } from '../../stats/query-string.ts'
@@ -28,7 +29,6 @@ import { chart } from './chart.ts'
 import { tooEarly } from './comparison.ts'
 import { rowEnd } from './curl.ts'
 import { firstDayOf, lateFirstDay } from './first-day.ts'
-import { forPeople } from './labels.ts'
 import { formerNames, isListName, type ListName, lists, panelNames, titleOfList } from './lists.ts'
 import { fieldsOfLongList, longList, readLongList } from './long-list.ts'
 import { mistakeIn } from './mistakes.ts'

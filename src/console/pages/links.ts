@@ -1,8 +1,9 @@
 // Shared links in the settings of a site: the list, one link, and revoking it. new-link.ts makes them.
+
+import { filterWords } from '../../display/labels.ts'
+import { readStoredFilters } from '../../stats/questions/filters.ts'
 import { revokeSharedLink, type SharedLinkListing, sharedLinkAddress, sharedLinksOf } from '../../users/shared-links.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
-import { filterWords } from '../dashboard/labels.ts'
-import { readStored } from '../dashboard/locks.ts'
 import { tokenField } from '../forms/forms.ts'
 import { nonceField } from '../forms/nonces.ts'
 import { fault, layout, notice, settingsHead, sitePath } from '../layout/layout.ts'
@@ -104,7 +105,7 @@ const lastUse = ({ lastUsedAt }: SharedLinkListing, now: number): HtmlValue =>
 
 /** `Country Germany, Page starts with /blog` and, below it, `with a password` or `embeddable` */
 function shows({ site }: SiteVisit, { filters, hasPassword, isEmbeddable }: SharedLinkListing): Html {
-  const locked = readStored(filters, site)
+  const locked = readStoredFilters(filters, site)
   const words = locked ? locked.map(filterWords).join(', ') : filters.join(', ')
   const kind = hasPassword ? 'with a password' : isEmbeddable ? 'embeddable' : undefined
   return html`${words || 'everything'}${kind && html`<span class="sub">${kind}</span>`}${!locked && html`<span class="sub soon">It shows nothing: a goal of its filters is gone</span>`}`

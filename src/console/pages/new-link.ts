@@ -117,9 +117,9 @@ async function filterChoice({ services, site, form, query }: SiteVisit): Promise
     ...segments,
   ]
   const isChosen = (filters: readonly Filter[]) => !('wrong' in came) && areSame(filters, chosen ?? [])
-  return html`${'wrong' in came && fault(came.wrong)}<div class="filter-choice" role="group" aria-label="Filters">${choices.map(
+  return html`${'wrong' in came && fault(came.wrong)}<div class="options filter-choice" role="group" aria-label="Filters">${choices.map(
     ({ name, filters }) =>
-      html`<label><input type="radio" name="filters" required value="${queryOfFilters(filters)}"${isChosen(filters) && html` checked`}>${name} ${filterList(filters)}</label>`,
+      html`<label><input type="radio" name="filters" required value="${queryOfFilters(filters)}"${isChosen(filters) && html` checked`}>${name}${filters.length > 0 && filterList(filters)}</label>`,
   )}</div>`
 }
 

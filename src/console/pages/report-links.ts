@@ -7,7 +7,7 @@ import { type HtmlValue, html } from '../../web/html.ts'
 import { layout } from '../layout/layout.ts'
 import { Refusal } from '../refusals.ts'
 import { type MailedVisit, type Reply, type Route, show } from '../route.ts'
-import { intervalNames } from './reports.ts'
+import { intervalNames, storedWords } from './reports.ts'
 
 export const reportLinkRoutes: readonly Route[] = [
   { method: 'GET', path: '/reports/confirm/:token', access: 'mailed-link', handle: askToConfirm },
@@ -74,11 +74,13 @@ const facts = ({
   interval,
   domain,
   account,
+  filters,
   hour,
   timeZone,
   createdBy,
 }: Subscription): HtmlValue => html`<dl class="card facts">
   <dt>Report</dt><dd>${intervalNames[interval]}, ${domain ?? `all sites of ${account}`}</dd>
+  ${filters.length > 0 && html`<dt>Only</dt><dd>${storedWords(filters)}</dd>`}
   <dt>To</dt><dd>${email}</dd>
   <dt>At</dt><dd>${hour}:00, ${timeZone}</dd>
   ${createdBy !== email && html`<dt>Asked for by</dt><dd>${createdBy}</dd>`}

@@ -9,7 +9,7 @@ import { accountField, accountHead, accountPath } from '../layout/account-head.t
 import { fault, layout } from '../layout/layout.ts'
 import { Refusal } from '../refusals.ts'
 import { type AccountVisit, goTo, type Reply, type Route, show } from '../route.ts'
-import { aboutText, intervalNames, reportsOf } from './reports.ts'
+import { aboutText, intervalNames, reportsOf, storedWords } from './reports.ts'
 
 export const reportRoutes: readonly Route[] = [
   { method: 'GET', path: '/account/reports/:id', access: 'member', handle: showReport },
@@ -45,13 +45,13 @@ async function stopReport(visit: AccountVisit): Promise<Reply> {
 }
 
 function reportPage(visit: AccountVisit, report: Subscription, wrong?: string): Reply {
-  const { id, email, interval, domain } = report
+  const { id, email, interval, domain, filters } = report
   const path = `/account/reports/${id}`
   const hidden = html`${tokenField(visit.formToken)}${accountField(visit)}`
   const body = html`${accountHead(visit, '/account/reports')}
 <p class="back"><a href="${accountPath(visit, '/account/reports')}"><span aria-hidden="true">← </span>All reports</a></p>
 <h2 class="key-name">${intervalNames[interval]}, ${aboutText(domain)}</h2>
-<p class="lead">Sent to ${email}.</p>
+<p class="lead">Sent to ${email}.${filters.length > 0 && ` Only ${storedWords(filters)}.`}</p>
 ${wrong && fault(wrong)}
 <form class="card form people-form" method="post" action="${path}">
   ${hidden}${scheduleFields(visit.form, report)}

@@ -1,12 +1,14 @@
 // Reports by email: who gets which, and a form to ask for one. report.ts changes and ends them.
 import { InvalidSetting } from '../../accounts/site-rules.ts'
 import { type ListedSite, selectListedSites } from '../../accounts/sites.ts'
+import { filterWords } from '../../display/labels.ts'
 import { dayMs } from '../../durations.ts'
 import { type Interval, intervals } from '../../email-reports/due.ts'
 import type { Subscription } from '../../email-reports/subscriptions.ts'
 import { subscribe, visibleReports } from '../../users/report-changes.ts'
 import { emailOf, isEmail } from '../../users/users.ts'
 import { type Html, html } from '../../web/html.ts'
+import { enteredFilters, filterList, textOf } from '../dashboard/filter-texts.ts'
 import { tokenField } from '../forms/forms.ts'
 import { scheduleFields, scheduleOf } from '../forms/report-schedule.ts'
 import { accountField, accountHead, accountPath } from '../layout/account-head.ts'
@@ -51,7 +53,12 @@ async function addReport(visit: AccountVisit): Promise<Reply> {
   try {
     if (!isEmail(email)) throw new InvalidSetting('This is not an email address.', 'Write it like maria@example.com.')
     if (!interval) throw new InvalidSetting('How often is missing.', 'Choose weekly or monthly.')
-    const wanted = { siteId: site?.id ?? null, email, interval, ...scheduleOf(form) }
+    const entered = enteredFilters(form.getAll('filter'))
+    if ('wrong' in entered) throw new InvalidSetting(entered.wrong, 'Choose the segment again.')
+    const filters = entered.filters.map(textOf)
+    if (filters.length > 0 && !site)
+      throw new InvalidSetting('Filters are about one site.', 'Choose the segment again.')
+    const wanted = { siteId: site?.id ?? null, filters, email, interval, ...scheduleOf(form) }
     const requester = { accountId: account.accountId, userId: session.user.id, actor: visit.actor }
     const outcome = await withinLimit(visit, email, () => subscribe(postgres, outbox, requester, wanted))
     if (outcome === 'too many') return reportsPage(visit, { text: tooMany, status: 429 })
@@ -112,11 +119,11 @@ const reportTable = (visit: AccountVisit, reports: readonly Subscription[]): Htm
 <tbody>${reports.map((report) => reportRow(visit, report))}</tbody></table></div></section>`
 
 function reportRow(visit: AccountVisit, report: Subscription): Html {
-  const { id, email, interval, domain, hour, timeZone, createdBy } = report
+  const { id, email, interval, domain, filters, hour, timeZone, createdBy } = report
   const isMe = email === visit.session.user.email
   const named = html`<span class="unseen"> the ${interval}ly report to ${email} about ${aboutText(domain)}</span>`
   return html`<tr><th scope="row">${email}${isMe && html` <span class="people-me">you</span>`}${waiting(visit, report)}</th>
-<td>${intervalNames[interval]}, ${aboutText(domain)}${createdBy !== email && html`<span class="sub">by ${createdBy}</span>`}</td>
+<td>${intervalNames[interval]}, ${aboutText(domain)}${filters.length > 0 && html`<span class="sub">only ${storedWords(filters)}</span>`}${createdBy !== email && html`<span class="sub">by ${createdBy}</span>`}</td>
 <td>${hour}:00 <span class="sub">${timeZone}</span></td>
 <td class="right"><div class="reports-buttons"><a class="button small" href="${accountPath(visit, `/account/reports/${id}`)}">Change${named}</a>
 <form method="post" action="/account/reports/${id}/stop">${tokenField(visit.formToken)}${accountField(visit)}<button class="button small danger">Stop${named}</button></form></div></td></tr>`
@@ -129,18 +136,31 @@ function waiting({ services }: AccountVisit, { isConfirmed, createdAt }: Subscri
   return html`<span class="sub"><span class="state soon"><i></i>not confirmed yet</span></span><span class="sub">forgotten ${timeElement(until, relativeText(until, services.now()))}</span>`
 }
 
+/** `Page starts with /blog, Country Germany` */
+export function storedWords(filters: readonly string[]): string {
+  const read = enteredFilters(filters)
+  return ('wrong' in read ? filters : read.filters.map(filterWords)).join(', ')
+}
+
 export const aboutText = (domain: string | null): string => domain ?? 'all sites'
 
 function reportForm(visit: AccountVisit, sites: readonly ListedSite[]): Html {
   const { form, formToken, query, session } = visit
   const chosenSite = form.get('site') ?? query.get('site') ?? ''
+  const sent = enteredFilters(form.has('every') ? form.getAll('filter') : query.getAll('filter'))
+  const filters = 'wrong' in sent ? [] : sent.filters
+  const about = filters.length > 0 ? sites.filter(({ domain }) => domain === chosenSite) : sites
+  const filterFields =
+    filters.length > 0 &&
+    html`<p>Only ${filterList(filters)} ${filters.map((filter) => html`<input type="hidden" name="filter" value="${textOf(filter)}">`)}</p>`
   const option = (value: string, name: string, chosen: string): Html =>
     html`<option value="${value}"${value === chosen && html` selected`}>${name}</option>`
   return html`
 <section aria-labelledby="add"><h2 id="add">${isOwner(visit) ? 'Send a report' : 'Get a report'}</h2>
 <form class="card form people-form" method="post" action="/account/reports">
   ${tokenField(formToken)}${accountField(visit)}
-  <label>About <select name="site">${option('', 'All sites of the account', chosenSite)}${sites.map(({ domain }) => option(domain, domain, chosenSite))}</select></label>
+  ${filterFields}
+  <label>About <select name="site">${filters.length === 0 && option('', 'All sites of the account', chosenSite)}${about.map(({ domain }) => option(domain, domain, chosenSite))}</select></label>
   <label>How often <select name="every">${intervals.map((one) => option(one, intervalNames[one], form.get('every') ?? 'week'))}</select>
     <span class="hint">A week is Monday to Sunday. A report comes at the first chosen hour after its days are over in the time zones of its sites.</span></label>
   ${scheduleFields(form)}

@@ -100,14 +100,17 @@ function segmentRow(visit: SiteVisit, { name, filters }: Segment): Html {
   const named = html`<span class="unseen"> the segment ${name}</span>`
   const query = new URLSearchParams({ segment: name })
   const read = enteredFilters(filters)
-  return html`<tr><th scope="row">${'wrong' in read ? name : html`<a href="${sitePath(visit.site)}?${queryOfFilters(read.filters)}">${name}</a>`}</th>
-<td>${'wrong' in read ? filters.join(', ') : filterList(read.filters)}</td>${
+  return html`<tr><th scope="row">${'wrong' in read ? name : html`<a class="of-segment" href="${sitePath(visit.site)}?${queryOfFilters(read.filters)}">${name}</a>`}</th>
+<td>${'wrong' in read ? filters.join(', ') : filterList(read.filters)}${!('wrong' in read) && visit.services.outbox && html`<a class="of-segment sub" href="${reportAddress(visit, queryOfFilters(read.filters))}">Report by email<span class="unseen"> about ${name}</span></a>`}</td>${
     isOwner(visit) &&
     html`
 <td class="right"><div class="reports-buttons"><a class="button small" href="${segmentsPath(visit, `/change?${query.toString()}`)}">Change${named}</a>
 <form method="post" action="${segmentsPath(visit, '/remove')}">${tokenField(visit.formToken)}<input type="hidden" name="segment" value="${name}"><button class="button small danger">Remove${named}</button></form></div></td>`
   }</tr>`
 }
+
+const reportAddress = ({ account, site }: SiteVisit, filters: string): string =>
+  `/account/reports?account=${account.accountId}&site=${site.domain}&${filters}#add`
 
 interface Saving {
   /** What the address or the form says. */

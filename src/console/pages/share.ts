@@ -1,9 +1,10 @@
 // Shared links: the dashboard of a site for people without an account, its lists as CSV, and the numbers of the widget (decision D-188).
+
 import { publicQueueKey } from '../../stats/fair-queue.ts'
+import { readStoredFilters } from '../../stats/questions/filters.ts'
 import { unlockedNote, unlockedSeconds } from '../../users/unlocked-link.ts'
 import { html } from '../../web/html.ts'
 import { asking, type Interval, momentOf, type Totals } from '../dashboard/answers.ts'
-import { readStored } from '../dashboard/locks.ts'
 import { defaultState } from '../dashboard/state.ts'
 import { showCsv, showDashboard, type Viewing } from '../dashboard/view.ts'
 import { tokenField } from '../forms/forms.ts'
@@ -31,7 +32,7 @@ export const shareRoutes: readonly Route[] = [
 ]
 
 function viewingOf({ services, site, link, path, url, theme }: LinkVisit): Viewing {
-  const locked = readStored(link.filters, site)
+  const locked = readStoredFilters(link.filters, site)
   // Without one of its filters it would show more than it was made for.
   if (!locked) throw new Refusal('closed_link')
   return { services, context: { site, path, locked, isShared: true, theme }, url, queueKey: publicQueueKey }

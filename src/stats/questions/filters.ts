@@ -2,6 +2,7 @@
 import { ApiError } from '../../errors.ts'
 import { isCountryCode } from '../../traffic/country.ts'
 import { devices } from '../../traffic/device.ts'
+import type { Goal } from '../../traffic/goals.ts'
 import { readHostname } from '../hostname.ts'
 import { type Dimension, dimensionNames, dimensionOf, isAction } from './dimensions.ts'
 
@@ -22,6 +23,21 @@ export const maxValues = 100
 export function readFilters(texts: readonly (string | null)[]): Filter[] {
   if (texts.length > maxFilters) throw new ApiError('invalid_filter', `At most ${maxFilters} filters may be sent.`)
   return texts.map(readFilter)
+}
+
+/** Stored filters. Undefined: they cannot be read any more, or are about a goal that the site no longer has. */
+export function readStoredFilters(
+  texts: readonly string[],
+  { goals }: { goals: readonly Goal[] },
+): Filter[] | undefined {
+  try {
+    const filters = readFilters(texts)
+    const named = filters.filter(({ dimension }) => dimension.name === 'goal').flatMap(({ values }) => values)
+    return named.every((name) => name === '' || goals.some((goal) => goal.name === name)) ? filters : undefined
+  } catch (error) {
+    if (error instanceof ApiError) return undefined
+    throw error
+  }
 }
 
 /** `prop:plan:is:pro` has one more colon than the others. Values may have colons. */

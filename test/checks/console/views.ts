@@ -32,6 +32,7 @@ export function viewsOf({ usual, empty, long }: Content, contents: number): View
     ...mistakes('usual', usual),
     ...refusals(usual),
     ...dashboards(usual),
+    ...withFilters(usual),
     ...shared(usual),
     ...(contents >= 2
       ? [
@@ -84,6 +85,8 @@ const dashboards = ({ owner, domain }: OwnThings): View[] =>
     'more=entry_page&search=blog',
     'more=country&country=US',
     'more=goal',
+    // A segment.
+    'filter=page:is:/pricing&filter=channel:is:Organic+Search',
     'country=XX',
   ].map((query) => ({
     name: `dashboard: ${query}`,
@@ -91,6 +94,13 @@ const dashboards = ({ owner, domain }: OwnThings): View[] =>
     address: `/sites/${domain}?${query}`,
     status: query === 'country=XX' || /2026-02-01.*2026-01-01/.test(query) ? 400 : 200,
   }))
+
+/** Forms that get their filters from the dashboard. */
+const withFilters = ({ owner, accountId, domain }: OwnThings): View[] =>
+  [
+    ['a link', `/sites/${domain}/settings/links/new?filter=page:starts_with:/blog&filter=country:is:DE`],
+    ['a report', `/account/reports?account=${accountId}&site=${domain}&filter=page:starts_with:/blog`],
+  ].map(([name, address]) => ({ name: `with filters: ${name}`, person: owner, address: String(address), status: 200 }))
 
 /** Shared links in the states that their own pages have not: with a filter of the visitor, and embeddable. */
 const shared = ({ sharedToken, embeddableToken }: OwnThings): View[] =>

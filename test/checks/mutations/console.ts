@@ -117,7 +117,7 @@ export const console: readonly Mutation[] = [
   },
   {
     name: 'links: a link whose goal is gone shows everything else',
-    file: 'src/console/dashboard/locks.ts',
+    file: 'src/stats/questions/filters.ts',
     find: "return named.every((name) => name === '' || goals.some((goal) => goal.name === name)) ? filters : undefined",
     replace: "return filters.filter(({ dimension }) => dimension.name !== 'goal')",
     caughtBy: 'test/console/link-filters.test.ts',

@@ -1,9 +1,10 @@
-// What dimensions and their values are called on pages, and how a person may type them.
-import { pathText } from '../../display/formats.ts'
-import type { Dimension } from '../../stats/questions/dimensions.ts'
-import { type Filter, operators } from '../../stats/questions/filters.ts'
-import { type CountryCode, countryNames } from '../../traffic/country.ts'
-import { devices } from '../../traffic/device.ts'
+// What dimensions and their values are called on pages and in mails, and how a person may type them.
+
+import type { Dimension } from '../stats/questions/dimensions.ts'
+import { type Filter, operators } from '../stats/questions/filters.ts'
+import { type CountryCode, countryNames } from '../traffic/country.ts'
+import { devices } from '../traffic/device.ts'
+import { pathText } from './formats.ts'
 
 type Named = Pick<Dimension, 'name' | 'property'>
 
