@@ -12,7 +12,7 @@ export function segmentMenu(state: DashboardState): Html | false {
   const { segments = [], site } = state
   const current = holding(state)
   if (segments.length === 0) return false
-  return html`<details class="menu segments"><summary class="chip${current && ' holds'}" aria-label="${current ? `Segment ${current.name}: choose another` : 'Choose a segment'}">${funnel}<b>${current?.name ?? 'Segments'}</b>${chevron}</summary>
+  return html`<details class="menu segments"><summary class="chip${current && ' holds'}"${current && html` aria-label="Segment ${current.name}: choose another"`}>${funnel}<b>${current?.name ?? 'Segments'}</b>${chevron}</summary>
 <div class="menu-body links"><div class="names">${segments.map(
     ({ name, filters }) =>
       html`<a class="item" href="${addressOf(state, { filters })}"${name === current?.name && html` aria-current="true"`} data-stay>${name}</a>`,

@@ -25,7 +25,7 @@ export const emailReports: readonly Mutation[] = [
   },
   {
     name: 'report: it counts visitors of excluded countries',
-    file: 'src/email-reports/numbers.ts',
+    file: 'src/email-reports/site-rows.ts',
     find: 'stats.read({ report, site,',
     replace: 'stats.read({ report, site: { ...site, excludedCountries: [] },',
     caughtBy: 'check:reports -- --reports 40',
@@ -71,5 +71,12 @@ export const emailReports: readonly Mutation[] = [
     find: 'const maxName = 80',
     replace: 'const maxName = 800',
     caughtBy: 'test/email-reports/strangers.test.ts',
+  },
+  {
+    name: 'report: one with filters has the numbers of all visits',
+    file: 'src/email-reports/site-rows.ts',
+    find: '...filters.map(({ dimension',
+    replace: '...filters.slice(1).map(({ dimension',
+    caughtBy: 'test/email-reports/filters.test.ts',
   },
 ]
