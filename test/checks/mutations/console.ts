@@ -132,8 +132,8 @@ export const console: readonly Mutation[] = [
   {
     name: 'segments: those of another account are changed',
     file: 'src/users/segments.ts',
-    find: 'FROM segments WHERE site_id = ',
-    replace: "FROM segments WHERE '' <> ",
+    find: 'SELECT name, filters FROM segments WHERE site_id =',
+    replace: "SELECT name, filters FROM segments WHERE '' <>",
     caughtBy: 'test/console/segments.test.ts',
   },
   {
@@ -287,7 +287,7 @@ export const console: readonly Mutation[] = [
   {
     name: 'links: a link to one host tells what happened on another',
     file: 'src/console/dashboard/state.ts',
-    find: "!(context.locked.hostname !== undefined && (name === 'event' || name === 'goal'))",
+    find: "!(isLockedToPlaces(context) && (name === 'event' || name === 'goal'))",
     replace: 'true',
     caughtBy: 'test/console/dashboard-filters.test.ts',
   },
@@ -323,7 +323,7 @@ export const console: readonly Mutation[] = [
   {
     name: 'links: all time tells of visitors that a link hides',
     file: 'src/console/dashboard/first-day.ts',
-    find: 'isStored && Object.keys(locked).length === 0)',
+    find: 'isStored && locked.length === 0)',
     replace: 'isStored)',
     caughtBy: 'test/console/dashboard-intervals.test.ts',
   },
