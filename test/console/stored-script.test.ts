@@ -53,6 +53,11 @@ const shown = [
   'user_sessions.address',
   'user_sessions.browser',
   'users.email',
+  'webhook_deliveries.body',
+  'webhook_deliveries.problem',
+  'webhook_deliveries.type',
+  'webhooks.created_by',
+  'webhooks.url',
 ]
 
 /** The other columns of text: ids, words from a fixed list, zones that Temporal knows, and what no page reads. */
@@ -65,6 +70,7 @@ const others = [
   /^(accounts\.plan|members\.role|one_time_links\.(purpose|role)|audit_log\.(action|new_key_id))$/,
   /^(sites\.(time_zone|excluded_countries)|(users|shared_links)\.password_hash|api_keys\.rotated_from)$/,
   /^shared_links\.(country|device)$/,
+  /^webhook_deliveries\.(webhook_id|replay_of|state)$/,
   /^(outbox|report_subscriptions\.(every|time_zone)$)/,
 ]
 
@@ -125,7 +131,7 @@ async function inert(page: Page, name: string): Promise<string[]> {
   const [hit, elements, text] = await page.evaluate<[unknown, number, string]>(`[
     window.hit ?? null,
     document.querySelectorAll('img[src=x], script:not([src]), [onerror]').length,
-    [document.body.innerText, ...[...document.querySelectorAll('input, textarea, option, [title]')].map(
+    [document.body.innerText, ...[...document.querySelectorAll('input, textarea, option, details, [title]')].map(
       (element) => (element.value ?? '') + ' ' + element.textContent + ' ' + element.title,
     )].join(' '),
   ]`)
@@ -164,6 +170,12 @@ async function plant({ postgres, clickhouse }: Stores, things: OwnThings): Promi
   await postgres`
     UPDATE shared_links SET name = ${markOf('shared_links.name')}, created_by = ${markOf('shared_links.created_by')},
                             hostname = ${markOf('shared_links.hostname')}, utm_source = ${markOf('shared_links.utm_source')}`
+  await postgres`UPDATE webhooks SET url = ${markOf('webhooks.url')}, created_by = ${markOf('webhooks.created_by')}`
+  // The table refuses such a type.
+  await postgres`ALTER TABLE webhook_deliveries DROP CONSTRAINT webhook_deliveries_type_check`
+  await postgres`
+    UPDATE webhook_deliveries SET type = ${markOf('webhook_deliveries.type')}, body = ${markOf('webhook_deliveries.body')},
+                                  problem = ${markOf('webhook_deliveries.problem')}`
   await postgres`UPDATE report_subscriptions SET created_by = ${markOf('report_subscriptions.created_by')}`
   await postgres`
     UPDATE report_subscriptions SET email = ${markOf('report_subscriptions.email')} WHERE confirmed_at IS NULL`

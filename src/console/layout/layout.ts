@@ -77,6 +77,7 @@ const settingsTabs = [
   ['/settings/exclusions', 'Excluded countries'],
   ['/settings/goals', 'Goals'],
   ['/settings/links', 'Shared links'],
+  ['/settings/webhooks', 'Webhooks'],
 ] as const
 
 /** The head of a settings page, with the tab of the page marked. */

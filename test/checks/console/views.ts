@@ -48,7 +48,7 @@ function pages(content: string, things: OwnThings, personOf: (things: OwnThings)
   return (
     routes
       .filter((route) => route.method === 'GET' && !exampleOf(route).isNoPage)
-      // A new account has no keys, no shared links, no reports and no goals, so none of them has a page.
+      // A new account has no keys, no shared links, no reports, no goals and no webhooks, so none of them has a page.
       .filter((route) => content !== 'empty' || !(/\/(:id|goals\/change)$/.test(route.path) || isOfLink(route)))
       .filter((route) => isOwner || !isForEveryone(route))
       .map((route) => ({
