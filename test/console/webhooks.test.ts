@@ -120,7 +120,8 @@ test('the log has pages of fifty', async (t) => {
     const message = { siteId: console.siteId, type: 'alert.began', data: { number: 1000 + index } }
     await inTransaction(console.stores.postgres, (transaction) => queueWebhooks(transaction, message))
   }
-  const numbers = (text: string) => Array.from(text.matchAll(/number(?:"|&[#\w]+;):(\d+)/g), ([, number]) => Number(number))
+  const numbers = (text: string) =>
+    Array.from(text.matchAll(/number(?:"|&[#\w]+;):(\d+)/g), ([, number]) => Number(number))
   const first = await owner.get(one)
   assert.deepEqual(
     numbers(first.text),
