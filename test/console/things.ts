@@ -136,7 +136,7 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
   }
   const webhook = {
     siteId,
-    url: 'https://hooks.example.com/footfall?token=abc',
+    url: 'https://hooks.example/footfall?token=abc',
     createdBy: owner.email,
     nonce: randomUUID(),
   }

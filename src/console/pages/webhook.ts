@@ -1,6 +1,6 @@
 // One webhook: its log, and what owners can do with it.
 import { InvalidSetting } from '../../accounts/site-rules.ts'
-import { inFull } from '../../display/formats.ts'
+import { counted, inFull } from '../../display/formats.ts'
 import { removeWebhook, replayWebhook, rotateWebhook, switchWebhook, testWebhook } from '../../users/webhook-changes.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { deliveriesOf, type LoggedDelivery } from '../../webhooks/log.ts'
@@ -140,18 +140,17 @@ const testForm = (visit: SiteVisit, webhook: Webhook): Html =>
 
 const table = (visit: SiteVisit, webhook: Webhook, deliveries: readonly LoggedDelivery[]): Html => html`
 <div class="card"><table class="people reports webhook-log">
-<thead><tr><th scope="col">Message</th><th scope="col">What became of it</th><th scope="col">Attempts</th><th scope="col"><span class="unseen">Replay</span></th></tr></thead>
+<thead><tr><th scope="col">Message</th><th scope="col">What became of it</th><th scope="col"><span class="unseen">Replay</span></th></tr></thead>
 <tbody>${deliveries.map((delivery) => row(visit, webhook, delivery))}</tbody></table></div>`
 
 function row(visit: SiteVisit, webhook: Webhook, delivery: LoggedDelivery): Html {
-  const { id, type, body, state, attempts, createdAt, replayOf, problem } = delivery
+  const { id, type, body, state, createdAt, replayOf, problem } = delivery
   const isOver = state !== 'waiting' && state !== 'sending'
   return html`<tr><th scope="row"><code>${type}</code><span class="sub">${timeElement(createdAt, relativeText(createdAt, visit.services.now()))}${replayOf && ', a replay'}</span>
 <details><summary>Details<span class="unseen"> of the message of ${minuteText(createdAt)}</span></summary><p class="sub mono">${replayOf ?? id}</p><pre tabindex="0">${body}</pre></details></th>
 <td>${stateMark(state)}<span class="sub">${answer(delivery)}</span>${problem && html`<span class="sub webhook-problem">${problem}</span>`}${
     state === 'waiting' && html`<span class="sub">${nextAttempt(delivery, visit.services.now())}</span>`
   }</td>
-<td>${attempts}</td>
 <td class="right">${
     isOver &&
     !webhook.disabledAt &&
@@ -159,9 +158,11 @@ function row(visit: SiteVisit, webhook: Webhook, delivery: LoggedDelivery): Html
   }</td></tr>`
 }
 
-/** `204, 87 ms` */
-const answer = ({ httpStatus, durationMs }: LoggedDelivery): string =>
-  [httpStatus, durationMs !== null && `${inFull(durationMs)} ms`].filter(Boolean).join(', ')
+/** `204, 87 ms, 2 attempts` */
+const answer = ({ httpStatus, durationMs, attempts }: LoggedDelivery): string =>
+  [httpStatus, durationMs !== null && `${inFull(durationMs)} ms`, attempts > 0 && counted(attempts, 'attempt')]
+    .filter(Boolean)
+    .join(', ')
 
 function nextAttempt({ nextAttemptAt }: LoggedDelivery, now: number): Html {
   const isNow = nextAttemptAt.getTime() <= now

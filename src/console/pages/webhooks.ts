@@ -86,24 +86,27 @@ const table = (visit: SiteVisit, webhooks: readonly Webhook[], last: ReadonlyMap
 function row(visit: SiteVisit, webhook: Webhook, last: Last | undefined): Html {
   const { id, url, createdAt, createdBy } = webhook
   const now = visit.services.now()
-  return html`<tr><th scope="row"><span class="webhook-url">${isOwner(visit) ? url : originOf(webhook)}</span><span class="sub">${timeElement(createdAt, dayText(createdAt))}, by ${createdBy}</span></th>
+  return html`<tr><th scope="row"><span class="webhook-url">${isOwner(visit) ? shortened(url) : originOf(webhook)}</span><span class="sub">${timeElement(createdAt, dayText(createdAt))}, by ${createdBy}</span></th>
 <td>${webhookState(webhook)}</td>
 <td>${last ? html`${stateMark(last.state)}<span class="sub">${timeElement(last.createdAt, relativeText(last.createdAt, now))}</span>` : 'none yet'}</td>${
     isOwner(visit) &&
     html`
-<td class="right"><a class="button small" href="${webhooksPath(visit, `/${id}`)}">Manage<span class="unseen"> ${url}</span></a></td>`
+<td class="right"><a class="button small" href="${webhooksPath(visit, `/${id}`)}">Manage<span class="unseen"> ${shortened(url)}</span></a></td>`
   }</tr>`
 }
+
+/** The page of the webhook has the whole address. */
+const shortened = (url: string): string => (url.length > 80 ? `${url.slice(0, 79)}…` : url)
 
 /** The colour repeats what the word says. */
 export const webhookState = ({ disabledAt }: Webhook): Html =>
   html`<span class="state${disabledAt && ' off'}"><i></i>${disabledAt ? 'disabled' : 'active'}</span>`
 
 const looks: Readonly<Record<LoggedDelivery['state'], string>> = {
-  waiting: ' soon',
-  sending: ' soon',
+  waiting: ' off',
+  sending: ' off',
   delivered: '',
-  failed: ' off',
+  failed: ' soon',
   'in doubt': ' soon',
 }
 

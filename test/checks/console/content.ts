@@ -104,14 +104,14 @@ async function fillUsual(stores: Stores, things: OwnThings, now: number): Promis
     INSERT INTO shared_links (hash, id, site_id, name, created_by, revoked_at, embeddable, country, device)
     VALUES (sha256('revoked'), ${newId('share')}, ${siteId}, 'Old campaign', ${owner.email}, now() - interval '2 days', FALSE, 'DE', 'Mobile')`
   const outcomes = [
-    ['delivered', 204, 112, 1, ''],
     ['waiting', 503, 2041, 3, 'the receiver answered 503: {"error":"maintenance until 09:00"}'],
+    ['delivered', 204, 112, 1, ''],
     ['in doubt', null, 10_004, 1, 'the receiver did not answer within 10 seconds'],
   ] as const
   for (const [index, [state, status, duration, attempts, problem]] of outcomes.entries())
     await postgres`
       INSERT INTO webhook_deliveries (id, webhook_id, replay_of, type, body, state, http_status, duration_ms, attempts, problem, created_at, next_attempt_at)
-      VALUES (${newId('whd')}, ${webhookId}, ${index === 0 ? deliveryId : null}, 'alert.ended', ${'{"type":"alert.ended","timestamp":"2026-11-18T08:00:00.000Z","data":{"site":"demo.example"}}'},
+      VALUES (${newId('whd')}, ${webhookId}, ${index === 1 ? deliveryId : null}, 'alert.ended', ${'{"type":"alert.ended","timestamp":"2026-11-18T08:00:00.000Z","data":{"site":"demo.example"}}'},
               ${state}, ${status}, ${duration}, ${attempts}, ${problem}, now() - ${index} * interval '5 hours', now() + interval '25 minutes')`
   await createSession(postgres, owner.userId, { address: '203.0.113.0', browser: 'Chrome on Windows' })
   await recordEntries(stores, accountId, {

@@ -125,7 +125,7 @@ export const webhooks: readonly Mutation[] = [
   {
     name: 'webhooks: viewers see whole addresses',
     file: 'src/console/pages/webhooks.ts',
-    find: 'isOwner(visit) ? url : originOf(webhook)',
+    find: 'isOwner(visit) ? shortened(url) : originOf(webhook)',
     replace: 'url',
     caughtBy: 'test/console/webhooks.test.ts',
   },
