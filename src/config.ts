@@ -129,6 +129,12 @@ export const variables = {
     optional: true,
     parse: mailbox,
   }),
+  WEBHOOK_ALLOW_PRIVATE: variable({
+    description:
+      'Addresses and networks, separated by commas, that webhooks may call although they are not public, such as `10.1.0.0/16`; there also with http and on any port. Everybody who owns a site can then send requests there. If unset, webhooks call public addresses only (docs/webhooks.md).',
+    optional: true,
+    parse: networks,
+  }),
   CONSOLE_HOST: variable({
     description: 'Address the console listens on if it runs alone (`npm run console`).',
     default: '127.0.0.1',

@@ -30,6 +30,7 @@ test('with only the secrets set, everything else has its default', () => {
     PUBLIC_URL: undefined,
     SMTP_URL: undefined,
     MAIL_FROM: undefined,
+    WEBHOOK_ALLOW_PRIVATE: undefined,
     MCP_ORIGINS: undefined,
     OIDC_ISSUER: undefined,
     OIDC_CLIENT_ID: undefined,

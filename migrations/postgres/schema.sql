@@ -524,6 +524,54 @@ CREATE TABLE user_sessions
 );
 CREATE INDEX user_sessions_user_id_idx ON user_sessions USING btree (user_id);
 
+CREATE TABLE webhooks
+(
+    id             text NOT NULL,
+    site_id        text NOT NULL,
+    url            text NOT NULL,
+    secret         bytea NOT NULL,
+    secret_version integer NOT NULL DEFAULT 1,
+    created_by     text NOT NULL,
+    created_at     timestamp with time zone NOT NULL DEFAULT now(),
+    disabled_at    timestamp with time zone,
+    CONSTRAINT webhooks_pkey PRIMARY KEY (id),
+    CONSTRAINT webhooks_id_check CHECK (id ~ '^whk_[a-z2-7]{16}$'::text),
+    CONSTRAINT webhooks_url_check CHECK (length(url) <= 2000),
+    CONSTRAINT webhooks_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
+);
+CREATE INDEX webhooks_site_id ON webhooks USING btree (site_id);
+
+CREATE TABLE webhook_deliveries
+(
+    id              text NOT NULL,
+    webhook_id      text NOT NULL,
+    replay_of       text,
+    type            text NOT NULL,
+    body            text NOT NULL,
+    state           text NOT NULL DEFAULT 'waiting'::text,
+    next_attempt_at timestamp with time zone NOT NULL DEFAULT now(),
+    attempts        integer NOT NULL DEFAULT 0,
+    failures        smallint NOT NULL DEFAULT 0,
+    sender          uuid,
+    claimed_until   timestamp with time zone,
+    handed_over_at  timestamp with time zone,
+    http_status     smallint,
+    duration_ms     integer,
+    problem         text NOT NULL DEFAULT ''::text,
+    created_at      timestamp with time zone NOT NULL DEFAULT now(),
+    changed_at      timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT webhook_deliveries_pkey PRIMARY KEY (id),
+    CONSTRAINT webhook_deliveries_id_check CHECK (id ~ '^whd_[a-z2-7]{16}$'::text),
+    CONSTRAINT webhook_deliveries_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'delivered'::text, 'failed'::text, 'in doubt'::text])),
+    CONSTRAINT webhook_deliveries_type_check CHECK (type ~ '^[a-z_.]{1,60}$'::text),
+    CONSTRAINT webhook_deliveries_webhook_id_fkey FOREIGN KEY (webhook_id) REFERENCES webhooks(id) ON DELETE CASCADE
+);
+CREATE INDEX webhook_deliveries_created_at ON webhook_deliveries USING btree (created_at);
+CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries USING btree (webhook_id, created_at);
+CREATE INDEX webhook_deliveries_sending ON webhook_deliveries USING btree (claimed_until) WHERE state = 'sending'::text;
+CREATE INDEX webhook_deliveries_waiting ON webhook_deliveries USING btree (next_attempt_at) WHERE state = 'waiting'::text;
+CREATE INDEX webhook_deliveries_waiting_since ON webhook_deliveries USING btree (created_at) WHERE state = 'waiting'::text;
+
 CREATE FUNCTION announce_change()
  RETURNS trigger
  LANGUAGE plpgsql

@@ -11,6 +11,7 @@ export type KeyUse =
   | 'link token'
   | 'outbox'
   | 'report link'
+  | 'webhook'
 
 /** One key for each secret, the current one first. Values of an older secret can still be read. */
 export const derivedKeys = (secrets: KeySecrets, use: KeyUse): readonly [Buffer, ...Buffer[]] =>

@@ -10,10 +10,11 @@ import type { CollectorConfig } from '../config.ts'
 import { dayMs } from '../durations.ts'
 import { openCountries } from '../enrichment/country.ts'
 import { openSalts } from '../enrichment/salts.ts'
-import { createClientAddress, createTrust } from '../process/client-address.ts'
+import { createClientAddress } from '../process/client-address.ts'
 import { drain, listen } from '../process/listening.ts'
 import { serveMetrics } from '../process/metrics-server.ts'
 import { createNetworkKey } from '../process/network-key.ts'
+import { networksOf } from '../process/networks.ts'
 import { type OnChange, watchDependencies } from '../stores/dependency-status.ts'
 import { openRedis } from '../stores/redis.ts'
 import { boundReads, openRequestPostgres } from '../stores/request-postgres.ts'
@@ -189,7 +190,7 @@ export async function openCollector(
     readSpooledSessions(config.SPOOL_FOLDER, memory, Date.now())
   }
 
-  const isTrusted = createTrust(config.TRUSTED_PROXIES)
+  const isTrusted = networksOf(config.TRUSTED_PROXIES)
   const clientAddress = createClientAddress(isTrusted)
   const networkKey = createNetworkKey()
   const eventLimits = createLimits({

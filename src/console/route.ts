@@ -19,6 +19,7 @@ import type { Session } from '../users/sessions.ts'
 import type { SharedLink } from '../users/shared-links.ts'
 import type { Joining } from '../users/single-sign-on.ts'
 import type { Html } from '../web/html.ts'
+import type { TargetRules } from '../webhooks/target.ts'
 import type { Cookies } from './cookies.ts'
 import type { RefusalTraces } from './refusal-traces.ts'
 import type { LinkLimits } from './sharing/link-limits.ts'
@@ -46,6 +47,8 @@ export interface ConsoleServices {
   publicUrl: string
   /** Undefined: no mail server is configured, and links are copied by hand. */
   outbox: Outbox | undefined
+  /** Where webhooks may lead. */
+  webhookRules: TargetRules
   /** UTC milliseconds. */
   now(): number
   log: Logger

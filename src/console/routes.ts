@@ -32,6 +32,8 @@ import { siteDeletionRoutes } from './pages/site-deletion.ts'
 import { siteSearchRoutes } from './pages/site-search.ts'
 import { siteSettingsRoutes } from './pages/site-settings.ts'
 import { sitesRoutes } from './pages/sites.ts'
+import { webhookRoutes } from './pages/webhook.ts'
+import { webhooksRoutes } from './pages/webhooks.ts'
 import type { Route } from './route.ts'
 
 export const routes: readonly Route[] = [
@@ -54,6 +56,8 @@ export const routes: readonly Route[] = [
   ...goalRoutes,
   ...segmentsRoutes,
   ...segmentRoutes,
+  ...webhooksRoutes,
+  ...webhookRoutes,
   ...siteDeletionRoutes,
   ...keyRoutes,
   ...linkRoutes,

@@ -11,9 +11,10 @@ import { type MailServices, writeReport } from '../email-reports/write-report.ts
 import { startMail } from '../mail/sender.ts'
 import { mailSettingsOf, outboxOf } from '../mail/settings.ts'
 import { showBuildInfo } from '../process/build-info.ts'
-import { createClientAddress, createTrust } from '../process/client-address.ts'
+import { createClientAddress } from '../process/client-address.ts'
 import { cannotListen, drain } from '../process/listening.ts'
 import { serveMetrics } from '../process/metrics-server.ts'
+import { networksOf } from '../process/networks.ts'
 import type { PortShare } from '../process/shared-port.ts'
 import { refuseOlder } from '../rollups/ledger.ts'
 import { createStatsService, type StatsService } from '../stats/service.ts'
@@ -25,6 +26,9 @@ import { queueExpiringKeys } from '../users/key-notices.ts'
 import { linkAddress } from '../users/one-time-links.ts'
 import { createPasswords } from '../users/passwords.ts'
 import { createSetupLink } from '../users/setup.ts'
+import { countAttempts } from '../webhooks/metrics.ts'
+import { startWebhooks } from '../webhooks/sender.ts'
+import { resolveByDns } from '../webhooks/target.ts'
 import { buildConsole } from './app.ts'
 import type { SingleSignOn } from './route.ts'
 import { createProvider } from './sign-in/provider.ts'
@@ -137,6 +141,11 @@ function assemble(
   const cluster = openCluster(config)
   const publicUrl = config.PUBLIC_URL ?? `http://localhost:${port}`
   const mail = startMailOf(config, { log, postgres, cluster, stats })
+  const webhookRules = { resolve: resolveByDns, isAllowed: networksOf(config.WEBHOOK_ALLOW_PRIVATE ?? []) }
+  const webhooks = startWebhooks(
+    { postgres, cluster },
+    { secrets: config.KEY_SECRETS, rules: webhookRules, log, onAttempt: countAttempts(registry) },
+  )
   const app = buildConsole({
     postgres,
     cluster,
@@ -149,16 +158,17 @@ function assemble(
     singleSignOn: singleSignOnOf(config, { publicUrl, log }),
     publicUrl,
     outbox: outboxOf(config),
+    webhookRules,
     now: Date.now,
     log,
-    clientAddress: createClientAddress(createTrust(config.TRUSTED_PROXIES)),
+    clientAddress: createClientAddress(networksOf(config.TRUSTED_PROXIES)),
     isEnding,
   })
   return {
     app,
     announceSetup: () => announceSetup(postgres, publicUrl, log),
     async close() {
-      await mail?.stop()
+      await Promise.all([mail?.stop(), webhooks.stop()])
       await Promise.all([postgres.end({ timeout: 0 }), cluster.close()])
     },
   }

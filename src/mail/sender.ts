@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { AllStores } from '../cluster/stores.ts'
+import { insist, repeatUntil } from '../process/repeating.ts'
 import { noteInClickHouse } from '../rollups/ledger.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import type { Letter } from './letter.ts'
@@ -64,19 +65,8 @@ export function startMail(stores: AllStores, options: MailOptions): MailLoop {
   const clickhouse = stores.cluster.shards[0] as ClickHouse
   const { log } = options
 
-  async function repeat(everyMs: number, failure: string, work: () => Promise<unknown>): Promise<void> {
-    let isFailing = false
-    while (!signal.aborted) {
-      try {
-        await work()
-        isFailing = false
-      } catch (err) {
-        if (!isFailing) log.error({ err }, failure)
-        isFailing = true
-      }
-      await sleep(everyMs, undefined, { signal }).catch(() => {})
-    }
-  }
+  const repeat = (everyMs: number, failure: string, work: () => Promise<unknown>): Promise<void> =>
+    repeatUntil(signal, { everyMs, log, failure }, work)
 
   /** Sends until nothing is due. The mail server is asked only if there is something to send. */
   async function sendDue(what: Claimed): Promise<void> {
@@ -151,15 +141,7 @@ export function startMail(stores: AllStores, options: MailOptions): MailLoop {
     if (outcome.state === 'failed' || outcome.state === 'in doubt') {
       log.warn({ message: message.id, kind: message.kind, problem: outcome.problem }, `a message is ${outcome.state}`)
     }
-    const until = performance.now() + noteForMs
-    for (;;) {
-      try {
-        return await noteOutcome(postgres, sender, message, outcome)
-      } catch (error) {
-        if (performance.now() > until) throw error
-      }
-      await sleep(500)
-    }
+    await insist(noteForMs, () => noteOutcome(postgres, sender, message, outcome))
   }
 
   log.info({ sender }, 'sending mail')

@@ -1,21 +1,9 @@
 // Finds the client's address. Behind a proxy it is in X-Forwarded-For, which any client can set: the header is read from the right, and
 // only as far as trusted proxies wrote it.
-import { BlockList, isIP } from 'node:net'
+import { isIP } from 'node:net'
 import { unmapped } from './ip-address.ts'
 
 export type ClientAddress = (socketAddress: string, forwardedFor: string | undefined) => string
-
-/** `trusted`: addresses and networks such as 10.0.0.0/8. */
-export function createTrust(trusted: readonly string[]): (address: string) => boolean {
-  const proxies = new BlockList()
-  for (const entry of trusted) {
-    const [address, bits] = entry.split('/') as [string, string | undefined]
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
-    if (bits === undefined) proxies.addAddress(address, family)
-    else proxies.addSubnet(address, Number(bits), family)
-  }
-  return (address) => proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
-}
 
 export function createClientAddress(isTrusted: (address: string) => boolean): ClientAddress {
   return (socketAddress, forwardedFor) => {

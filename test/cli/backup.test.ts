@@ -8,9 +8,12 @@ import { listDeletedSites } from '../../src/erasure/deleted-sites.ts'
 import { reports } from '../../src/stats/reports.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql } from '../../src/stores/clickhouse-sql.ts'
-import { openPostgres } from '../../src/stores/postgres.ts'
+import { inTransaction, openPostgres } from '../../src/stores/postgres.ts'
+import { queueWebhooks } from '../../src/webhooks/deliveries.ts'
+import { createWebhook } from '../../src/webhooks/webhooks.ts'
 import { startApiProcess } from '../support/api-process.ts'
 import { type Installation, install } from '../support/installation.ts'
+import { keySecrets } from '../support/stores.ts'
 
 // A million with FOOTFALL_FULL=1 (npm run check:restore); fewer in every other run.
 const events = process.env.FOOTFALL_FULL ? 1_000_000 : 10_000
@@ -45,6 +48,8 @@ test(`backup, new databases, restore: every response about ${events.toLocaleStri
   const overview = before[`overview?range=custom&${lastYear}`] as { current: { pageviews: number } }
   assert.ok(overview.current.pageviews > events / 3)
 
+  const webhooks = await addWebhook(old)
+
   const folder = join(mkdtempSync(join(tmpdir(), 'footfall-backup-')), 'backup')
   t.after(() => rmSync(folder, { recursive: true, force: true }))
   await old.json('backup', folder)
@@ -72,9 +77,29 @@ test(`backup, new databases, restore: every response about ${events.toLocaleStri
     (await listDeletedSites(postgres)).map(({ id }) => id),
     [deleted],
   )
+  // A webhook keeps its secret, and none of its messages is sent a second time.
+  assert.deepEqual([...(await postgres`SELECT * FROM webhooks`)], webhooks)
+  assert.deepEqual([...(await postgres`SELECT id FROM webhook_deliveries`)], [])
   // An imported file stays imported.
   assert.equal((await fresh.json('import', 'kept.example', file)).imported, 'was')
 })
+
+/** A webhook of kept.example with a message that waits. Returns its row. */
+async function addWebhook({ addresses }: Installation): Promise<unknown[]> {
+  const postgres = openPostgres(addresses.postgres, 1)
+  const webhook = { url: 'https://hooks.example/', createdBy: 'maria@example.com', nonce: 'the only one' }
+  const message = { type: 'alert.began', data: {} }
+  await inTransaction(postgres, async (transaction) => {
+    const [site] = await transaction<{ id: string }[]>`SELECT id FROM sites WHERE domain = 'kept.example'`
+    const siteId = site?.id as string
+    await createWebhook(transaction, keySecrets, { ...webhook, siteId })
+    await queueWebhooks(transaction, { ...message, siteId })
+  })
+  const rows = await postgres`SELECT * FROM webhooks`
+  await postgres.end()
+  assert.equal(rows.length, 1)
+  return [...rows]
+}
 
 test('rollups of deleted events are backed up and restored; commands skip those days and say so', {
   timeout: 600_000,

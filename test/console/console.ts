@@ -11,7 +11,8 @@ import { createSite } from '../../src/accounts/sites.ts'
 import { clusterOf } from '../../src/cluster/cluster.ts'
 import { buildConsole } from '../../src/console/app.ts'
 import { callbackPath, createProvider } from '../../src/console/sign-in/provider.ts'
-import { createClientAddress, createTrust } from '../../src/process/client-address.ts'
+import { createClientAddress } from '../../src/process/client-address.ts'
+import { networksOf } from '../../src/process/networks.ts'
 import { createStatsService, type StatsService } from '../../src/stats/service.ts'
 import { commandLine } from '../../src/users/audit-log.ts'
 import { inviteMember } from '../../src/users/invitations.ts'
@@ -103,10 +104,11 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
       joining: joinDomain ? { domain: joinDomain, accountId } : undefined,
     },
     publicUrl: url,
+    webhookRules: { resolve: async () => ['127.0.0.1'], isAllowed: networksOf(['127.0.0.1']) },
     outbox: options.sendsMail ? { secrets: keySecrets, publicUrl: url } : undefined,
     now,
     log,
-    clientAddress: createClientAddress(createTrust(['127.0.0.1'])),
+    clientAddress: createClientAddress(networksOf(['127.0.0.1'])),
     isEnding: () => false,
   })
   await app.ready()

@@ -127,6 +127,7 @@ export const examples: Readonly<Record<string, Example>> = {
     fields: ({ segment }) => ({ segment, name: 'Another name' }),
     mistake: ({ segment }) => ({ segment, name: '' }),
   },
+  ...webhookExamples(),
   'POST /sites/:domain/settings/delete': {
     fields: ({ domain }) => ({ confirm: domain }),
     mistake: () => ({ confirm: 'another.example' }),
@@ -222,6 +223,34 @@ export const examples: Readonly<Record<string, Example>> = {
     changesNothing: true,
   },
   'GET /account/audit': { address: ({ accountId }) => `/account/audit?account=${accountId}` },
+}
+
+function webhookExamples(): Record<string, Example> {
+  const path = '/sites/:domain/settings/webhooks'
+  const one = ({ domain, webhookId }: OwnThings) => `/sites/${domain}/settings/webhooks/${webhookId}`
+  const action = (name: string) => (things: OwnThings) => `${one(things)}/${name}`
+  const nonce = 'a-nonce-of-22-letters_'
+  return {
+    [`GET ${path}`]: {},
+    [`POST ${path}`]: {
+      fields: () => ({ url: 'http://127.0.0.1:1/hook', nonce }),
+      mistake: () => ({ url: 'http://169.254.169.254/latest/meta-data/', nonce }),
+    },
+    [`GET ${path}/:id`]: { address: one },
+    [`POST ${path}/:id/test`]: { address: action('test'), fields: () => ({ nonce }) },
+    [`POST ${path}/:id/replay`]: {
+      address: action('replay'),
+      fields: ({ deliveryId }) => ({ delivery: deliveryId, nonce }),
+      mistake: () => ({ delivery: 'whd_aaaaaaaaaaaaaaaa', nonce: 'another-nonce-of-22-le' }),
+    },
+    [`POST ${path}/:id/state`]: { address: action('state'), fields: () => ({ disabled: 'yes' }) },
+    [`POST ${path}/:id/rotate`]: { address: action('rotate'), fields: () => ({ version: '1' }) },
+    [`POST ${path}/:id/delete`]: {
+      address: action('delete'),
+      fields: () => ({ confirm: 'yes' }),
+      mistake: () => ({}),
+    },
+  }
 }
 
 function linkExamples(): Record<string, Example> {

@@ -57,6 +57,11 @@ const shown = [
   'user_sessions.address',
   'user_sessions.browser',
   'users.email',
+  'webhook_deliveries.body',
+  'webhook_deliveries.problem',
+  'webhook_deliveries.type',
+  'webhooks.created_by',
+  'webhooks.url',
 ]
 
 /** The other columns of text: ids, words from a fixed list, zones that Temporal knows, and what no page reads. */
@@ -70,6 +75,7 @@ const others = [
   /^(sites\.(time_zone|excluded_countries)|(users|shared_links)\.password_hash|api_keys\.rotated_from)$/,
   /^shared_links\.(country|device)$/,
   /^segments\.created_by$/,
+  /^webhook_deliveries\.(webhook_id|replay_of|state)$/,
   /^(outbox|report_subscriptions\.(every|time_zone)$)/,
 ]
 
@@ -130,7 +136,7 @@ async function inert(page: Page, name: string): Promise<string[]> {
   const [hit, elements, text] = await page.evaluate<[unknown, number, string]>(`[
     window.hit ?? null,
     document.querySelectorAll('img[src=x], script:not([src]), [onerror]').length,
-    [document.body.innerText, ...[...document.querySelectorAll('input, textarea, option, [title]')].map(
+    [document.body.innerText, ...[...document.querySelectorAll('input, textarea, option, details, [title]')].map(
       (element) => (element.value ?? '') + ' ' + element.textContent + ' ' + element.title,
     )].join(' '),
   ]`)
@@ -177,6 +183,12 @@ async function plant({ postgres, clickhouse }: Stores, things: OwnThings): Promi
   await postgres`
     UPDATE report_subscriptions
     SET created_by = ${markOf('report_subscriptions.created_by')}, filters = ARRAY[${markOf('report_subscriptions.filters')}]`
+  await postgres`UPDATE webhooks SET url = ${markOf('webhooks.url')}, created_by = ${markOf('webhooks.created_by')}`
+  // The table refuses such a type.
+  await postgres`ALTER TABLE webhook_deliveries DROP CONSTRAINT webhook_deliveries_type_check`
+  await postgres`
+    UPDATE webhook_deliveries SET type = ${markOf('webhook_deliveries.type')}, body = ${markOf('webhook_deliveries.body')},
+                                  problem = ${markOf('webhook_deliveries.problem')}`
   await postgres`
     UPDATE report_subscriptions SET email = ${markOf('report_subscriptions.email')} WHERE confirmed_at IS NULL`
   await postgres`UPDATE users SET email = ${markOf('users.email')} WHERE id = ${memberId}`

@@ -8,6 +8,7 @@ import { createSite, findSite, type Site } from '../../src/accounts/sites.ts'
 import type { Interval } from '../../src/email-reports/due.ts'
 import { reportLink } from '../../src/email-reports/links.ts'
 import { createSubscription } from '../../src/email-reports/subscriptions.ts'
+import { inTransaction } from '../../src/stores/postgres.ts'
 import { commandLine } from '../../src/users/audit-log.ts'
 import { invitationsTo, inviteMember } from '../../src/users/invitations.ts'
 import { addMember } from '../../src/users/members.ts'
@@ -16,6 +17,8 @@ import { addSegment } from '../../src/users/segments.ts'
 import { createSession } from '../../src/users/sessions.ts'
 import { addSharedLink, type NewSharedLink, sharedLinksOf } from '../../src/users/shared-links.ts'
 import { createUser } from '../../src/users/users.ts'
+import { queueWebhooks } from '../../src/webhooks/deliveries.ts'
+import { type CreatedWebhook, createWebhook } from '../../src/webhooks/webhooks.ts'
 import { keySecrets, type Stores } from '../support/stores.ts'
 
 export interface Things {
@@ -35,6 +38,9 @@ export interface Things {
   invitationId: string
   /** A report by email that the owner gets. */
   reportId: string
+  /** A webhook of the site, and a message that it did not take. */
+  webhookId: string
+  deliveryId: string
   /** The name of a goal of the site. */
   goal: string
   segment: string
@@ -134,6 +140,21 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
     const subscription = { accountId, siteId, email, userId, createdBy: owner.email, ...schedule }
     return (await createSubscription(postgres, subscription)) as string
   }
+  const webhook = {
+    siteId,
+    url: 'https://hooks.example/footfall?token=abc',
+    createdBy: owner.email,
+    nonce: randomUUID(),
+  }
+  const { id: webhookId } = (await inTransaction(postgres, (transaction) =>
+    createWebhook(transaction, keySecrets, webhook),
+  )) as CreatedWebhook
+  const message = { siteId, type: 'alert.began', data: { site: domain } }
+  const [deliveryId] = await inTransaction(postgres, (transaction) => queueWebhooks(transaction, message))
+  await postgres`
+    UPDATE webhook_deliveries SET state = 'failed', attempts = 7, http_status = 500, duration_ms = 87, problem = 'the receiver answered 500'
+    WHERE id = ${deliveryId as string}`
+
   const reader = `${names.person('reader')}@example.com`
   const confirmed = await report(reader, null, 'month')
   await postgres`UPDATE report_subscriptions SET confirmed_at = now() WHERE id = ${confirmed}`
@@ -152,6 +173,8 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
     accountId,
     siteId,
     domain,
+    webhookId,
+    deliveryId: deliveryId as string,
     goal: names.goal,
     segment: names.segment,
     keyId: siteKey.id,
@@ -178,6 +201,8 @@ export const unknownThings = (): Things => ({
   memberId: newId('user'),
   invitationId: newId('link'),
   reportId: newId('rep'),
+  webhookId: newId('whk'),
+  deliveryId: newId('whd'),
   goal: randomUUID(),
   segment: randomUUID(),
 })

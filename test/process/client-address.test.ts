@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { createClientAddress, createTrust } from '../../src/process/client-address.ts'
+import { createClientAddress } from '../../src/process/client-address.ts'
+import { networksOf } from '../../src/process/networks.ts'
 
-const addressOf = createClientAddress(createTrust(['127.0.0.1', '::1', '10.0.0.0/8', '2001:db8:1::/48']))
+const addressOf = createClientAddress(networksOf(['127.0.0.1', '::1', '10.0.0.0/8', '2001:db8:1::/48']))
 
 const cases: [what: string, socket: string, forwardedFor: string | undefined, expected: string][] = [
   ['no proxy', '192.0.2.7', undefined, '192.0.2.7'],

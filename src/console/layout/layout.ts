@@ -78,6 +78,7 @@ const settingsTabs = [
   ['/settings/goals', 'Goals'],
   ['/settings/segments', 'Segments'],
   ['/settings/links', 'Shared links'],
+  ['/settings/webhooks', 'Webhooks'],
 ] as const
 
 /** The head of a settings page, with the tab of the page marked. */

@@ -33,6 +33,7 @@ export async function makeContent(stores: Stores, now: number): Promise<Content>
   await stores.postgres`DELETE FROM shared_links WHERE site_id = ${empty.siteId}`
   await deleteGoal(stores.postgres, empty.siteId, empty.goal)
   await stores.postgres`DELETE FROM segments WHERE site_id = ${empty.siteId}`
+  await stores.postgres`DELETE FROM webhooks WHERE site_id = ${empty.siteId}`
   await stores.postgres`DELETE FROM report_subscriptions WHERE account_id = ${empty.accountId}`
   return { usual, long, empty }
 }
@@ -48,7 +49,7 @@ const defaultNames: Names = {
 
 async function fillUsual(stores: Stores, things: OwnThings, now: number): Promise<void> {
   const { postgres, clickhouse } = stores
-  const { accountId, siteId, owner, memberId, keyId, accountKeyId } = things
+  const { accountId, siteId, owner, memberId, keyId, accountKeyId, webhookId, deliveryId } = things
   await postgres`UPDATE api_keys SET name = 'Counter on the home page' WHERE id = ${keyId}`
   await postgres`UPDATE api_keys SET name = 'All sites' WHERE id = ${accountKeyId}`
   await setTimeZone(postgres, siteId, 'Europe/Berlin')
@@ -105,6 +106,16 @@ async function fillUsual(stores: Stores, things: OwnThings, now: number): Promis
   await postgres`
     INSERT INTO shared_links (hash, id, site_id, name, created_by, revoked_at, embeddable, country, device)
     VALUES (sha256('revoked'), ${newId('share')}, ${siteId}, 'Old campaign', ${owner.email}, now() - interval '2 days', FALSE, 'DE', 'Mobile')`
+  const outcomes = [
+    ['waiting', 503, 2041, 3, 'the receiver answered 503: {"error":"maintenance until 09:00"}'],
+    ['delivered', 204, 112, 1, ''],
+    ['in doubt', null, 10_004, 1, 'the receiver did not answer within 10 seconds'],
+  ] as const
+  for (const [index, [state, status, duration, attempts, problem]] of outcomes.entries())
+    await postgres`
+      INSERT INTO webhook_deliveries (id, webhook_id, replay_of, type, body, state, http_status, duration_ms, attempts, problem, created_at, next_attempt_at)
+      VALUES (${newId('whd')}, ${webhookId}, ${index === 1 ? deliveryId : null}, 'alert.ended', ${'{"type":"alert.ended","timestamp":"2026-11-18T08:00:00.000Z","data":{"site":"demo.example"}}'},
+              ${state}, ${status}, ${duration}, ${attempts}, ${problem}, now() - ${index} * interval '5 hours', now() + interval '25 minutes')`
   await createSession(postgres, owner.userId, { address: '203.0.113.0', browser: 'Chrome on Windows' })
   await recordEntries(stores, accountId, {
     actors: [owner.email, owner.email, 'command line'],
@@ -143,6 +154,11 @@ async function fillLong(stores: Stores, { accountId, siteId, owner, memberId }: 
   await postgres`
     UPDATE shared_links SET name = ${longText.slice(0, 250)}, created_by = ${maker}, utm_source = ${longText.slice(0, 250)}
     WHERE site_id = ${siteId}`
+  await postgres`
+    UPDATE webhooks SET url = ${`https://${longDomain}/${'hook'.repeat(400)}`}, created_by = ${maker}, disabled_at = now() WHERE site_id = ${siteId}`
+  await postgres`
+    UPDATE webhook_deliveries SET problem = ${longText}, body = ${`{"data":"${'w'.repeat(2_000)}"}`} FROM webhooks
+    WHERE webhooks.id = webhook_id AND site_id = ${siteId}`
   await recordEntries(stores, accountId, {
     actors: [owner.email],
     domain: longDomain,
@@ -175,7 +191,8 @@ async function recordEntries(
     const of = (list: readonly string[]) => list[index % list.length] as string
     const [action, actor] = [of(actions), of(actors)]
     const subject =
-      { site: domain, goal: domain, key, link: key, member: email }[action.split('.')[0] as string] ?? actor
+      { site: domain, goal: domain, webhook: domain, key, link: key, member: email }[action.split('.')[0] as string] ??
+      actor
     await postgres`
       INSERT INTO audit_log (at, account_id, actor, action, subject, details, address)
       VALUES (now() - ${index} * interval '5 hours', ${accountId}, ${actor}, ${action}, ${subject},

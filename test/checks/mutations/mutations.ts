@@ -18,6 +18,7 @@ import { shipper } from './shipper.ts'
 import { stats } from './stats.ts'
 import { stores } from './stores.ts'
 import { users } from './users.ts'
+import { webhooks } from './webhooks.ts'
 
 export interface Mutation {
   name: string
@@ -47,4 +48,5 @@ export const mutations: readonly Mutation[] = [
   ...stats,
   ...stores,
   ...users,
+  ...webhooks,
 ]

@@ -32,6 +32,7 @@ import {
   withRetention,
   withSite,
 } from './model.ts'
+import { deliverToWebhooks, queueForWebhook, type WalkWebhooks } from './webhooks.ts'
 
 export interface Walk {
   installation: Installation
@@ -40,6 +41,7 @@ export interface Walk {
   /** What was there when `rollup verify` last found nothing wrong, by site. */
   verified: Map<string, string>
   mail: WalkMail
+  webhooks: WalkWebhooks
   /** A replica that was killed, until the next step. */
   away?: Server | undefined
   dumps: {
@@ -212,6 +214,7 @@ export const steps: Record<string, Step> = {
     await installation.restore(folder)
     installation.startShipper()
     walk.mail.expected.clear()
+    walk.webhooks.expected.clear()
     // Dumps of the old databases are of another installation.
     walk.dumps.postgres = []
     walk.dumps.clickhouse = []
@@ -250,6 +253,7 @@ export const steps: Record<string, Step> = {
     // The process that rolls up, which begins an epoch.
     await verifyLedger(installation.stores())
     walk.mail.expected.clear()
+    walk.webhooks.expected.clear()
     const next = restored(settings?.settings ?? walk.model.settings, traffic?.traffic ?? walk.model.traffic)
     return withEvents(next, waiting)
   },
@@ -280,6 +284,14 @@ export const steps: Record<string, Step> = {
     for (let message = random.below(3); message >= 0; message--) await queueMail(walk.mail, stores)
     // Otherwise they wait, also in dumps, and a later step sends them.
     if (!random.oneIn(3)) await sendMail(walk.mail, stores)
+    return unchanged(walk)
+  },
+
+  async webhook(walk, random) {
+    const stores = walk.installation.stores()
+    const { site } = await anySite(walk, random)
+    for (let message = random.below(3); message >= 0; message--) await queueForWebhook(walk.webhooks, stores, site.id)
+    if (!random.oneIn(3)) await deliverToWebhooks(walk.webhooks, stores)
     return unchanged(walk)
   },
 

@@ -17,6 +17,7 @@ import { openWalkMail, repeatedMail } from './mail.ts'
 import { nothing, sitesOf, unknownIn } from './model.ts'
 import { compareQuestion, questionsFor, type SiteQuestion } from './questions.ts'
 import { replicaSteps, steps, type Walk } from './steps.ts'
+import { openWalkWebhooks, repeatedWebhooks } from './webhooks.ts'
 
 const allSteps = { ...steps, ...replicaSteps }
 
@@ -44,6 +45,7 @@ export async function takeWalk(
     model: nothing,
     verified: new Map(),
     mail: await openWalkMail(),
+    webhooks: await openWalkWebhooks(),
     dumps: { postgres: [], clickhouse: [], backups: [] },
   }
   try {
@@ -67,7 +69,7 @@ export async function takeWalk(
         await installation.untilReplicasAreComplete() // nothing is rolled up or moved while one is away
         walk.model = await (allSteps[step.kind] as (typeof steps)[string])(walk, seeded(step.seed))
         await installation.settle(walk.away !== undefined)
-        const repeated = repeatedMail(walk.mail)
+        const repeated = [...repeatedMail(walk.mail), ...repeatedWebhooks(walk.webhooks)]
         if (repeated.length > 0) throw new Error(`Messages arrived twice: ${repeated.join(', ')}`)
       } catch (error) {
         return { what: 'failed', lines: [`${step.kind}: ${(error as Error).stack}`], taken }
@@ -84,6 +86,7 @@ export async function takeWalk(
     await servers.postgres.start()
     await walk.away?.start()
     await walk.mail.server.close()
+    await walk.webhooks.receiver.close()
     await installation.close()
   }
 }
