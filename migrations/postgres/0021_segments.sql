@@ -1,5 +1,5 @@
 -- Segments: filters of a site's dashboard under a name. Shared links and reports by e-mail keep a copy of the filters that they were made with
--- (decision D-239). Filters are texts as in the API: page:starts_with:/blog
+-- (decision D-238). Filters are texts as in the API: page:starts_with:/blog
 CREATE TABLE segments
 (
     site_id    text NOT NULL REFERENCES sites (id) ON DELETE CASCADE,

@@ -43,7 +43,7 @@ export const notInBackup: Readonly<Record<string, string>> = {
   user_sessions: 'A browser that was signed out since must not be signed in again.',
   one_time_links: 'A link that was used since must not work again.',
   dropped_hits: 'They are hints about today.',
-  webhook_deliveries: 'A message may have been sent since (decision D-241).',
+  webhook_deliveries: 'A message may have been sent since (decision D-239).',
   outbox: 'A message may have been sent since, and some contain links (decision D-221).',
 }
 

@@ -1,4 +1,4 @@
-// Segments of a site: filters of its dashboard under a name (decision D-239). Each change comes together with its entry in the audit log.
+// Segments of a site: filters of its dashboard under a name (decision D-238). Each change comes together with its entry in the audit log.
 import { lineOf } from '../accounts/goal-rules.ts'
 import { InvalidSetting } from '../accounts/site-rules.ts'
 import type { Site } from '../accounts/sites.ts'

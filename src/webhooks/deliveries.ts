@@ -1,5 +1,5 @@
 // Deliveries: every message to a webhook is a row in PostgreSQL, written in the transaction that causes it, and any number of processes
-// deliver them (decision D-241). As in the outbox of mail, a process claims rows and renews its claim, and the row says that the request is
+// deliver them (decision D-239). As in the outbox of mail, a process claims rows and renews its claim, and the row says that the request is
 // handed over just before it is sent: from then on nobody sends it again by himself, unless the receiver has answered that it did not take it.
 import { newId } from '../accounts/ids.ts'
 import type { Postgres } from '../stores/postgres.ts'

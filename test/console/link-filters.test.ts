@@ -1,4 +1,4 @@
-// What shared links with filters show, as somebody sees it who wants to learn of other pages (decision D-239).
+// What shared links with filters show, as somebody sees it who wants to learn of other pages (decision D-238).
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'

@@ -1,4 +1,4 @@
-// Reports about the visits that filters choose (decision D-239).
+// Reports about the visits that filters choose (decision D-238).
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createGoal, deleteGoal } from '../../src/accounts/goals.ts'

@@ -1,4 +1,4 @@
-// Every delivery ends in a stated state, whatever receivers and processes do (decision D-241).
+// Every delivery ends in a stated state, whatever receivers and processes do (decision D-239).
 import assert from 'node:assert/strict'
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// What a shared link always filters by, and what that leaves to whoever has the link (decision D-239).
+// What a shared link always filters by, and what that leaves to whoever has the link (decision D-238).
 
 import { isPath } from '../../display/labels.ts'
 import { type Dimension, dimensionOf } from '../../stats/questions/dimensions.ts'

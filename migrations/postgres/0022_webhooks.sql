@@ -1,4 +1,4 @@
--- Webhooks of a site, and messages on their way to them (decision D-241).
+-- Webhooks of a site, and messages on their way to them (decision D-239).
 
 CREATE TABLE webhooks
 (
