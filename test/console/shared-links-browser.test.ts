@@ -105,7 +105,7 @@ test('a page of another site shows the widget and the frame of an embeddable lin
 }, async (t) => {
   const { console, owner, visitor, openAnother } = await openLinks(t, true)
   await createInPage(owner, async () => {
-    const chosen = () => owner.locator('.options label:has(:checked):visible').allInnerTexts()
+    const chosen = () => owner.locator('.options:not(.filter-choice) label:has(:checked):visible').allInnerTexts()
     assert.deepEqual(await chosen(), ['In 30 days'])
     await owner.getByLabel('Other sites may embed it').check()
     assert.deepEqual(await chosen(), ['Never'])
