@@ -244,13 +244,20 @@ CREATE TABLE imports
     batches_done integer NOT NULL DEFAULT 0,
     started_at   timestamp with time zone NOT NULL DEFAULT now(),
     finished_at  timestamp with time zone,
+    kind         text NOT NULL DEFAULT ''::text,
+    files        text[] NOT NULL DEFAULT '{}'::text[],
+    hashes       text[] NOT NULL DEFAULT '{}'::text[],
+    events       bigint,
+    days         datemultirange,
+    undoing_at   timestamp with time zone,
+    undone_at    timestamp with time zone,
     CONSTRAINT imports_pkey PRIMARY KEY (id),
-    CONSTRAINT imports_site_id_content_key UNIQUE (site_id, content),
     CONSTRAINT imports_content_check CHECK (octet_length(content) = 32),
     CONSTRAINT imports_salt_check CHECK (octet_length(salt) = 32),
     CONSTRAINT imports_salt_until_end CHECK (salt IS NULL OR finished_at IS NULL),
     CONSTRAINT imports_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
 );
+CREATE UNIQUE INDEX imports_content ON imports USING btree (site_id, content) WHERE undone_at IS NULL;
 
 CREATE TABLE key_usage
 (

@@ -56,7 +56,9 @@ export function contentOf(control: TransactionSql, table: (typeof controlTables)
 
 /** A backup contains no salt, not even that of an unfinished import, which must then start again (docs/privacy.md). */
 const importsWithoutSalts = (control: TransactionSql): Fragment => control`(
-    SELECT id, site_id, content, time_zone, NULL::bytea AS salt, batches_done, started_at, finished_at FROM imports
+    SELECT id, site_id, content, time_zone, NULL::bytea AS salt, batches_done, started_at, finished_at, kind, files, hashes, events, days,
+      undoing_at, undone_at
+    FROM imports
   )`
 
 /** An unfinished move is not restored; its copies are recorded as deleted sites, and so erased. */

@@ -27,6 +27,8 @@ const tasks: Readonly<Record<string, Readonly<Record<string, () => Promise<Entry
     report: async () => (await import('./report.ts')).report,
     mcp: async () => (await import('./mcp.ts')).mcp,
     import: async () => (await import('./import.ts')).importCommand,
+    'import list': async () => (await import('./import.ts')).importList,
+    'import undo': async () => (await import('./import.ts')).importUndo,
     demo: async () => (await import('./demo.ts')).demo,
   },
   'Maintain the data': {

@@ -1,70 +1,216 @@
 import { statSync } from 'node:fs'
 import { basename } from 'node:path'
+import type { Site } from '../accounts/sites.ts'
 import { openCountries } from '../enrichment/country.ts'
-import { FileFaults, type ImportFile, importFile } from '../importing/job.ts'
+import { type Checked, FileFaults, type ImportFile } from '../importing/checking.ts'
+import { formatOf, formats } from '../importing/formats/formats.ts'
+import { type ImportContext, type ImportOutcome, importFiles, previewFiles } from '../importing/job.ts'
+import { CannotUndo, listImports, undoImport } from '../importing/undo.ts'
+import { dayBeforeOwnEvents } from '../importing/until.ts'
 import { outboxOf } from '../mail/settings.ts'
 import { whileOnItsShard } from '../moving/writing.ts'
 import { queueImportFinished } from '../users/import-notice.ts'
-import { type Command, CommandError, positionals, text } from './command.ts'
+import { type Command, CommandError, type Context, type Input, positionals, text } from './command.ts'
 import { siteOf } from './site-reference.ts'
-import { showProgress } from './terminal.ts'
+import { showProgress, type Terminal } from './terminal.ts'
+
+const kinds = formats.map(({ name }) => name).join('|')
 
 export const importCommand: Command = {
-  summary: 'Import traffic from a file, exactly once; an import that was stopped can be started again',
-  usage: '<site> <file> [--format <csv|jsonl>]',
-  options: { format: { type: 'string' } },
-  optionHelp: { format: 'csv or jsonl; the default follows the name of the file (docs/import.md)' },
-  examples: ['footfall import example.com visits.csv'],
-  async run(input, { postgres, cluster, config, progressTo }) {
-    const [reference, path] = positionals(input, ['site', 'file']) as [string, string]
-    const site = await siteOf(postgres, reference)
-    const file = statSync(path, { throwIfNoEntry: false })
-    if (!file) throw new CommandError(`There is no file ${path}.`, 'Name a file on this machine.')
-    // A pipe cannot be read twice.
-    if (!file.isFile()) throw new CommandError(`${path} is not a file.`, 'Name a file in CSV or JSON Lines format.')
-    const countries = await openCountries(config.COUNTRY_FILE)
-    // The file is read twice, so that all of it is checked before anything is written.
-    const progress = {
-      checking: showProgress(progressTo, `Checking ${basename(path)}`, 'bytes'),
-      importing: showProgress(progressTo, `Importing ${basename(path)}`, 'bytes'),
-    }
+  summary: 'Import traffic from files, exactly once; an import that was stopped can be started again',
+  usage: `<site> <file>… [--from <${kinds}>] [--until <day>] [--preview]`,
+  options: { from: { type: 'string' }, until: { type: 'string' }, preview: { type: 'boolean' } },
+  optionHelp: {
+    from: 'what the files are; the default is seen from how they begin (docs/import.md)',
+    until: 'the last day to import, such as 2025-03-31; files of other products end the day before the tracker began',
+    preview: 'show what would be imported and what would be left out, and write nothing',
+  },
+  examples: [
+    'footfall import example.com visits.csv',
+    'footfall import example.com access.log access.log.1 access.log.2.gz --preview',
+    'footfall import example.com website_event.csv --from umami --until 2025-03-31',
+  ],
+  async run(input, context) {
+    const [reference, ...paths] = input.positionals
+    if (!reference || paths.length === 0)
+      throw new CommandError('This command takes a site and at least one file.', 'Add --help to see its usage.')
+    const site = await siteOf(context.postgres, reference)
+    const files = filesAt(paths, text(input, 'from'))
+    const until = dayOf(text(input, 'until')) ?? (await defaultUntil(context, site, files))
     try {
-      const file = { path, format: formatOf(path, text(input, 'format')) }
-      const outcome = await whileOnItsShard(postgres, site.id, async () =>
-        importFile(file, {
-          postgres,
-          clickhouse: cluster.of(await siteOf(postgres, site.id)),
-          countries,
-          site,
-          now: Date.now(),
-          onProgress: (reading, done, total) => progress[reading].update(done, total),
-          onFinish: (transaction, imported) => queueImportFinished(transaction, outboxOf(config), site, imported),
-        }),
+      return await withReading(context, site, { files, until }, async (given) =>
+        input.options.preview === true
+          ? previewed(await previewFiles(files, given), site, until)
+          : imported(await importFiles(files, given), site),
       )
-      const { events, bots, tooOld, days, imported } = outcome
-      const count = (number: number) => number.toLocaleString('en')
-      const left = bots > 0 ? ` Left out ${count(bots)} events of bots.` : ''
-      const old = tooOld > 0 ? ` Left out ${count(tooOld)} events that are too old for RETENTION_MONTHS.` : ''
-      return {
-        data: outcome,
-        show: (terminal) =>
-          imported === 'was'
-            ? `This file is already imported into ${terminal.bold(site.domain)}: nothing was done.`
-            : `Imported ${count(events)} events on ${count(days)} days into ${terminal.bold(site.domain)}.${left}${old}`,
-      }
     } catch (error) {
       if (error instanceof FileFaults) throw new CommandError(error.message, 'Nothing was written. See docs/import.md.')
       throw error
-    } finally {
-      progress.checking.end()
-      progress.importing.end()
-      countries.close()
     }
   },
 }
 
-function formatOf(path: string, option: string | undefined): ImportFile['format'] {
-  const format = option ?? (path.endsWith('.csv') ? 'csv' : path.endsWith('.jsonl') ? 'jsonl' : '')
-  if (format === 'csv' || format === 'jsonl') return format
-  throw new CommandError('The format of the file is unknown.', 'Add --format csv or --format jsonl.')
+/** Opens what both passes need, and looks up the shard while the site stays on it. */
+async function withReading<Result>(
+  { postgres, cluster, config, progressTo }: Context,
+  site: Site,
+  { files, until }: { files: readonly ImportFile[]; until: string | undefined },
+  work: (given: ImportContext) => Promise<Result>,
+): Promise<Result> {
+  const countries = await openCountries(config.COUNTRY_FILE)
+  const named = files.length === 1 ? basename(files[0]?.path ?? '') : `${files.length} files`
+  // The files are read twice, so that all of them are checked before anything is written.
+  const progress = {
+    checking: showProgress(progressTo, `Checking ${named}`, 'bytes'),
+    importing: showProgress(progressTo, `Importing ${named}`, 'bytes'),
+  }
+  try {
+    return await whileOnItsShard(postgres, site.id, async () =>
+      work({
+        postgres,
+        clickhouse: cluster.of(await siteOf(postgres, site.id)),
+        countries,
+        site,
+        until,
+        now: Date.now(),
+        onProgress: (reading, done, total) => progress[reading].update(done, total),
+        onFinish: (transaction, done) => queueImportFinished(transaction, outboxOf(config), site, done),
+      }),
+    )
+  } finally {
+    progress.checking.end()
+    progress.importing.end()
+    countries.close()
+  }
+}
+
+function filesAt(paths: readonly string[], from: string | undefined): ImportFile[] {
+  const named = formats.find(({ name }) => name === from)
+  if (from !== undefined && !named) throw new CommandError(`There is no kind of files ${from}.`, `Use one of ${kinds}.`)
+  return paths.map((path) => {
+    const file = statSync(path, { throwIfNoEntry: false })
+    if (!file) throw new CommandError(`There is no file ${path}.`, 'Name files on this machine.')
+    // A pipe cannot be read twice.
+    if (!file.isFile()) throw new CommandError(`${path} is not a file.`, 'Unpack archives, and name the files in them.')
+    const format = named ?? formatOf(path)
+    if (!format) throw new CommandError(`It is unknown what ${path} is.`, `Add --from, with one of ${kinds}.`)
+    return { path, format }
+  })
+}
+
+function dayOf(until: string | undefined): string | undefined {
+  try {
+    return until && Temporal.PlainDate.from(until).toString()
+  } catch {
+    throw new CommandError(`${until} is not a day.`, 'Write it like this: --until 2025-03-31')
+  }
+}
+
+/** Whoever writes a file for Footfall knows which days it should have. */
+const defaultUntil = async ({ postgres, cluster }: Context, { id }: Site, files: readonly ImportFile[]) =>
+  files.some(({ format }) => format.leavesOutBrokenLines)
+    ? dayBeforeOwnEvents(cluster.of(await siteOf(postgres, id)), id)
+    : undefined
+
+const count = (number: number) => number.toLocaleString('en')
+
+function imported(outcome: ImportOutcome, { domain }: Site) {
+  const { events, tooOld, days, leftOut, broken } = outcome
+  const old: [string, number][] = tooOld > 0 ? [['events that are too old for RETENTION_MONTHS', tooOld]] : []
+  return {
+    data: outcome,
+    show: (terminal: Terminal) =>
+      outcome.imported === 'was'
+        ? `These files are already imported into ${terminal.bold(domain)}: nothing was done.`
+        : [
+            `Imported ${count(events)} events on ${count(days)} days into ${terminal.bold(domain)}.`,
+            ...leftOutText([...Object.entries(leftOut), ...old], broken),
+            `To take it back within 30 days: footfall import undo ${domain} ${outcome.id}`,
+          ].join('\n'),
+  }
+}
+
+function previewed({ files, events, leftOut, broken, days }: Checked, { domain }: Site, until: string | undefined) {
+  const kind = files[0]?.format.name
+  return {
+    data: {
+      files: files.map(({ path }) => path),
+      kind,
+      events,
+      leftOut: Object.fromEntries(leftOut),
+      broken,
+      days,
+      until,
+    },
+    show: (terminal: Terminal) =>
+      [
+        `${count(events)} events would be imported into ${terminal.bold(domain)}${days ? `, from ${days.first} to ${days.last}` : ''}.`,
+        ...leftOutText([...leftOut], broken),
+        'Nothing was written.',
+      ].join('\n'),
+  }
+}
+
+function leftOutText(
+  leftOut: readonly (readonly [reason: string, lines: number])[],
+  broken: readonly string[],
+): string[] {
+  if (leftOut.length === 0) return []
+  const most = leftOut.toSorted(([, one], [, other]) => other - one)
+  const width = Math.max(...most.map(([, lines]) => count(lines).length))
+  return [
+    'Left out:',
+    ...most.map(([reason, lines]) => `  ${count(lines).padStart(width)} ${reason}`),
+    ...(broken.length > 0 ? ['The first lines that cannot be read:', ...broken.map((one) => `  ${one}`)] : []),
+  ]
+}
+
+export const importList: Command = {
+  summary: 'Show the imports of a site',
+  usage: '<site>',
+  async run(input, { postgres }) {
+    const [reference] = positionals(input, ['site']) as [string]
+    const { id, domain } = await siteOf(postgres, reference)
+    const imports = await listImports(postgres, id)
+    return {
+      data: imports,
+      show: (terminal) =>
+        imports.length === 0
+          ? `Nothing was imported into ${domain} yet. Next: footfall import ${domain} <file> --preview`
+          : terminal.table(
+              ['ID', 'STATE', 'EVENTS', 'DAYS', 'KIND', 'FILES'],
+              imports.map(({ id, state, events, firstDay, lastDay, kind, files }) => [
+                id,
+                state,
+                events === null ? '' : count(events),
+                firstDay ? `${firstDay} to ${lastDay}` : '',
+                kind,
+                files.join(', '),
+              ]),
+            ),
+    }
+  },
+}
+
+export const importUndo: Command = {
+  summary: 'Take an import back within 30 days; its files may be imported again',
+  usage: '<site> <import>',
+  examples: ['footfall import undo example.com 0b9c4a5e-7d1f-5a52-8f3b-2f6e1f0c9d11'],
+  async run(input: Input, { postgres, cluster }) {
+    const [reference, id] = positionals(input, ['site', 'import']) as [string, string]
+    const site = await siteOf(postgres, reference)
+    try {
+      const undone = await whileOnItsShard(postgres, site.id, async () =>
+        undoImport({ postgres, clickhouse: cluster.of(await siteOf(postgres, site.id)) }, site, id),
+      )
+      return {
+        data: { id, ...undone },
+        show: (terminal) =>
+          `Took ${count(undone.events)} events on ${count(undone.days)} days back from ${terminal.bold(site.domain)}.`,
+      }
+    } catch (error) {
+      if (error instanceof CannotUndo) throw new CommandError('The import was not undone.', error.message)
+      throw error
+    }
+  },
 }

@@ -1,5 +1,5 @@
 // Turns the hits of a file into events by the rules of live traffic (decisions D-1 to D-5). The same file gives the same events every
-// time: all ids follow from the import's salt, its id and the line in the file (decision D-120).
+// time: all ids follow from the import's salt, its id and the place in the files (decision D-120).
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto'
 import type { Site } from '../accounts/sites.ts'
 import { classifyChannel } from '../enrichment/channel.ts'
@@ -48,7 +48,7 @@ export function eventsOf(
       time,
       visitorId,
       sessionId: session.id,
-      eventId: uuidOf(`${id} event ${hit.line}`),
+      eventId: uuidOf(`${id} event ${hit.place}`),
       name: hit.name,
       hostname: hostnameOf(url),
       pathname: url.pathname,

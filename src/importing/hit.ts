@@ -12,7 +12,8 @@ import { pageview, type Revenue } from '../traffic/event.ts'
 import type { FileRecord } from './records.ts'
 
 export interface ImportedHit {
-  line: number
+  /** Tells the hits of an import apart: its place in the files, the same whenever they are read. */
+  place: string
   time: number
   name: string
   /** Includes the UTM tags that the record has in fields of their own. */
@@ -64,7 +65,8 @@ const earliest = Date.UTC(1970, 0, 3)
 
 /** Throws an Error that names the fault of the record. */
 export function readHit(
-  { line, fields }: FileRecord,
+  { fields }: FileRecord,
+  place: string,
   countries: Pick<Countries, 'countryOf'>,
   now: number,
 ): ImportedHit {
@@ -76,7 +78,7 @@ export function readHit(
   const agent = agentOf(field('user_agent'))
   const [browser, os] = [familyNamed('browser', field('browser')), familyNamed('os', field('os'))]
   return {
-    line,
+    place,
     time: timeOf(field('time'), now),
     name,
     url: urlOf(field),

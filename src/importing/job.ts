@@ -1,11 +1,7 @@
-// Imports a file of traffic exactly once, however often the import is started (decision D-120). The file is read twice: the first pass
+// Imports files of traffic exactly once, however often the import is started (decision D-120). The files are read twice: the first pass
 // checks everything, the second writes.
-import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
 import type { Fragment } from 'postgres'
-import type { Site } from '../accounts/sites.ts'
-import { agentOf } from '../enrichment/agent.ts'
-import type { Countries } from '../enrichment/country.ts'
 import { deleteOldSalts } from '../enrichment/salts.ts'
 import { eraseAgain } from '../erasure/deleted-sites.ts'
 import { retainedFrom } from '../rollups/coverage.ts'
@@ -16,23 +12,17 @@ import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import type { TrafficEvent } from '../traffic/event.ts'
 import { areOnTwoReplicas, type Batch, missingEvents, recordBatch } from '../traffic/recording.ts'
 import { uuidOf } from '../traffic/uuid.ts'
+import { type Checked, checkFiles, FileFaults, hitsOf, type ImportFile, type Reading, sizeOf } from './checking.ts'
 import { eventsOf, type ImportIdentity } from './events.ts'
-import { type ImportedHit, knownFields, readHit } from './hit.ts'
-import { LineFault, readLines } from './lines.ts'
-import { type FileRecord, readCsv, readJsonLines } from './records.ts'
+import type { ImportedHit } from './hit.ts'
+import { LineFault } from './lines.ts'
+import { type Job, openJob } from './open-job.ts'
+import { inOrderOfTime } from './sorting.ts'
 
-export interface ImportFile {
-  path: string
-  format: 'csv' | 'jsonl'
-}
-
-export interface ImportContext {
+export interface ImportContext extends Reading {
   postgres: Postgres
   clickhouse: ClickHouse
-  countries: Pick<Countries, 'countryOf'>
-  site: Site
-  now: number
-  /** Called with bytes of the file, in each of the two passes. */
+  /** Called with bytes of the files, in each of the two passes. */
   onProgress(reading: 'checking' | 'importing', done: number, total: number): void
   /** Called in the transaction that marks the import as finished. */
   onFinish?(transaction: Postgres, imported: Pick<ImportOutcome, 'events' | 'days'>): Promise<void>
@@ -41,23 +31,15 @@ export interface ImportContext {
 export interface ImportOutcome {
   id: string
   events: number
-  /** Bots are not counted, as in live traffic. */
-  bots: number
+  /** Lines that are no events, by reason. */
+  leftOut: Readonly<Record<string, number>>
+  /** The first lines that cannot be read. */
+  broken: readonly string[]
   /** Left out because events of their days are no longer kept (decision D-80). */
   tooOld: number
   days: number
   /** This run imported the `whole` file, the `rest` after an import that stopped, or nothing because all of it `was` there. */
   imported: 'whole' | 'rest' | 'was'
-}
-
-/** The faults of a file, by line. Reading stops after the first few faults. */
-export class FileFaults extends Error {
-  readonly faults: readonly string[]
-
-  constructor(faults: readonly string[]) {
-    super(`The file cannot be imported:\n  ${faults.join('\n  ')}`)
-    this.faults = faults
-  }
 }
 
 const whyNoSalt = ({ isOld }: Job): string =>
@@ -67,23 +49,20 @@ const whyNoSalt = ({ isOld }: Job): string =>
       : 'Its import was not finished when the backup was made that this installation was restored from.'
   } The events imported so far stay; the rest can only be imported into another site.`
 
-const maxFaults = 10
 /** ClickHouse writes this many rows as one block. */
 const batchEvents = 10_000
 
-export async function importFile(file: ImportFile, context: ImportContext): Promise<ImportOutcome> {
-  const { size } = statSync(file.path)
-  const reading = (pass: 'checking' | 'importing') => {
-    let done = 0
-    return (bytes: number) => {
-      done += bytes
-      context.onProgress(pass, Math.min(done, size), size)
-    }
-  }
-  const checked = await checkFile(file, context, reading('checking'))
+/** What an import of the files would read. */
+export const previewFiles = (files: readonly ImportFile[], context: ImportContext): Promise<Checked> =>
+  checkFiles(files, context, progressOf(files, context, 'checking'))
+
+export async function importFiles(files: readonly ImportFile[], context: ImportContext): Promise<ImportOutcome> {
+  const checked = await previewFiles(files, context)
+  if (!checked.days) throw new FileFaults(['It contains no event.'])
   await deleteOldSalts(context.postgres, context.now) // because there may be no collector that does it
-  const job = await openJob(context, checked.content)
-  const outcome = { id: job.id, events: checked.events, bots: checked.bots, tooOld: 0, days: 0 }
+  const job = await openJob(context, checked)
+  const leftOut = Object.fromEntries(checked.leftOut)
+  const outcome = { id: job.id, events: checked.events, leftOut, broken: checked.broken, tooOld: 0, days: 0 }
   if (job.isFinished) return { ...outcome, imported: 'was' }
   if (job.salt === null) throw new FileFaults([whyNoSalt(job)])
 
@@ -91,17 +70,22 @@ export async function importFile(file: ImportFile, context: ImportContext): Prom
   try {
     const [{ taken }] = await lock<[{ taken: boolean }]>`SELECT pg_try_advisory_lock(hashtext(${job.id})) AS taken`
     if (!taken) throw new FileFaults(['Another command is importing it right now.'])
-    const { days, tooOld } = await writeFile(file, context, { ...job, salt: job.salt }, reading('importing'))
+    const { days, tooOld } = await writeFiles(checked, context, { ...job, salt: job.salt })
     const events = checked.events - tooOld
     await inTransaction(context.postgres, async (transaction) => {
-      await record(context, job, transaction`salt = NULL, finished_at = now()`, transaction)
-      await context.onFinish?.(transaction, { events, days })
+      await record(
+        context,
+        job,
+        transaction`salt = NULL, finished_at = now(), events = ${events}, days = ${rangesOf(days)}::text::datemultirange`,
+        transaction,
+      )
+      await context.onFinish?.(transaction, { events, days: days.size })
     })
     return {
       ...outcome,
       events,
       tooOld,
-      days,
+      days: days.size,
       imported: job.batchesDone > 0 ? 'rest' : 'whole',
     }
   } finally {
@@ -111,99 +95,23 @@ export async function importFile(file: ImportFile, context: ImportContext): Prom
   }
 }
 
-async function checkFile(file: ImportFile, context: ImportContext, onBytes: (bytes: number) => void) {
-  const content = createHash('sha256')
-  const faults: string[] = []
-  let [events, bots] = [0, 0]
-  let previous = { line: 0, time: 0 }
-  const read = readHits(file, context, (chunk) => {
-    content.update(chunk)
-    onBytes(chunk.length)
-  })
-  for await (const hit of read) {
-    if (hit instanceof LineFault) faults.push(hit.message)
-    else if (hit.time < previous.time) faults.push(`Line ${hit.line}: is earlier than line ${previous.line}`)
-    else previous = hit
-    if (faults.length >= maxFaults) break
-    if (hit instanceof LineFault) continue
-    if (isProgram(hit)) bots++
-    else events++
-  }
-  if (faults.length > 0) throw new FileFaults(faults)
-  if (events === 0) throw new FileFaults(['It contains no event.'])
-  return { content: content.digest(), events, bots }
-}
-
-/** A file without user agents has no bots. */
-const isProgram = ({ userAgent }: ImportedHit): boolean => userAgent !== '' && agentOf(userAgent).isBot
-
-async function* readHits(
-  { path, format }: ImportFile,
-  { countries, now }: ImportContext,
-  onChunk: (chunk: Buffer) => void,
-): AsyncGenerator<ImportedHit | LineFault> {
-  const lines = readLines(path, onChunk)
-  try {
-    for await (const record of format === 'csv' ? readCsv(lines, knownFields) : readJsonLines(lines)) {
-      yield record instanceof LineFault ? record : hitOf(record)
-    }
-  } catch (error) {
-    if (!(error instanceof LineFault)) throw error
-    yield error
-  }
-
-  function hitOf(record: FileRecord): ImportedHit | LineFault {
-    try {
-      return readHit(record, countries, now)
-    } catch (error) {
-      return new LineFault(`Line ${record.line}: ${(error as Error).message}`)
-    }
+function progressOf(files: readonly ImportFile[], { onProgress }: ImportContext, pass: 'checking' | 'importing') {
+  const size = sizeOf(files)
+  let done = 0
+  return (bytes: number) => {
+    done += bytes
+    onProgress(pass, Math.min(done, size), size)
   }
 }
 
-interface Job {
-  id: string
-  /** Null when the import is finished or was given up. */
-  salt: Buffer | null
-  isFinished: boolean
-  /** Salts are deleted after 30 days. */
-  isOld: boolean
-  timeZone: string
-  batchesDone: number
-}
+const rangesOf = (days: ReadonlySet<string>): string => `{${Array.from(days, (day) => `[${day},${day}]`).join(',')}}`
 
-interface JobRow {
-  id: string
-  salt: Buffer | null
-  is_finished: boolean
-  is_old: boolean
-  time_zone: string
-  batches_done: number
-}
-
-/**
- * Finds the import of this content into this site, or creates it. Its id is derived from both: if a restored PostgreSQL does not know the
- * import, its events are still found in ClickHouse.
- */
-async function openJob({ postgres, site }: ImportContext, content: Buffer): Promise<Job> {
-  await postgres`
-    INSERT INTO imports (id, site_id, content, time_zone, salt)
-    VALUES (${uuidOf(`import of ${content.toString('hex')} into ${site.id}`)}, ${site.id}, ${content}, ${site.timeZone}, ${randomBytes(32)})
-    ON CONFLICT (site_id, content) DO NOTHING`
-  const [row] = await postgres<[JobRow]>`
-    SELECT id, salt, finished_at IS NOT NULL AS is_finished, started_at < now() - interval '30 days' AS is_old, time_zone, batches_done
-    FROM imports WHERE site_id = ${site.id} AND content = ${content}`
-  const { id, salt, is_finished: isFinished, is_old: isOld, time_zone: timeZone, batches_done: batchesDone } = row
-  return { id, salt, isFinished, isOld, timeZone, batchesDone }
-}
-
-/** Returns how many days have events, and how many events were left out. */
-async function writeFile(
-  file: ImportFile,
+/** Returns which days have events, and how many events were left out. */
+async function writeFiles(
+  checked: Checked,
   context: ImportContext,
   job: ImportIdentity & { batchesDone: number },
-  onBytes: (bytes: number) => void,
-): Promise<{ days: number; tooOld: number }> {
+): Promise<{ days: ReadonlySet<string>; tooOld: number }> {
   const eventOf = eventsOf(job, context.site)
   const days = new Set<string>()
   let batch: TrafficEvent[] = []
@@ -230,16 +138,27 @@ async function writeFile(
     }
   }
 
-  for await (const hit of readHits(file, context, ({ length }) => onBytes(length))) {
-    if (hit instanceof LineFault) throw new FileFaults(['It changed during the import.'])
-    if (isProgram(hit)) continue
+  const hits = hitsAgain(checked, context)
+  for await (const hit of checked.isInOrder ? hits : inOrderOfTime(hits)) {
     const event = eventOf(hit)
     // One month per batch, so that ClickHouse takes it whole or not at all.
     if (batch.length === batchEvents || batch[0]?.day.slice(0, 7) !== event.day.slice(0, 7)) await flush()
     batch.push(event)
   }
   await flush()
-  return { days: days.size, tooOld }
+  return { days, tooOld }
+}
+
+/** The second pass. What the first one has left out is left out again. */
+async function* hitsAgain({ files, leftOut }: Checked, context: ImportContext): AsyncGenerator<ImportedHit> {
+  const onBytes = progressOf(files, context, 'importing')
+  let others = 0
+  for (const [nth, file] of files.entries())
+    for await (const hit of hitsOf(file, nth, context, ({ length }) => onBytes(length)))
+      if (hit instanceof LineFault || 'reason' in hit) others++
+      else yield hit
+  if (others !== leftOut.values().reduce((sum, count) => sum + count, 0))
+    throw new FileFaults(['It changed during the import.'])
 }
 
 /**
@@ -254,9 +173,12 @@ async function record(
 ): Promise<void> {
   const { count } = await connection`
     UPDATE imports SET ${change} FROM sites
-    WHERE imports.id = ${id} AND sites.id = site_id AND shard = ${clickhouse.shard}
+    WHERE imports.id = ${id} AND sites.id = site_id AND shard = ${clickhouse.shard} AND undoing_at IS NULL
       AND NOT EXISTS (SELECT FROM site_moves WHERE site_moves.site_id = sites.id AND hold IS NOT NULL)`
   if (count > 0) return
+  // What was written since then must go, too.
+  const undone = await postgres`UPDATE imports SET undone_at = NULL WHERE id = ${id} AND undoing_at IS NOT NULL`
+  if (undone.count > 0) throw new FileFaults(['It is being undone. Repeat the command that undoes it.'])
   const [deleted] = await eraseAgain(postgres, [site.id]) // erases what was written since then
   throw new FileFaults([
     deleted

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { createReadStream } from 'node:fs'
 
 export interface Line {
   /** From 1. */
@@ -7,17 +6,20 @@ export interface Line {
   text: string
 }
 
-/** A line that cannot be read; the message names the fault. */
-export class LineFault extends Error {}
+/** A line that cannot be read; the message names the line and the fault. */
+export class LineFault extends Error {
+  constructor(line: number, fault: string) {
+    super(`Line ${line}: ${fault}`)
+  }
+}
 
 const newline = 0x0a
 
-/** The lines of a UTF-8 file without their LF or CR LF. `onChunk` gets every byte, in order. */
-export async function* readLines(path: string, onChunk: (chunk: Buffer) => void): AsyncGenerator<Line> {
+/** The lines of a UTF-8 file without their LF or CR LF. */
+export async function* readLines(content: AsyncIterable<Buffer>): AsyncGenerator<Line | LineFault> {
   let number = 0
   let pieces: Buffer[] = []
-  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>) {
-    onChunk(chunk)
+  for await (const chunk of content) {
     let from = 0
     for (let end = chunk.indexOf(newline); end !== -1; end = chunk.indexOf(newline, from)) {
       pieces.push(chunk.subarray(from, end))
@@ -31,9 +33,9 @@ export async function* readLines(path: string, onChunk: (chunk: Buffer) => void)
 }
 
 /** Decodes each line by itself, because a stream decoder does not say which line is broken. */
-function lineOf(number: number, pieces: readonly Buffer[]): Line {
+function lineOf(number: number, pieces: readonly Buffer[]): Line | LineFault {
   const bytes = pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
-  if (!isUtf8(bytes)) throw new LineFault(`Line ${number}: is not UTF-8`)
+  if (!isUtf8(bytes)) return new LineFault(number, 'is not UTF-8')
   const text = bytes.toString().replace(/\r$/, '')
   return { number, text: number === 1 ? text.replace(/^\uFEFF/, '') : text }
 }

@@ -4,76 +4,80 @@ import { type Line, LineFault } from './lines.ts'
 export interface FileRecord {
   /** The line where the record begins, from 1. */
   line: number
+  /** Tells records apart that begin in the same line. */
+  part?: number
+  /** Empty ones are left out. */
   fields: ReadonlyMap<string, string>
 }
 
-export async function* readJsonLines(lines: AsyncIterable<Line>): AsyncGenerator<FileRecord | LineFault> {
-  for await (const { number, text } of lines) {
-    if (text.trim() === '') continue
-    yield attempt(number, () => {
-      const value: unknown = JSON.parse(text)
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('is not an object')
-      return Object.entries(value)
-        .filter(([, field]) => field !== null)
-        .map(([name, field]): [string, string] => {
-          if (typeof field === 'string') return [name, field]
-          if (name === 'props' && typeof field === 'object') return [name, JSON.stringify(field)]
-          throw new Error(`has a ${name} that is not a text`)
-        })
-    })
+export async function* readJsonLines(
+  lines: AsyncIterable<Line | LineFault>,
+): AsyncGenerator<{ line: number; value: object } | LineFault> {
+  for await (const line of lines) {
+    if (line instanceof LineFault) yield line
+    else if (line.text.trim() !== '') yield attempt(line.number, () => ({ line: line.number, value: asObject(line) }))
   }
 }
 
-/** A field that is not allowed is a fault of the header line, not of every line below it. */
+function asObject({ text }: Line): object {
+  const value: unknown = JSON.parse(text)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error('is not an object')
+  return value
+}
+
+/** Ends with a fault if `checkHeader` throws one: otherwise every line below it would have it, too. */
 export async function* readCsv(
-  lines: AsyncIterable<Line>,
-  allowed: ReadonlySet<string>,
+  lines: AsyncIterable<Line | LineFault>,
+  checkHeader: (names: readonly string[]) => void = () => {},
 ): AsyncGenerator<FileRecord | LineFault> {
   let header: string[] | undefined
-  for await (const { number, text } of wholeRows(lines)) {
-    if (text === '') continue
-    if (!header) {
-      header = headerOf(number, text, allowed)
-      continue
+  for await (const row of wholeRows(lines)) {
+    if (row instanceof LineFault) yield row
+    else if (row.text === '') continue
+    else if (!header) {
+      header = cellsOf(row.text).map((name) => name.trim().toLowerCase())
+      const fault = attempt(row.number, () => checkHeader(header as string[]))
+      if (fault instanceof LineFault) return yield fault
+    } else {
+      const names = header
+      yield attempt(row.number, () => recordOf(row, names))
     }
-    const names = header
-    yield attempt(number, () => {
-      const cells = cellsOf(text)
-      if (cells.length !== names.length)
-        throw new Error(`has ${cells.length} cells, but the header has ${names.length}`)
-      return names.map((name, index): [string, string] => [name, cells[index] as string])
-    })
   }
 }
 
-function headerOf(line: number, text: string, allowed: ReadonlySet<string>): string[] {
-  const names = cellsOf(text).map((name) => name.trim().toLowerCase())
-  for (const [index, name] of names.entries()) {
-    if (!allowed.has(name))
-      throw new LineFault(`Line ${line}: the header has an unknown field, ${name || 'which has no name'}`)
-    if (names.indexOf(name) !== index) throw new LineFault(`Line ${line}: the header has the field ${name} twice`)
-  }
-  return names
+function recordOf({ number, text }: Line, names: readonly string[]): FileRecord {
+  const cells = cellsOf(text)
+  if (cells.length !== names.length) throw new Error(`has ${cells.length} cells, but the header has ${names.length}`)
+  const fields = new Map<string, string>()
+  for (const [index, name] of names.entries()) if (cells[index] !== '') fields.set(name, cells[index] as string)
+  return { line: number, fields }
 }
 
-function attempt(line: number, read: () => [string, string][]): FileRecord | LineFault {
+/** What the work returns, or a fault of the line for what it throws. */
+export function attempt<Result>(line: number, work: () => Result): Result | LineFault {
   try {
-    return { line, fields: new Map(read().filter(([, value]) => value !== '')) }
+    return work()
   } catch (error) {
-    return new LineFault(`Line ${line}: ${(error as Error).message}`)
+    return new LineFault(line, (error as Error).message)
   }
 }
+
+const longestRow = 1_000_000
 
 /** A quoted cell may contain line ends, so a row continues until its number of quotes is even. */
-async function* wholeRows(lines: AsyncIterable<Line>): AsyncGenerator<Line> {
+async function* wholeRows(lines: AsyncIterable<Line | LineFault>): AsyncGenerator<Line | LineFault> {
   let open: Line | undefined
-  for await (const { number, text } of lines) {
-    const row: Line = open ? { number: open.number, text: `${open.text}\n${text}` } : { number, text }
+  for await (const line of lines) {
+    if (line instanceof LineFault) {
+      yield line
+      continue
+    }
+    const row: Line = open ? { number: open.number, text: `${open.text}\n${line.text}` } : line
     open = row.text.split('"').length % 2 === 0 ? row : undefined
     if (!open) yield row
-    else if (row.text.length > 1_000_000) throw new LineFault(`Line ${row.number}: a quote is not closed`)
+    else if (row.text.length > longestRow) return yield new LineFault(row.number, 'a quote is not closed')
   }
-  if (open) throw new LineFault(`Line ${open.number}: a quote is not closed`)
+  if (open) yield new LineFault(open.number, 'a quote is not closed')
 }
 
 function cellsOf(row: string): string[] {

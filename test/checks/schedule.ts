@@ -63,6 +63,14 @@ export const parts: readonly Part[] = [
     },
   },
   {
+    name: 'import',
+    touched: {
+      short: '--rows 4000 --kills 1 --megabytes 10',
+      seconds: 75,
+      paths: ['src/importing/', 'src/cli/import.ts'],
+    },
+  },
+  {
     name: 'mail',
     touched: { short: '--reports 400 --kills 8', seconds: 75, paths: ['src/mail/', 'src/email-reports/'] },
   },

@@ -122,7 +122,7 @@ test('an unknown name or an unusable file or folder gives one sentence and what 
     [['account', 'delete', 'acct_none'], /no account acct_none/],
     [['import', 'unknown.example', at('visits.csv')], /no site unknown.example/],
     [['import', 'known.example', at('nowhere.csv')], /no file/],
-    [['import', 'known.example', folder, '--format', 'csv'], /is not a file/],
+    [['import', 'known.example', folder, '--from', 'csv'], /is not a file/],
     [['import', 'known.example', at('words.csv')], /Line 1: the header has an unknown field, one/],
     [['backup', folder], /already exists/],
     [['backup', '/etc/passwd/backup'], /not in a folder/],

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { findSite, type Site } from '../../src/accounts/sites.ts'
-import { importFile } from '../../src/importing/job.ts'
+import { csv } from '../../src/importing/formats/own.ts'
+import { importFiles } from '../../src/importing/job.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { withReplica, withReplicaAway } from '../support/second-replica.ts'
@@ -28,7 +29,7 @@ test('a batch is imported when two replicas have it, also if the only disk with 
     now: Date.parse(now),
     onProgress() {},
   }
-  const bring = (shard: ClickHouse) => importFile({ path, format: 'csv' }, { ...context, clickhouse: shard })
+  const bring = (shard: ClickHouse) => importFiles([{ path, format: csv }], { ...context, clickhouse: shard })
   const stored = async () =>
     (await clickhouse.rowsPatiently(sql`SELECT event_id FROM events WHERE site_id = ${text(siteId)}`)).length
 

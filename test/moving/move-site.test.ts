@@ -8,7 +8,8 @@ import { type TestContext, test } from 'node:test'
 import { createGoal } from '../../src/accounts/goals.ts'
 import { deleteSite } from '../../src/accounts/sites.ts'
 import { eraseRows } from '../../src/erasure/job.ts'
-import { importFile } from '../../src/importing/job.ts'
+import { csv } from '../../src/importing/formats/own.ts'
+import { importFiles } from '../../src/importing/job.ts'
 import { reportCollector, unconfirmedCollectors } from '../../src/moving/collectors.ts'
 import { refuseRunningUploads } from '../../src/moving/copy.ts'
 import type { Step } from '../../src/moving/move-site.ts'
@@ -343,7 +344,7 @@ async function openImport(t: TestContext) {
     async importInto(clickhouse: ClickHouse) {
       const { postgres, site } = moving
       const context = { postgres, clickhouse, countries, site: await site(), now, onProgress() {} }
-      return importFile({ path, format: 'csv' }, context)
+      return importFiles([{ path, format: csv }], context)
     },
   }
 }

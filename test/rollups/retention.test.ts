@@ -8,7 +8,8 @@ import { findSite, type Site } from '../../src/accounts/sites.ts'
 import { readClocks } from '../../src/cluster/clocks.ts'
 import { clusterOf } from '../../src/cluster/cluster.ts'
 import { eraseUnknownSite } from '../../src/erasure/deleted-sites.ts'
-import { importFile } from '../../src/importing/job.ts'
+import { csv } from '../../src/importing/formats/own.ts'
+import { importFiles } from '../../src/importing/job.ts'
 import { invalidateDays } from '../../src/rollups/invalidation.ts'
 import { retentionRound, rollUpRound } from '../../src/rollups/loop.ts'
 import {
@@ -311,7 +312,7 @@ test('an import skips days outside the retention, even when retention is declare
     const path = join(folder, name)
     const lines = times.map((time) => `${time},https://${site.domain}/${name},v1`)
     writeFileSync(path, ['time,url,visitor', ...lines, ''].join('\n'))
-    return importFile({ path, format: 'csv' }, { ...context, ...stores, clickhouse })
+    return importFiles([{ path, format: csv }], { ...context, ...stores, clickhouse })
   }
   const meanwhile: ClickHouse = {
     ...stores.clickhouse,

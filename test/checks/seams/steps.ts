@@ -156,6 +156,34 @@ export const steps: Record<string, Step> = {
     return withEvents({ settings: { ...settings, imported }, traffic }, file.eventsOf(site))
   },
 
+  async undo(walk, random) {
+    const { settings, traffic } = walk.model
+    const imported = settings.sites.flatMap((site) =>
+      [0, 1, 2, 3]
+        .filter((number) => settings.imported.includes(`${site.id} ${number}`))
+        .map((number) => ({ site, number })),
+    )
+    if (imported.length === 0) return unchanged(walk)
+    const { site, number } = random.pick(imported)
+    const { stdout } = await walk.installation.footfall(['import', 'list', site.domain, '--json'])
+    const list = JSON.parse(stdout) as { id: string; state: string; files: string[]; firstDay: string }[]
+    const found = list.find(({ state, files }) => state !== 'undone' && files[0] === `import-${number}.csv`)
+    if (!found) throw new Error(`import ${number} of ${site.domain} is not listed`)
+    const words = ['import', 'undo', site.domain, found.id]
+    if (random.oneIn(2)) await walk.installation.footfall(words, 300 + random.below(1_200))
+    const { code, stderr } = await walk.installation.footfall(words)
+    if (found.firstDay < settings.eventsFrom) {
+      if (!/dropped by RETENTION_MONTHS/.test(stderr)) throw new Error(`footfall import undo: ${stderr}`)
+      return unchanged(walk)
+    }
+    if (code !== 0 && !/was undone before/.test(stderr)) throw new Error(`footfall import undo: ${stderr}`)
+    const events = new Map(traffic.events)
+    const left = events.get(site.id)?.filter(({ eventId }) => !eventId.startsWith(`import ${number} `)) ?? []
+    events.set(site.id, left)
+    const stillImported = settings.imported.filter((name) => name !== `${site.id} ${number}`)
+    return { settings: { ...settings, imported: stillImported }, traffic: { ...traffic, events } }
+  },
+
   async move(walk, random) {
     const { shard, site } = await anySite(walk, random)
     const { cluster, postgres } = walk.installation.stores()
