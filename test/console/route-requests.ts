@@ -59,7 +59,11 @@ export function exchange(
   return new Promise((resolve, reject) => {
     const sent = request(address, { method, headers: known as Record<string, string> }, async (response) => {
       let text = ''
-      for await (const chunk of response.setEncoding('utf8')) text += chunk
+      for await (const chunk of response.setEncoding('utf8')) {
+        text += chunk
+        // A stream does not end. Its first message says what it sends.
+        if (response.headers['content-type']?.startsWith('text/event-stream') && /^data: /m.test(text)) break
+      }
       const { statusCode: status = 0, headers } = response
       const policy = String(headers['content-security-policy'])
       try {
