@@ -34,6 +34,7 @@ import {
   isMailedRoute,
   type LinkRoute,
   type MailedRoute,
+  type OwnServices,
   type Route,
   type Theme,
   type Visit,
@@ -71,11 +72,7 @@ const isOfLink = (request: FastifyRequest): boolean => isBelow(request, sharedLi
 const headersOf = (request: FastifyRequest): Record<string, string> =>
   isOfLink(request) ? headersOfLinks : headersOfAll
 
-export interface ConsoleOptions
-  extends Omit<
-    ConsoleServices,
-    'attempts' | 'resetRequests' | 'linkLimits' | 'linkTokens' | 'confirmationLimit' | 'refusalTraces' | 'streams'
-  > {
+export interface ConsoleOptions extends Omit<ConsoleServices, OwnServices> {
   registry: Registry
   clientAddress: ClientAddress
   isEnding(): boolean

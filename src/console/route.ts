@@ -58,6 +58,16 @@ export interface ConsoleServices {
   log: Logger
 }
 
+/** Those that a console makes itself (app.ts). */
+export type OwnServices =
+  | 'attempts'
+  | 'resetRequests'
+  | 'linkLimits'
+  | 'linkTokens'
+  | 'confirmationLimit'
+  | 'refusalTraces'
+  | 'streams'
+
 export interface SingleSignOn {
   provider: Provider
   joining: Joining | undefined

@@ -1,7 +1,7 @@
 // Who is on a site now, and what they do. However many people watch a site, this process reads it with one statement per second
 // (decision D-240). Watchers get each reading; whether they send it is theirs.
 import { setTimeout as sleep } from 'node:timers/promises'
-import Type, { type Static } from 'typebox'
+import Type, { type Static, type TProperties } from 'typebox'
 import { type Period, storedDay } from '../calendar/periods.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { minuteMs } from '../durations.ts'
@@ -22,43 +22,37 @@ const maxHits = 20
 const everyMs = 1_000
 const deadlineMs = 2_500
 
-const visitors = count(`Visitors with a hit in the last ${minutesOfNow} minutes.`, 'people')
 const country = Type.String({ description: 'Two-letter code; ZZ means unknown.' })
 const source = Type.Union([Type.String(), Type.Null()], {
   description: 'The UTM source, otherwise the referrer; null without both.',
 })
+const visitors = count('Those of the visitors whose last hit has it.', 'people')
+const list = <Row extends TProperties>(description: string, row: Row) => Type.Array(Type.Object(row), { description })
 
-/** Each visitor counts once, with the page, the country and the source of their last hit. So the rows of each list add up. */
 export const liveShape = Type.Object({
-  visitors,
-  pages: Type.Array(Type.Object({ page: Type.String({ description: 'Path of their last hit.' }), visitors })),
-  countries: Type.Array(Type.Object({ country, visitors })),
-  sources: Type.Array(Type.Object({ source, visitors })),
-  events: Type.Array(
-    Type.Object({
-      event: Type.String({ description: `Name of a custom event of the last ${minutesShown} minutes.` }),
-      times: count('How often it occurred.', 'events'),
-    }),
-  ),
-  minutes: Type.Array(
-    Type.Object({
-      time: Type.String({
-        format: 'date-time',
-        description: 'When the minute begins, in UTC. The last one is running.',
-      }),
-      pageviews: views,
-    }),
-  ),
-  hits: Type.Array(
-    Type.Object({
-      id: Type.String({ description: 'The same hit has the same id in all messages.' }),
-      time: Type.String({ format: 'date-time', description: 'When it happened, in UTC.' }),
-      event: Type.String({ description: '`pageview`, or the name of a custom event.' }),
-      page: Type.String({ description: 'Path of the hit.' }),
-      country,
-      source,
-    }),
-  ),
+  visitors: count(`Visitors with a hit in the last ${minutesOfNow} minutes.`, 'people'),
+  pages: list('Where they are: the pages with most of them.', {
+    page: Type.String({ description: 'Path of their last hit.' }),
+    visitors,
+  }),
+  countries: list('The countries with most of them.', { country, visitors }),
+  sources: list('The sources with most of them.', { source, visitors }),
+  events: list(`The most frequent custom events of the last ${minutesShown} minutes.`, {
+    event: Type.String({ description: 'Name of the event.' }),
+    times: count('How often it occurred.', 'events'),
+  }),
+  minutes: list(`The last ${minutesShown} minutes, the first one at the top.`, {
+    time: Type.String({ format: 'date-time', description: 'When the minute begins, in UTC. The last one is running.' }),
+    pageviews: views,
+  }),
+  hits: list(`The last ${maxHits} hits of these minutes, the latest one at the top.`, {
+    id: Type.String({ description: 'The same hit has the same id in all messages.' }),
+    time: Type.String({ format: 'date-time', description: 'When it happened, in UTC.' }),
+    event: Type.String({ description: '`pageview`, or the name of a custom event.' }),
+    page: Type.String({ description: 'Path of the hit.' }),
+    country,
+    source,
+  }),
 })
 
 export type LiveState = Static<typeof liveShape>
