@@ -174,7 +174,7 @@ interface Row {
 const visitorSource = sql`if(utm_source != '', utm_source, referrer)`
 
 /** One statement with a row for each line of each list. */
-export async function readLive(
+async function readLive(
   clickhouse: ClickHouseReader,
   { id, timeZone, excludedCountries }: Pick<StatsSite, 'id' | 'timeZone' | 'excludedCountries'>,
   at: number,

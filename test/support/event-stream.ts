@@ -1,7 +1,7 @@
 // A reader of server-sent events, as the standard describes them.
 import { eventually } from './eventually.ts'
 
-export interface Message {
+interface Message {
   event: string
   data: string
 }
