@@ -3,6 +3,8 @@
 /** What a script or a person has changed on the page. */
 const isOwn = (name) => ['open', 'hidden', 'tabindex', 'role', 'aria-label'].includes(name)
 const keyOf = (node) => node?.dataset?.key
+/** Added by a script (chart.js). */
+const isAdded = (node) => node.dataset !== undefined && 'own' in node.dataset
 
 /** Makes one element like another. What is the same stays in its place, with its focus, its open menus and what is under the pointer. */
 function morph(shown, fresh) {
@@ -17,7 +19,7 @@ function morphChildren(shown, fresh) {
   const keyed = new Map([...shown.children].map((child) => [keyOf(child), child]))
   let at = shown.firstChild
   for (const next of [...fresh.childNodes]) {
-    const isSame = at && !at.dataset?.own && keyOf(at) === keyOf(next) && at.nodeName === next.nodeName
+    const isSame = at && !isAdded(at) && keyOf(at) === keyOf(next) && at.nodeName === next.nodeName
     const known = isSame ? at : keyOf(next) && keyed.get(keyOf(next))
     if (!known) {
       if (keyOf(next)) next.classList.add('new')
@@ -31,7 +33,7 @@ function morphChildren(shown, fresh) {
   }
   while (at) {
     const after = at.nextSibling
-    if (!at.dataset?.own) at.remove()
+    if (!isAdded(at)) at.remove()
     at = after
   }
 }
