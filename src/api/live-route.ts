@@ -1,6 +1,7 @@
 // GET /api/v2/live: who is on a site now, as server-sent events (decision D-240).
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
+import { compressMessages } from '../process/compression.ts'
 import { createEventStreams, type EventStream, eventStreamHeaders, eventStreamType } from '../process/event-streams.ts'
 import type { LiveReading } from '../stats/live.ts'
 import { maxParameters, parameterNames, refuseVariants, warningsOf } from '../stats/parameters.ts'
@@ -51,7 +52,7 @@ export function liveRoute(app: FastifyInstance, { stats, log, isEnding, ...gatek
       throw new ApiError('invalid_parameter', `At most ${maxParameters} parameters may be sent.`)
     const warnings = warningsOf(queryString, { range: { name: '30d' } }, unused)
     if (warnings.length > 0) reply.header('Stats-Warning', warnings.join('; '))
-    reply.headers({ ...eventStreamHeaders, Vary: 'Authorization' }).type(eventStreamType)
+    reply.headers({ ...eventStreamHeaders, Vary: 'Authorization, Accept-Encoding' }).type(eventStreamType)
     if (request.method === 'HEAD') return reply.send('')
     let end = () => {}
     const stream = streams.open(key.id, request, () => end())
@@ -63,7 +64,9 @@ export function liveRoute(app: FastifyInstance, { stats, log, isEnding, ...gatek
       site: () => directory.site(site.id),
       ...sendingTo(stream, (error) => log.error({ site: site.id, err: error }, 'a site could not be read live')),
     })
-    return reply.send(stream.body)
+    const { body, encoding } = compressMessages(stream.body, request.headers['accept-encoding'])
+    if (encoding) reply.header('Content-Encoding', encoding)
+    return reply.send(body)
   })
 }
 

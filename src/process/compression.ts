@@ -71,8 +71,8 @@ export function compressPieces(pieces: AsyncIterable<string>, encoding: Encoding
 }
 
 /**
- * Compresses a stream of messages, each of which must arrive at once. Only with gzip: its window has the last messages, which are much like the
- * next one, while the windows of the others take megabytes for every reader.
+ * Compresses a stream of messages, each of which must arrive at once: Caddy would compress it otherwise, and hold it back. Only with gzip, whose
+ * window has the last messages, which are much like the next one; the windows of the others take megabytes for every reader.
  */
 export function compressMessages(
   messages: Readable,

@@ -17,8 +17,8 @@ const retryAfterEndMs = { from: 4_000, spread: 3_000 }
 
 export const eventStreamType = 'text/event-stream; charset=utf-8'
 
-/** nginx must not collect what comes, and nobody may keep it. */
-export const eventStreamHeaders = { 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' } as const
+/** Nobody may keep it, and no proxy may collect what comes, or compress it, for which some collect it as well. */
+export const eventStreamHeaders = { 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' } as const
 
 export interface EventStream {
   /** The body of the response. */

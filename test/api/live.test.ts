@@ -37,7 +37,7 @@ test('a stream begins with who is there now, and a hit comes within two seconds'
   assert.equal(stream.status, 200)
   assert.equal(stream.headers.get('content-type'), 'text/event-stream; charset=utf-8')
   assert.equal(stream.headers.get('x-accel-buffering'), 'no')
-  assert.equal(stream.headers.get('cache-control'), 'no-store')
+  assert.equal(stream.headers.get('cache-control'), 'no-store, no-transform')
   assert.ok(stream.headers.get('x-ratelimit-remaining'))
   const { data, meta } = stateOf(await stream.find(() => true))
   assert.deepEqual([data.visitors, data.pages], [1, [{ page: '/first', visitors: 1 }]])

@@ -36,7 +36,7 @@ async function openLive(t: TestContext, options: { javaScriptEnabled?: boolean }
   return { console, visitor, context, open, hit }
 }
 
-const stateOf = (page: Page) => page.locator('.live-state').innerText()
+const stateOf = async (page: Page) => (await page.locator('.live-state').textContent())?.trim() ?? ''
 const isConnected = (page: Page) =>
   eventually(async () => assert.equal(await stateOf(page), 'Connected, at most 2 seconds behind'))
 const hitsOf = async (page: Page) => (await page.locator('.hits .what').allInnerTexts()).map((text) => text.trim())

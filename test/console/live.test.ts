@@ -68,7 +68,7 @@ test('a stream brings a hit within two seconds, compressed if the browser likes'
   assert.equal(stream.status, 200)
   assert.equal(stream.headers.get('content-type'), 'text/event-stream; charset=utf-8')
   assert.equal(stream.headers.get('x-accel-buffering'), 'no')
-  assert.equal(stream.headers.get('cache-control'), 'no-store')
+  assert.equal(stream.headers.get('cache-control'), 'no-store, no-transform')
   // fetch asks for gzip, and undoes it.
   assert.equal(stream.headers.get('content-encoding'), 'gzip')
   await stream.find(shows('0 visitors now'))
