@@ -1,4 +1,4 @@
-// GET /api/v2/live: who is on a site now, as server-sent events (decision D-240).
+// GET /api/v2/live: who is on a site now, as server-sent events (decision D-241).
 import type { FastifyBaseLogger, FastifyInstance, FastifyRequest } from 'fastify'
 import { ApiError } from '../errors.ts'
 import { compressMessages } from '../process/compression.ts'

@@ -1,4 +1,4 @@
-// The streams of live pages: at most five per user, and each ends within a second of its session or membership (decision D-240).
+// The streams of live pages: at most five per user, and each ends within a second of its session or membership (decision D-241).
 import { createEventStreams, type EventStreams } from '../process/event-streams.ts'
 import { within } from '../stores/deadline.ts'
 import type { Postgres } from '../stores/postgres.ts'

@@ -1,5 +1,5 @@
 // Server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html), as the API and the console send them. Every message is
-// complete in itself, so a reader that is slower than the messages gets only the latest one, and memory stays bounded (decision D-240).
+// complete in itself, so a reader that is slower than the messages gets only the latest one, and memory stays bounded (decision D-241).
 import { Readable } from 'node:stream'
 
 /** Several times per second, so that a stream ends within a second of what ends it (decision D-42). */

@@ -1,5 +1,5 @@
 // Who is on a site now, and what they do. However many people watch a site, this process reads it with one statement per second
-// (decision D-240). Watchers get each reading; whether they send it is theirs.
+// (decision D-241). Watchers get each reading; whether they send it is theirs.
 import { setTimeout as sleep } from 'node:timers/promises'
 import Type, { type Static, type TProperties } from 'typebox'
 import { type Period, storedDay } from '../calendar/periods.ts'

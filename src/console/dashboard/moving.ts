@@ -1,5 +1,5 @@
 // What moves on an open dashboard: who is there now, and numbers and chart. Every open page asks for the same moment, so that however many are
-// open, the cache answers all but the first (decision D-240).
+// open, the cache answers all but the first (decision D-241).
 import { minuteMs } from '../../durations.ts'
 import { readQueryString } from '../../stats/query-string.ts'
 import { html } from '../../web/html.ts'

@@ -1,5 +1,5 @@
 // Who is on a site now. The page shows one reading; its script keeps it moving with a stream of server-sent events, which is of the console: its
-// gate is that of every page, and the API has one of its own (decision D-240).
+// gate is that of every page, and the API has one of its own (decision D-241).
 import { clockTime } from '../../display/formats.ts'
 import type { LiveReading, Watcher } from '../../stats/live.ts'
 import { Unavailable } from '../../stores/breaker.ts'
