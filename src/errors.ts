@@ -77,6 +77,11 @@ export const errors = {
     message: 'This question would take longer than a request may take.',
     whatToDo: 'Do what `message` says: ask for fewer days, or with fewer filters.',
   },
+  too_many_streams: {
+    status: 429,
+    message: 'This key has as many open streams as a key may have. Close one of them first.',
+    whatToDo: 'Close a stream of the key, or let several readers share one; an open stream needs no polling.',
+  },
   not_found: {
     status: 404,
     message: 'There is nothing here. The endpoints are described at /api/v1/docs.',

@@ -15,7 +15,7 @@ interface Operation {
   /** Empty if the endpoint needs no key. */
   security?: unknown[]
   parameters?: { $ref: string }[]
-  responses: { 200: { headers?: object; content: { 'application/json': { schema: Schema } } } }
+  responses: { 200: { headers?: object; content: Record<string, { schema: Schema }> } }
 }
 
 interface Parameter {
@@ -63,7 +63,7 @@ export function clientFiles(api: object, file: keyof typeof sourceOf): Record<st
   })
   return {
     [`packages/client/${file}.js`]: [
-      `${generated}import { get } from './request.js'`,
+      `${generated}import { ${file === 'v2' ? 'get, watch' : 'get'} } from './request.js'`,
       "export { FootfallError } from './request.js'",
       ...endpoints.map(functionOf),
     ]
@@ -90,20 +90,44 @@ interface Endpoint extends Operation {
   own: Parameter[]
 }
 
-const functionOf = ({ operationId, path, shared, own }: Endpoint): string =>
-  shared.length + own.length === 0
-    ? `export const ${operationId} = (server, options) => get(server, '${path}', {}, options)`
-    : `export const ${operationId} = (server, parameters, options) => get(server, '${path}', parameters, options)`
+const functionOf = (endpoint: Endpoint): string => {
+  const { operationId, path, shared, own } = endpoint
+  const call = isStream(endpoint) ? 'watch' : 'get'
+  return shared.length + own.length === 0
+    ? `export const ${operationId} = (server, options) => ${call}(server, '${path}', {}, options)`
+    : `export const ${operationId} = (server, parameters, options) => ${call}(server, '${path}', parameters, options)`
+}
+
+const isStream = ({ responses }: Operation): boolean => 'text/event-stream' in responses[200].content
+
+const schemaOf = ({ responses }: Operation): Schema => {
+  const [content] = Object.values(responses[200].content)
+  return content?.schema ?? {}
+}
 
 function typesOf(endpoint: Endpoint): string {
   const { operationId, path, summary, security, responses } = endpoint
   const name = operationId.replace(/^./, (letter) => letter.toUpperCase())
-  const { headers = {}, content } = responses[200]
-  const { data, meta } = content['application/json'].schema.properties as { data: Schema; meta: Schema }
+  const { headers = {} } = responses[200]
+  const { data, meta } = schemaOf(endpoint).properties as { data: Schema; meta: Schema }
   const fields = Object.keys(headers).flatMap((header) => fieldsOfHeaders[header] ?? [])
   const row = data.items?.properties ? `export interface ${name}Row ${typeOf(data.items)}` : undefined
   const parameters = parametersType(endpoint)
   const server = security?.length === 0 ? "Pick<Server, 'url' | 'waitSeconds'>" : 'Server'
+  if (isStream(endpoint))
+    return `export interface ${name}Message {
+  data: ${typeOf(data, '  ')}
+  meta: ${typeOf(meta, '  ')}
+}
+
+export type ${name}Parameters = ${parameters}
+
+/** ${summary}: \`GET ${path}\`. It ends when the server ends the stream, and when the loop that reads it does. */
+export declare function ${operationId}(
+  server: Server,
+  parameters?: ${name}Parameters,
+  options?: Options,
+): AsyncGenerator<${name}Message, void>`
   return [
     row,
     `export interface ${name}Result extends Pick<FromHeaders, ${union(fields)}> {

@@ -7,6 +7,7 @@ import { periodsOf } from '../../src/calendar/periods.ts'
 import { clickhouseMigrations } from '../../src/cluster/migrate.ts'
 import { generateDemo } from '../../src/demo/generate.ts'
 import { planQuery } from '../../src/stats/daily-metrics.ts'
+import type { LiveState } from '../../src/stats/live.ts'
 import { sitesParameters } from '../../src/stats/parameters.ts'
 import { readQueryString } from '../../src/stats/query-string.ts'
 import { limits, readQuestion } from '../../src/stats/questions/parameters.ts'
@@ -101,5 +102,52 @@ async function questionExamples(clickhouse: ClickHouseReader): Promise<Record<st
     ],
     meta: { site_id: siteId, generated_at: now.toString({ smallestUnit: 'millisecond' }) },
   }
+  examples.live = { data: liveExample, meta: { site_id: siteId, generated_at: '2026-11-15T12:00:12.345Z' } }
   return examples
+}
+
+/** Hardly anybody is on the demo site in any five minutes. Of the thirty minutes it has the last three. */
+const liveExample: LiveState = {
+  visitors: 2,
+  pages: [
+    { page: '/', visitors: 1 },
+    { page: '/pricing', visitors: 1 },
+  ],
+  countries: [{ country: 'DE', visitors: 2 }],
+  sources: [
+    { source: null, visitors: 1 },
+    { source: 'google.com', visitors: 1 },
+  ],
+  events: [{ event: 'Signup', times: 1 }],
+  minutes: [
+    { time: '2026-11-15T11:58:00.000Z', pageviews: 0 },
+    { time: '2026-11-15T11:59:00.000Z', pageviews: 1 },
+    { time: '2026-11-15T12:00:00.000Z', pageviews: 1 },
+  ],
+  hits: [
+    {
+      id: '11400714819323198485',
+      time: '2026-11-15T12:00:09.120Z',
+      event: 'pageview',
+      page: '/pricing',
+      country: 'DE',
+      source: 'google.com',
+    },
+    {
+      id: '10208351782915243131',
+      time: '2026-11-15T11:59:41.007Z',
+      event: 'pageview',
+      page: '/',
+      country: 'DE',
+      source: null,
+    },
+    {
+      id: '6791835018365520129',
+      time: '2026-11-15T11:41:30.500Z',
+      event: 'Signup',
+      page: '/signup',
+      country: 'US',
+      source: 'newsletter',
+    },
+  ],
 }

@@ -36,9 +36,10 @@ export const questionsTexts: VersionTexts = {
 }
 
 export function apiPage(api: Api, texts: VersionTexts): string {
+  const metaOf = api.paths[texts.metaOf]?.get
   const base = api.servers[0]?.url
   const endpoints = Object.entries(api.paths).map(([path, { get }]) => {
-    const { schema, examples } = get.responses[200].content['application/json']
+    const { schema, examples } = contentOf(get)
     const { summary, value } = examples.demo
     const meta = path.startsWith('/stats/') ? '' : `\n\nFields of \`meta\`:\n\n${fieldTable(schema.properties.meta)}`
     return `### GET ${base}${path}\n\n${get.summary}.${get.description ? ` ${get.description}` : ''}\n\n${fieldTable(schema.properties.data)}${meta}\n\n${summary}:\n\n\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\``
@@ -67,7 +68,7 @@ ${api.info.description}
 
 Every response is \`{"data": …, "meta": …}\`. ${texts.meta}
 
-${fieldTable(api.paths[texts.metaOf]?.get.responses[200].content['application/json'].schema.properties.meta)}
+${fieldTable(metaOf && contentOf(metaOf).schema.properties.meta)}
 
 ${endpoints.join('\n\n')}
 
@@ -92,6 +93,12 @@ An error has the body \`{"error":{"code":"…","message":"…"}}\` and the statu
 ${codes.join('\n')}
 `
 }
+
+type Operation = NonNullable<Api['paths'][string]>['get']
+
+/** An answer is JSON, or a stream whose messages are. */
+const contentOf = ({ responses }: Operation) =>
+  Object.values(responses[200].content)[0] as NonNullable<(typeof responses)[200]['content'][string]>
 
 const fieldTable = (schema: unknown): string =>
   [

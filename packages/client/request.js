@@ -21,7 +21,38 @@ export class FootfallError extends Error {
 }
 
 /** @param {Server} server @param {string} path @param {object} [parameters] @param {Options} [options] */
-export async function get({ url, key, waitSeconds = 0 }, path, parameters = {}, { signal } = {}) {
+export const get = (server, path, parameters, options) =>
+  ask(server, path, parameters, options, async (response) => {
+    const body = parsed(await response.text())
+    return body?.data && { ...body, ...fromHeaders(response.headers) }
+  })
+
+/**
+ * The messages of a stream, until it ends.
+ * @param {Server} server @param {string} path @param {object} [parameters] @param {Options} [options]
+ */
+export async function* watch(server, path, parameters, options) {
+  const body = await ask(server, path, parameters, options, async ({ body, headers }) =>
+    headers.get('Content-Type')?.startsWith('text/event-stream') ? body : undefined,
+  )
+  let rest = ''
+  for await (const text of body.pipeThrough(new TextDecoderStream())) {
+    const messages = (rest + text).split('\n\n')
+    rest = messages.pop() ?? ''
+    for (const message of messages) {
+      const [, data] = /^data: (.*)$/m.exec(message) ?? []
+      // A message with a name is about the stream itself.
+      if (data && !/^event: /m.test(message)) yield JSON.parse(data)
+    }
+  }
+}
+
+/**
+ * Sends a request until it is answered. `read` returns undefined for an answer that is not from the API.
+ * @param {Server} server @param {string} path @param {object} [parameters] @param {Options} [options]
+ * @param {(response: Response) => Promise<any>} [read]
+ */
+async function ask({ url, key, waitSeconds = 0 }, path, parameters = {}, { signal } = {}, read = async () => {}) {
   const query = new URLSearchParams(
     Object.entries(parameters).flatMap(([name, value]) =>
       value == null ? [] : [value].flat().map((one) => [name, one]),
@@ -31,8 +62,9 @@ export async function get({ url, key, waitSeconds = 0 }, path, parameters = {}, 
   const headers = key ? { Authorization: `Bearer ${key}` } : {}
   for (let secondsLeft = waitSeconds; ; ) {
     const response = await fetch(address, { headers, signal: signal ?? null })
-    const body = parsed(await response.text())
-    if (response.ok && body?.data) return { ...body, ...fromHeaders(response.headers) }
+    const result = response.ok ? await read(response) : undefined
+    if (result) return result
+    const body = response.bodyUsed ? undefined : parsed(await response.text())
     const { code = 'unexpected_response', message = `The response with status ${response.status} is not Footfall's.` } =
       body?.error ?? {}
     const error = new FootfallError(code, message, response)

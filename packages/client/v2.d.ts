@@ -4,7 +4,7 @@ import type { FromHeaders, Options, Server } from './request.js'
 export { FootfallError, type Options, type Period, type RateLimit, type Server } from './request.js'
 
 /** What the API may answer instead of numbers. */
-export type ErrorCode = 'unauthorized' | 'invalid_key' | 'key_disabled' | 'key_expired' | 'plan_required' | 'rate_limit_exceeded' | 'site_required' | 'forbidden' | 'invalid_parameter' | 'invalid_filter' | 'invalid_date' | 'range_not_kept' | 'query_too_expensive' | 'not_found' | 'method_not_allowed' | 'internal_error'
+export type ErrorCode = 'unauthorized' | 'invalid_key' | 'key_disabled' | 'key_expired' | 'plan_required' | 'rate_limit_exceeded' | 'site_required' | 'forbidden' | 'invalid_parameter' | 'invalid_filter' | 'invalid_date' | 'range_not_kept' | 'query_too_expensive' | 'too_many_streams' | 'not_found' | 'method_not_allowed' | 'internal_error'
 
 /** A parameter that is undefined or null is left out. */
 interface SharedParameters {
@@ -392,3 +392,75 @@ export declare function goals(
   parameters?: GoalsParameters,
   options?: Options,
 ): Promise<GoalsResult>
+
+export interface LiveMessage {
+  data: {
+    /** Visitors with a hit in the last 5 minutes. */
+    visitors: number
+    /** Where they are: the pages with most of them. */
+    pages: ({
+      /** Path of their last hit. */
+      page: string
+      /** Those of the visitors whose last hit has it. */
+      visitors: number
+    })[]
+    /** The countries with most of them. */
+    countries: ({
+      /** Two-letter code; ZZ means unknown. */
+      country: string
+      /** Those of the visitors whose last hit has it. */
+      visitors: number
+    })[]
+    /** The sources with most of them. */
+    sources: ({
+      /** The UTM source, otherwise the referrer; null without both. */
+      source: string | null
+      /** Those of the visitors whose last hit has it. */
+      visitors: number
+    })[]
+    /** The most frequent custom events of the last 30 minutes. */
+    events: ({
+      /** Name of the event. */
+      event: string
+      /** How often it occurred. */
+      times: number
+    })[]
+    /** The last 30 minutes, the first one at the top. */
+    minutes: ({
+      /** When the minute begins, in UTC. The last one is running. */
+      time: string
+      /** Pageviews. */
+      pageviews: number
+    })[]
+    /** The last 20 hits of these minutes, the latest one at the top. */
+    hits: ({
+      /** The same hit has the same id in all messages. */
+      id: string
+      /** When it happened, in UTC. */
+      time: string
+      /** `pageview`, or the name of a custom event. */
+      event: string
+      /** Path of the hit. */
+      page: string
+      /** Two-letter code; ZZ means unknown. */
+      country: string
+      /** The UTM source, otherwise the referrer; null without both. */
+      source: string | null
+    })[]
+  }
+  meta: {
+    /** The site that the numbers are about. */
+    site_id: string
+    /** When the numbers were computed, in UTC. */
+    generated_at: string
+  }
+}
+
+export type LiveParameters = Pick<SharedParameters, 'site_id'>
+
+/** Who is on the site now and what they do, as server-sent events: `GET /api/v2/live`. It ends when the server ends the stream, and when the loop that reads it does. */
+export declare function live(
+  server: Server,
+  parameters?: LiveParameters,
+  options?: Options,
+): AsyncGenerator<LiveMessage, void>

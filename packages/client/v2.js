@@ -1,5 +1,5 @@
 // Generated from docs/openapi-v2.json by `npm run docs`.
-import { get } from './request.js'
+import { get, watch } from './request.js'
 
 export { FootfallError } from './request.js'
 
@@ -10,3 +10,5 @@ export const timeseries = (server, parameters, options) => get(server, '/api/v2/
 export const breakdown = (server, parameters, options) => get(server, '/api/v2/stats/breakdown', parameters, options)
 
 export const goals = (server, parameters, options) => get(server, '/api/v2/goals', parameters, options)
+
+export const live = (server, parameters, options) => watch(server, '/api/v2/live', parameters, options)

@@ -7,6 +7,7 @@ import { limitConnections, type SharedPort, shareRequests } from '../process/sha
 import { countryRoutes } from './country-routes.ts'
 import { allowedMethods, commonHeaders, preflight } from './cross-origin.ts'
 import { goalRoutes } from './goal-routes.ts'
+import { liveRoute } from './live-route.ts'
 import { type McpRouteServices, mcpRoutes } from './mcp-routes.ts'
 import type { Metrics } from './metrics.ts'
 import { questionRoutes } from './question-routes.ts'
@@ -114,6 +115,7 @@ export function buildApp({ log, metrics, isEnding, sharedPort, ...services }: Ap
   app.register(async (scope) => countryRoutes(scope, services.now), { prefix: '/api/v1' })
   app.register(async (scope) => questionRoutes(scope, services), { prefix: '/api/v2/stats' })
   app.register(async (scope) => goalRoutes(scope, services), { prefix: '/api/v2' })
+  app.register(async (scope) => liveRoute(scope, { ...services, log, isEnding }), { prefix: '/api/v2' })
   app.register(async (scope) => referenceRoutes(scope, 'v1'), { prefix: '/api/v1' })
   app.register(async (scope) => referenceRoutes(scope, 'v2'), { prefix: '/api/v2' })
   app.register(async (scope) => mcpRoutes(scope, { ...services, log, metrics }))

@@ -26,6 +26,8 @@ export interface Endpoint {
   example: string
   /** Needs no key and is not counted. */
   isOpen?: true
+  /** Its answer does not end: the data and what it is about come in messages, as server-sent events. */
+  isStream?: true
 }
 
 /** Names of this version only. */

@@ -134,7 +134,9 @@ export const responseHeaders = {
   'X-RateLimit-Reset': integer(
     'Unix time, in seconds, when the window ends; it stays the same during the whole window.',
   ),
-  'Retry-After': integer('Seconds to wait before trying again; on a 429, the time until the window ends.'),
+  'Retry-After': integer(
+    'Seconds to wait before trying again; after `rate_limit_exceeded`, the time until the window ends.',
+  ),
   'X-Request-Id': text('The id of this request in our logs.', '3f0a1d6e-4c1b-4d0e-9f43-0b7c3d6f1a52'),
   'WWW-Authenticate': text('How to send a key.', 'Bearer'),
   Allow: text('The methods of this path.', 'GET, HEAD, OPTIONS'),

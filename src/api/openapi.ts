@@ -94,6 +94,7 @@ export const describeQuestions = (examples: Examples = {}) =>
         'invalid_date',
         'range_not_kept',
         'query_too_expensive',
+        'too_many_streams',
         ...ofAnyPath,
       ],
     },
@@ -131,7 +132,7 @@ function describe(version: Version, examples: Examples) {
 const statusesOf = ({ refusals }: Version): number[] => [...new Set(refusals.map((code) => errors[code].status))].sort()
 
 function operation(endpoint: Endpoint, example: unknown, statuses: readonly number[]) {
-  const { id, tag, summary, details, data, meta, parameters, headers, isOpen } = endpoint
+  const { id, tag, summary, details, data, meta, parameters, headers, isOpen, isStream } = endpoint
   const refs = parameters.map((key) => ({ $ref: `#/components/parameters/${key}` }))
   return {
     operationId: id,
@@ -142,22 +143,25 @@ function operation(endpoint: Endpoint, example: unknown, statuses: readonly numb
     ...(refs.length > 0 && { parameters: refs }),
     responses: {
       200: {
-        description: 'The data, and what it is about.',
-        headers: headerRefs(isOpen ? [...ofAny, 'Vary', 'Stats-Warning'] : answered(headers)),
+        description: isStream
+          ? 'Messages; the data of each is the JSON of this schema.'
+          : 'The data, and what it is about.',
+        headers: headerRefs(isOpen ? [...ofAny, 'Vary', 'Stats-Warning'] : isStream ? streamed : answered(headers)),
         content: {
-          'application/json': {
+          [isStream ? 'text/event-stream' : 'application/json']: {
             // The response body (docs/contract.md 2.1 and 2.2).
             schema: Type.Object({ data, meta: Type.Object(meta) }),
             examples: { demo: { summary: endpoint.example, value: example } },
           },
         },
       },
-      ...(!isOpen && {
-        304: {
-          description: 'The response has not changed: its ETag is in If-None-Match.',
-          headers: headerRefs(answered(headers)),
-        },
-      }),
+      ...(!isOpen &&
+        !isStream && {
+          304: {
+            description: 'The response has not changed: its ETag is in If-None-Match.',
+            headers: headerRefs(answered(headers)),
+          },
+        }),
       ...(isOpen ? { 400: unreadable, ...refsOf([404, 405]) } : refsOf(statuses)),
     },
   }
@@ -167,6 +171,8 @@ const refsOf = (statuses: readonly number[]) =>
   Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/${status}` }]))
 
 const ofAny = ['X-Request-Id', 'Cache-Control']
+
+const streamed = [...counted, ...ofAny, 'Vary', 'Stats-Warning']
 
 /** A 304 has the headers of its 200. */
 const answered = (own: readonly string[]) => [...counted, ...ofAny, 'Vary', 'ETag', ...own, 'Stats-Warning']

@@ -1,5 +1,6 @@
 // Every endpoint of /api/v2 for the reference and for generated clients. Their shapes follow from the tables of dimensions and metrics.
 import Type, { type TProperties, type TSchema } from 'typebox'
+import { liveShape } from '../stats/live.ts'
 import { dimensions } from '../stats/questions/dimensions.ts'
 import { type Metric, metrics } from '../stats/questions/metrics.ts'
 import { parametersOf } from '../stats/questions/parameters.ts'
@@ -11,6 +12,7 @@ import { exampleQuestions } from './question-text.ts'
 
 export const questionTags = {
   Questions: 'Any question about a site.',
+  Live: 'Who is there now.',
 } as const
 
 const numberOf = ({ meaning, unit, decimals }: Metric): TSchema =>
@@ -128,4 +130,19 @@ const goals: Endpoint = {
   example: 'A demo site',
 }
 
-export const questionEndpoints: readonly Endpoint[] = [...questionKinds.map(endpointOf), goals]
+const live: Endpoint = {
+  path: '/live',
+  id: 'live',
+  tag: 'Live',
+  summary: 'Who is on the site now and what they do, as server-sent events',
+  details:
+    'The answer is a stream that does not end. Each message has everything, and comes within two seconds of the hit that changes it; while nothing changes, none comes. Each visitor counts once, with the page, the country and the source of their last hit. An event named `unavailable` says that the statistics cannot be read at the moment. A stream counts as one request, a key has at most ten, and a stream ends when its key does.',
+  data: liveShape,
+  meta: { site_id: aboutSite, generated_at: generatedAt },
+  parameters: ['site_id'],
+  headers: [],
+  example: 'A message, with the last three of its minutes',
+  isStream: true,
+}
+
+export const questionEndpoints: readonly Endpoint[] = [...questionKinds.map(endpointOf), goals, live]

@@ -31,6 +31,7 @@ export async function startAll(config: Config, log: Logger, stores: AllStores): 
   shares.push(console)
   opened.defer(() => {
     collector.end()
+    console.end()
     return api.stop(seconds)
   })
   await api.listen()

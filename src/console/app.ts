@@ -23,6 +23,7 @@ import { foreignForm, formTokenOf } from './forms/forms.ts'
 import { admit } from './gate.ts'
 import { assets, widget } from './layout/assets.ts'
 import { contentPolicy } from './layout/content-policy.ts'
+import { createLiveStreams } from './live-streams.ts'
 import { refusalPage } from './pages/refusal.ts'
 import { traceRefusals } from './refusal-traces.ts'
 import { Refusal, refusals } from './refusals.ts'
@@ -33,6 +34,7 @@ import {
   isMailedRoute,
   type LinkRoute,
   type MailedRoute,
+  type OwnServices,
   type Route,
   type Theme,
   type Visit,
@@ -70,11 +72,7 @@ const isOfLink = (request: FastifyRequest): boolean => isBelow(request, sharedLi
 const headersOf = (request: FastifyRequest): Record<string, string> =>
   isOfLink(request) ? headersOfLinks : headersOfAll
 
-export interface ConsoleOptions
-  extends Omit<
-    ConsoleServices,
-    'attempts' | 'resetRequests' | 'linkLimits' | 'linkTokens' | 'confirmationLimit' | 'refusalTraces'
-  > {
+export interface ConsoleOptions extends Omit<ConsoleServices, OwnServices> {
   registry: Registry
   clientAddress: ClientAddress
   isEnding(): boolean
@@ -89,6 +87,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...options }: 
     linkTokens: openLinkTokens(options.postgres, options.keySecrets),
     confirmationLimit: createConfirmationLimit(),
     refusalTraces: traceRefusals(registry, options.log),
+    streams: createLiveStreams(options.postgres, isEnding),
   }
   const { log } = services
   const cookies = createCookies(services.publicUrl)
@@ -141,6 +140,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...options }: 
     throw new Refusal('not_found')
   })
 
+  app.addHook('preClose', async () => services.streams.endAll())
   app.addHook('onClose', () => services.resetRequests.close())
   app.get('/livez', async () => ({ status: 'alive' }))
   app.get('/readyz', async (_request, reply) => {

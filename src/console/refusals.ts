@@ -81,6 +81,11 @@ export const refusals = {
     title: 'Too many requests',
     text: 'Shared links are opened very often right now. Try again in a few seconds.',
   },
+  too_many_streams: {
+    status: 429,
+    title: 'Five live pages are open already',
+    text: 'Close one of them, also on your other devices, and reload this one.',
+  },
   too_large: { status: 413, title: 'That is too much', text: 'The form is larger than 64 kB.' },
   too_many: {
     status: 429,

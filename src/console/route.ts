@@ -1,4 +1,5 @@
 // A page or an action of the console. The table in routes.ts lists them all; gate.ts admits a request before its handler runs.
+import type { Readable } from 'node:stream'
 import type { Logger } from 'pino'
 import type { Directory } from '../accounts/directory.ts'
 import type { KeySecrets } from '../accounts/keys.ts'
@@ -6,6 +7,7 @@ import type { RequestWindows } from '../accounts/request-windows.ts'
 import type { Site } from '../accounts/sites.ts'
 import type { Cluster } from '../cluster/cluster.ts'
 import type { Outbox } from '../mail/outbox.ts'
+import type { EventStreams } from '../process/event-streams.ts'
 import type { Buckets } from '../process/token-buckets.ts'
 import type { StatsService } from '../stats/service.ts'
 import type { Postgres } from '../stores/postgres.ts'
@@ -15,7 +17,7 @@ import type { LinkTokens } from '../users/link-tokens.ts'
 import type { Membership } from '../users/members.ts'
 import type { Passwords } from '../users/passwords.ts'
 import type { ResetRequests } from '../users/reset-requests.ts'
-import type { Session } from '../users/sessions.ts'
+import type { Session, Watching } from '../users/sessions.ts'
 import type { SharedLink } from '../users/shared-links.ts'
 import type { Joining } from '../users/single-sign-on.ts'
 import type { Html } from '../web/html.ts'
@@ -40,6 +42,8 @@ export interface ConsoleServices {
   /** Of mails that ask an address to confirm a report, by network. */
   confirmationLimit: Buckets<string>
   refusalTraces: RefusalTraces
+  /** Of live pages. */
+  streams: EventStreams<Watching>
   keySecrets: KeySecrets
   /** Undefined: people sign in with passwords only. */
   singleSignOn: SingleSignOn | undefined
@@ -53,6 +57,16 @@ export interface ConsoleServices {
   now(): number
   log: Logger
 }
+
+/** Those that a console makes itself (app.ts). */
+export type OwnServices =
+  | 'attempts'
+  | 'resetRequests'
+  | 'linkLimits'
+  | 'linkTokens'
+  | 'confirmationLimit'
+  | 'refusalTraces'
+  | 'streams'
 
 export interface SingleSignOn {
   provider: Provider
@@ -132,6 +146,8 @@ export interface Reply {
   body?: Html
   /** A page that is sent piece by piece. The signal aborts when the browser goes away. */
   pieces?(signal: AbortSignal): AsyncIterable<Html>
+  /** Server-sent events. */
+  events?: Readable
   /** A file to save. */
   file?: { name: string; type: string; text: string }
   /** For programs. */

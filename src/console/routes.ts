@@ -11,6 +11,7 @@ import { guideRoutes } from './pages/guides.ts'
 import { invitationRoutes } from './pages/invitation.ts'
 import { keyRoutes } from './pages/keys.ts'
 import { linkRoutes } from './pages/links.ts'
+import { liveRoutes } from './pages/live.ts'
 import { memberRemovalRoutes } from './pages/member-removal.ts'
 import { membersRoutes } from './pages/members.ts'
 import { newSiteRoutes } from './pages/new-site.ts'
@@ -48,6 +49,7 @@ export const routes: readonly Route[] = [
   ...siteSearchRoutes,
   ...newSiteRoutes,
   ...dashboardRoutes,
+  ...liveRoutes,
   ...siteSettingsRoutes,
   ...firstEventRoutes,
   ...guideRoutes,

@@ -48,18 +48,25 @@ export interface SharedServices {
 export interface OpenConsole extends PortShare {
   /** If there is no owner, writes the setup link to the log. */
   announceSetup(): Promise<void>
+  /** Ends what would not end by itself: the port of the API can close only then. */
+  end(): void
   close(): Promise<void>
 }
 
 /** A console without a port: it answers requests that the API's server receives. */
 export function openConsole(config: Config, log: Logger, shared: SharedServices): OpenConsole {
-  const { app, announceSetup, close } = assemble({ config, log, port: config.PORT, isEnding: () => false }, shared)
+  let isEnding = false
+  const options = { config, log, port: config.PORT, isEnding: () => isEnding }
+  const { app, announceSetup, close } = assemble(options, shared)
   const ready = app.ready()
   return {
     // The API answers its own paths and everything that is not a path.
     answers: (path) => path.startsWith('/') && !/^\/(api|mcp|livez|readyz)(\/|$)/.test(path),
     handle: (request, response) => void ready.then(() => app.routing(request, response)),
     announceSetup,
+    end() {
+      isEnding = true
+    },
     async close() {
       await app.close()
       await close()

@@ -6,6 +6,7 @@ import type { ClusterReader } from '../cluster/cluster.ts'
 import { minuteMs } from '../durations.ts'
 import { Unavailable } from '../stores/breaker.ts'
 import { createFairQueues } from './fair-queue.ts'
+import { createLive, type Live } from './live.ts'
 import { type QuestionRequest, type QuestionResult, questionQuery } from './questions/questions.ts'
 import type { Cacheable, StatsSite } from './report.ts'
 import { reportQuery, type StatsRequest, type StatsResult } from './reports.ts'
@@ -19,6 +20,7 @@ export interface StatsService {
   ask(request: QuestionRequest, signal: AbortSignal): Promise<QuestionResult>
   /** The titles of these paths, for a list that has none. */
   titles(request: TitlesRequest, signal: AbortSignal): Promise<ReadonlyMap<string, string>>
+  live: Live
 }
 
 interface TitlesRequest {
@@ -104,6 +106,7 @@ export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOpt
       const read = () => readTitles(cluster.of(site), { siteId, excludedCountries }, paths, signal)
       return reportQueues([site]).take(queueKey, signal, read)
     },
+    live: createLive({ cluster, now }, reportQueues),
   }
 }
 

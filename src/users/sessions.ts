@@ -51,6 +51,26 @@ export async function findSession(postgres: Postgres, value: string): Promise<Se
   return { id: session, user }
 }
 
+/** Somebody who watches a site. */
+export interface Watching {
+  sessionId: string
+  siteId: string
+}
+
+/** Of these, those who are still signed in and in the account of their site. It does not count as use of a session. */
+export async function stillWatching(postgres: Postgres, all: readonly Watching[]): Promise<ReadonlySet<Watching>> {
+  const rows = await postgres<{ place: number }[]>`
+    SELECT place::int
+    FROM unnest(${all.map(({ sessionId }) => sessionId)}::text[], ${all.map(({ siteId }) => siteId)}::text[])
+           WITH ORDINALITY AS watching (session_id, site_id, place)
+      JOIN user_sessions ON user_sessions.id = session_id
+        AND seen_at > now() - ${maxIdle}::text::interval
+        AND user_sessions.created_at > now() - ${maxAge}::text::interval
+      JOIN sites ON sites.id = site_id
+      JOIN members ON members.user_id = user_sessions.user_id AND members.account_id = sites.account_id`
+  return new Set(rows.flatMap(({ place }) => all[place - 1] ?? []))
+}
+
 export const endSession = (postgres: Postgres, value: string) =>
   postgres`DELETE FROM user_sessions WHERE hash = ${hashOf(value)}`
 

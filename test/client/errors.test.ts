@@ -28,7 +28,7 @@ for (const [where, open] of Object.entries(runners)) {
       response.end(await answer.text())
     })
 
-    type OfQuestions = 'invalid_filter' | 'range_not_kept' | 'query_too_expensive'
+    type OfQuestions = 'invalid_filter' | 'range_not_kept' | 'query_too_expensive' | 'too_many_streams'
     const refused: Record<Exclude<keyof typeof errors, OfQuestions>, Omit<Call, 'name'>> = {
       unauthorized: { server: { ...server, key: undefined } },
       invalid_key: { server: { ...server, key: 'nonsense' } },

@@ -34,8 +34,8 @@ export interface ConsoleOptions {
   sendsMail?: boolean
   plan?: Plan
   log?: { write(line: string): void }
-  /** ISO 8601. */
-  now?: string
+  /** ISO 8601, or a clock. */
+  now?: string | (() => number)
   /** Undefined: as in a console without Redis, apart from the API. */
   limiter?: undefined
   /** Without it: cheap ones. */
@@ -48,6 +48,8 @@ export interface ConsoleOptions {
   joinDomain?: string
   /** Without it: statistics of the stores, without a cache. */
   stats?: StatsService
+  /** Whether the process is shutting down. */
+  isEnding?(): boolean
 }
 
 /** What a browser without JavaScript does: keeps cookies, does not follow redirects, sends forms with their token. */
@@ -78,7 +80,7 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
   const { postgres, clickhouse } = stores
   const cluster = clusterOf([clickhouse])
   const passwords = options.passwords ?? createPasswords(cheapPasswords)
-  const now = options.now ? () => Temporal.Instant.from(options.now as string).epochMilliseconds : Date.now
+  const now = clockOf(options.now)
   const api = await startApi(stores, { now, ...(options.log && { log: options.log }) })
   const server = createServer((request, response) =>
     (request.url ?? '').startsWith('/api/') ? api.app.routing(request, response) : app.routing(request, response),
@@ -109,7 +111,7 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
     now,
     log,
     clientAddress: createClientAddress(networksOf(['127.0.0.1'])),
-    isEnding: () => false,
+    isEnding: options.isEnding ?? (() => false),
   })
   await app.ready()
   test.after(async () => {
@@ -158,6 +160,12 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
     /** A visitor who is not signed in. */
     stranger: (): Visitor => visitorAt(url, '', new Map()),
   }
+}
+
+function clockOf(now: ConsoleOptions['now'] = Date.now): () => number {
+  if (typeof now === 'function') return now
+  const { epochMilliseconds } = Temporal.Instant.from(now)
+  return () => epochMilliseconds
 }
 
 /**

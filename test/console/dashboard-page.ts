@@ -62,7 +62,7 @@ export function readDashboard(page: string): ReadDashboard {
   )
   const table = /<table id="chart-numbers">.*?<\/table>/s.exec(page)?.[0] ?? ''
   const body = /<tbody>(.*)<\/tbody>/s.exec(table)?.[1] ?? ''
-  const now = /<span class="now"[^>]*><i><\/i>(\d+) <span/.exec(page)?.[1]
+  const now = /<(?:a|span) class="now"[^>]*><i><\/i>(\d+) <span/.exec(page)?.[1]
   return {
     metrics,
     now: now === undefined ? undefined : Number(now),

@@ -4,8 +4,9 @@ import { readFileSync } from 'node:fs'
 import { after, before, test } from 'node:test'
 import { freePort } from '../../dev/clickhouse/server.ts'
 import { browserAgent } from '../support/collector-process.ts'
+import { eventually } from '../support/eventually.ts'
 import { type Installation, install, runFootfall } from '../support/installation.ts'
-import { askProxy, type ProxyName, proxyMissing, startProxy, type TlsProxy } from '../support/proxies.ts'
+import { askProxy, openStream, type ProxyName, proxyMissing, startProxy, type TlsProxy } from '../support/proxies.ts'
 import { launchServe, type ServeProcess } from '../support/serve-process.ts'
 
 let installation: Installation
@@ -65,6 +66,21 @@ for (const name of ['nginx', 'Caddy'] as const satisfies ProxyName[])
     )
     assert.deepEqual([...new Set(answers)].sort(), [202, 429])
     assert.equal(await send(proxy, other, one), 202, 'another client is not the one that sent too much')
+
+    // What a stream sends comes through at once, compressed by the proxy or not.
+    const { key } = await installation.json('key', 'create', 'behind.example')
+    for (const encoding of ['identity', 'gzip']) {
+      const headers = { Authorization: `Bearer ${key}`, 'Accept-Encoding': encoding }
+      const stream = openStream(proxy, '/api/v2/live', headers)
+      t.after(stream.close)
+      const path = `/${name}-${encoding}`
+      await eventually(async () => assert.match(stream.text(), /^data: \{"data":/m))
+      const body = JSON.stringify({ n: 'pageview', u: `https://behind.example${path}`, d: 'behind.example' })
+      const hit = { method: 'POST', body, headers: { 'User-Agent': browserAgent }, from: '127.0.0.4' }
+      assert.equal((await askProxy(proxy, '/api/event', hit)).status, 202)
+      await eventually(async () => assert.ok(stream.text().includes(`"page":"${path}"`)), 10_000)
+      stream.close()
+    }
 
     if (name === 'nginx') {
       await proxy.stop()

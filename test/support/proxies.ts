@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
+import { constants, createGunzip } from 'node:zlib'
 import { freePort } from '../../dev/clickhouse/server.ts'
 import { eventually } from './eventually.ts'
 
@@ -126,4 +127,25 @@ export function askProxy(
     asked.on('error', reject)
     asked.end(body)
   })
+}
+
+/** An answer that does not end. `text` is what came so far. */
+export function openStream(
+  { url, authority }: TlsProxy,
+  path: string,
+  headers: Record<string, string>,
+): { text(): string; close(): void } {
+  let text = ''
+  const asked = request(new URL(path, url), { headers, ca: readFileSync(authority), family: 4, agent: false })
+  asked.on('response', (response) => {
+    const isCompressed = response.headers['content-encoding'] === 'gzip'
+    const body = isCompressed ? response.pipe(createGunzip({ finishFlush: constants.Z_SYNC_FLUSH })) : response
+    body.on('data', (chunk) => {
+      text += chunk
+    })
+    body.on('error', () => {})
+  })
+  asked.on('error', () => {})
+  asked.end()
+  return { text: () => text, close: () => void asked.destroy() }
 }

@@ -65,8 +65,8 @@ export const answerTemplate = html`<template id="answer"><div class="code-card a
 <pre tabindex="0" data-part="body"></pre><pre tabindex="0" data-part="headers"></pre>
 </div></template>`
 
-export function exampleCard({ operation }: Endpoint): Html {
-  const { summary, value } = operation.responses[200].content['application/json'].examples?.demo ?? {}
+export function exampleCard({ example }: Endpoint): Html {
+  const { summary, value } = example?.demo ?? {}
   const text = value === undefined ? 'No example yet: npm run docs writes it.' : JSON.stringify(value, null, 2)
   return html`<div class="code-card">
 <div class="card-head"><span class="status ok">200</span><b>Example</b><span class="spring"></span>${summary}</div>

@@ -20,11 +20,15 @@ interface Operation {
   parameters?: readonly (Parameter | { $ref: string })[]
   responses: {
     200: {
-      content: {
-        'application/json': { schema: unknown; examples?: { demo?: { summary?: string; value?: unknown } } }
-      }
+      /** Of JSON, or of the messages of a stream. */
+      content: Readonly<Record<string, Content>>
     }
   }
+}
+
+interface Content {
+  schema: unknown
+  examples?: { demo?: { summary?: string; value?: unknown } }
 }
 
 export interface Parameter {
@@ -61,13 +65,15 @@ export interface Endpoint {
   data: Schema
   meta: Schema
   needsKey: boolean
+  isStream: boolean
+  example: Content['examples']
 }
 
 export function endpointsOf({ servers, paths, components }: Api): Endpoint[] {
   const base = servers[0]?.url ?? ''
   return Object.entries(paths).map(([path, { get: operation }]) => {
-    const { data = {}, meta = {} } =
-      (operation.responses[200].content['application/json'].schema as Schema).properties ?? {}
+    const [[type, content] = ['', { schema: {} }]] = Object.entries(operation.responses[200].content)
+    const { data = {}, meta = {} } = (content.schema as Schema).properties ?? {}
     return {
       id: operation.operationId,
       title: titleOf(operation.operationId),
@@ -82,6 +88,8 @@ export function endpointsOf({ servers, paths, components }: Api): Endpoint[] {
       data,
       meta,
       needsKey: operation.security?.length !== 0,
+      isStream: type === 'text/event-stream',
+      example: content.examples,
     }
   })
 }

@@ -84,6 +84,20 @@ function coloured(text) {
   return [...nodes, text.slice(end)]
 }
 
+/** All of an answer; of a stream its first message. */
+async function textOf(response) {
+  if (!response.headers.get('Content-Type')?.startsWith('text/event-stream')) return response.text()
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
+  for (let text = ''; ; ) {
+    const { value, done } = await reader.read()
+    text += value ?? ''
+    const [, data] = /^data: (.*)\n\n/m.exec(text) ?? []
+    if (!data && !done) continue
+    void reader.cancel()
+    return data ?? text
+  }
+}
+
 function showAnswer(form) {
   const next = form.nextElementSibling
   if (next.classList.contains('answer')) return next
@@ -125,7 +139,7 @@ for (const form of all('form.try')) {
         cache: 'no-store',
         credentials: 'omit',
       })
-      text = await response.text()
+      text = await textOf(response)
       took = `${Math.round(performance.now() - began)} ms`
       status = `${response.status}`
       headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join('\n')

@@ -19,11 +19,12 @@ export interface Sample {
 
 type Parameters = readonly (readonly [name: string, value: string | number])[]
 
-export function samplesOf({ id, path, parameters, needsKey }: Endpoint): Sample[] {
+export function samplesOf({ id, path, parameters, needsKey, isStream }: Endpoint): Sample[] {
   const pairs = parameters.flatMap(({ name }) =>
     name in exampleParameters ? [[name, exampleParameters[name]] as [string, string | number]] : [],
   )
   const url = `${server}${path}${pairs.length > 0 ? `?${pairs.map(([name, value]) => `${name}=${value}`).join('&')}` : ''}`
+  if (isStream) return samplesOfStream(url, id)
   return [
     { name: 'curl', language: 'shell', text: curl(url, needsKey) },
     { name: 'JavaScript', language: 'javascript', text: javascript(url, needsKey) },
@@ -31,6 +32,53 @@ export function samplesOf({ id, path, parameters, needsKey }: Endpoint): Sample[
     { name: 'Client', language: 'javascript', text: client(id, pairs, needsKey) },
   ]
 }
+
+/** An answer that does not end is read message by message. */
+const samplesOfStream = (url: string, name: string): Sample[] => [
+  {
+    name: 'curl',
+    language: 'shell',
+    text: lines('curl --no-buffer -H "Authorization: Bearer $KEY" \\', `  "${url}"`),
+  },
+  {
+    name: 'JavaScript',
+    language: 'javascript',
+    text: lines(
+      `const url = '${url}'`,
+      `const headers = { Authorization: \`Bearer \${${key}}\` }`,
+      'const response = await fetch(url, { headers })',
+      'if (!response.ok) throw new Error((await response.json()).error.message)',
+      'const messages = response.body.pipeThrough(new TextDecoderStream())',
+      'for await (const text of messages) console.log(text)',
+    ),
+  },
+  {
+    name: 'Python',
+    language: 'python',
+    text: lines(
+      'import json, os, urllib.request',
+      '',
+      `url = "${url}"`,
+      'request = urllib.request.Request(url)',
+      'request.add_header("Authorization", "Bearer " + os.environ["KEY"])',
+      'with urllib.request.urlopen(request) as response:',
+      '    for line in response:',
+      '        if line.startswith(b"data: "):',
+      '            print(json.loads(line[6:]).get("data"))',
+    ),
+  },
+  {
+    name: 'Client',
+    language: 'javascript',
+    text: lines(
+      `import { ${name} } from '@footfall/client/v2'`,
+      '',
+      `const url = '${server}'`,
+      `const server = { url, key: ${key} }`,
+      `for await (const { data } of ${name}(server)) console.log(data)`,
+    ),
+  },
+]
 
 /** Leaves out `false`, a line that this call does not need. */
 const lines = (...all: (string | false)[]): string => all.filter((line) => line !== false).join('\n')

@@ -1,13 +1,21 @@
 // Reads the numbers of the chart from its table: a crosshair with a tooltip under the pointer or the arrow keys, choosing days by dragging, or
 // with Shift and the arrow keys, and opening a point with a click or Enter.
 const plot = document.querySelector('.plot')
-const rows = [...document.querySelectorAll('#chart-numbers tbody tr')]
+/** They change while the page moves (moving.js). */
+let rows = []
+const readRows = () => {
+  rows = [...document.querySelectorAll('#chart-numbers tbody tr')]
+}
+readRows()
 
 if (plot && rows.length > 0) {
-  const { most, top, height, range, unit: interval } = plot.dataset
+  const { top, height, range, unit: interval } = plot.dataset
   const isBars = interval === 'hour'
-  const add = (name) =>
-    plot.appendChild(Object.assign(document.createElement('div'), { className: name, hidden: true }))
+  const add = (name) => {
+    const part = plot.appendChild(Object.assign(document.createElement('div'), { className: name, hidden: true }))
+    part.dataset.own = ''
+    return part
+  }
   const [chosen, line, dot, tip] = ['chosen', 'crosshair', 'dot', 'tip'].map(add)
   tip.setAttribute('role', 'status')
   plot.tabIndex = 0
@@ -21,12 +29,12 @@ if (plot && rows.length > 0) {
   let isFirstTouch = false
 
   // Bars have the width of a point, a line begins and ends with half of one.
-  const gaps = Number(plot.dataset.gaps)
-  const share = (index) => (isBars ? index + 0.5 : rows.length === 1 ? 0.5 : index) / gaps
-  if (isBars) line.style.width = `${100 / gaps}%`
+  const gaps = () => Number(plot.dataset.gaps)
+  const share = (index) => (isBars ? index + 0.5 : rows.length === 1 ? 0.5 : index) / gaps()
+  if (isBars) line.style.width = `${100 / gaps()}%`
   const nearest = ({ clientX }) => {
     const { left, width } = plot.getBoundingClientRect()
-    return Math.max(0, Math.min(rows.length - 1, Math[isBars ? 'floor' : 'round'](((clientX - left) / width) * gaps)))
+    return Math.max(0, Math.min(rows.length - 1, Math[isBars ? 'floor' : 'round'](((clientX - left) / width) * gaps())))
   }
 
   function show(index) {
@@ -36,7 +44,7 @@ if (plot && rows.length > 0) {
     const x = `${100 * share(index)}%`
     line.style.left = x
     dot.style.left = x
-    dot.style.top = `${Number(top) + height * (1 - value / most)}px`
+    dot.style.top = `${Number(top) + height * (1 - value / plot.dataset.most)}px`
     const was = previous === undefined ? [] : [`${Number(previous).toLocaleString('en')} on ${before}`]
     const unit = document.querySelector('.metric[aria-current] .name')?.textContent.toLowerCase() ?? ''
     const moved = Number(change) === 0 ? '' : ` ${change > 0 ? '▲' : '▼'} ${Math.abs(change).toLocaleString('en')}%`
@@ -97,6 +105,10 @@ if (plot && rows.length > 0) {
     from = undefined
   })
   plot.addEventListener('blur', hide)
+  document.getElementById('card')?.addEventListener('moved', () => {
+    readRows()
+    if (!tip.hidden) show(Math.min(at, rows.length - 1))
+  })
   plot.addEventListener('keydown', (event) => {
     const step = { ArrowLeft: -1, ArrowRight: 1, Home: -rows.length, End: rows.length }[event.key]
     if (event.key === 'Enter') return go()

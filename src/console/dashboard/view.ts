@@ -7,10 +7,9 @@ import { ApiError } from '../../errors.ts'
 import { csvType } from '../../stats/csv.ts'
 import { readQueryString } from '../../stats/query-string.ts'
 import { type CsvRow, csvOf } from '../../stats/questions/csv.ts'
-import { countryNames } from '../../traffic/country.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
-import { chartScript, dashboardScript, dashboardStyles } from '../layout/assets.ts'
-import { fault, layout, layoutEnd, layoutHead, layoutTop } from '../layout/layout.ts'
+import { chartScript, dashboardScript, dashboardStyles, movingScript } from '../layout/assets.ts'
+import { fault, layout, layoutEnd, layoutHead, layoutTop, sitePath } from '../layout/layout.ts'
 import { Refusal } from '../refusals.ts'
 import { type ConsoleServices, goTo, type Reply, show, showPieces, type Visit } from '../route.ts'
 import {
@@ -25,18 +24,18 @@ import {
   type Totals,
 } from './answers.ts'
 import { bar } from './bar.ts'
-import { chart } from './chart.ts'
-import { tooEarly } from './comparison.ts'
+import { cardBegin, cardEnd } from './card.ts'
 import { rowEnd } from './curl.ts'
 import { firstDayOf, lateFirstDay } from './first-day.ts'
 import { formerNames, isListName, type ListName, lists, panelNames, titleOfList } from './lists.ts'
 import { fieldsOfLongList, longList, readLongList } from './long-list.ts'
 import { mistakeIn } from './mistakes.ts'
-import { glossary, numbers } from './numbers.ts'
+import { note } from './note.ts'
+import { glossary } from './numbers.ts'
 import { type Found, listBelow, panel } from './panels.ts'
 import { isAllTime, rangeText } from './range-choice.ts'
 import { failed } from './refusals.ts'
-import { askedByChart, seriesOf } from './series.ts'
+import { askedByChart } from './series.ts'
 import { shortcutHelp } from './shortcuts.ts'
 import {
   addressOf,
@@ -72,20 +71,26 @@ export const showDashboard = (viewing: Viewing): Promise<Reply> =>
     isTyped(viewing.url) ? goTo(addressOf(state)) : showPieces((signal) => pieces(viewing, state, moment, signal)),
   )
 
-const askingOf = ({ services, queueKey }: Viewing, state: DashboardState, moment: Moment, signal: AbortSignal): Ask =>
-  asking(services, queueKey, state, moment, signal)
+export const askingOf = (
+  { services, queueKey }: Viewing,
+  state: DashboardState,
+  moment: Moment,
+  signal: AbortSignal,
+): Ask => asking(services, queueKey, state, moment, signal)
 
-/** A wrong address still shows the page, with what is wrong and how to go on. */
-async function withState(
+/** A wrong address still shows the page, with what is wrong and how to go on. `knownFirstDay`: of all time. */
+export async function withState(
   viewing: Viewing,
   work: (state: DashboardState, moment: Moment) => Promise<Reply> | Reply,
+  knownFirstDay?: Temporal.PlainDate,
 ): Promise<Reply> {
   const { services, queueKey, context, url } = viewing
   const clock = services.now()
   try {
-    const firstDay = isAllTime(readQueryString(url))
-      ? await firstDayOf(services, queueKey, context, AbortSignal.timeout(5_000))
-      : undefined
+    const firstDay =
+      isAllTime(readQueryString(url)) && !knownFirstDay
+        ? await firstDayOf(services, queueKey, context, AbortSignal.timeout(5_000))
+        : knownFirstDay
     const state = readState(context, url, { clock, firstDay })
     return await work(state, momentOf(state, clock))
   } catch (error) {
@@ -115,7 +120,7 @@ const frameOf = ({ context: { site, isShared, theme }, visit }: Viewing) => ({
 <link rel="stylesheet" href="${dashboardStyles.path}">
 <script type="module" src="${dashboardScript.path}"></script>
 <script type="module" src="${chartScript.path}"></script>
-`,
+${!isShared && html`<script type="module" src="${movingScript.path}"></script>\n`}`,
 })
 
 async function* pieces(
@@ -138,7 +143,7 @@ async function* pieces(
     yield top
     const [found, totals] = [await list, await asked]
     yield html`${remarks(totals)}${longList(found, { totals: readValue(totals), moment, publicUrl })}`
-    yield html`${note(viewing, moment)}${shortcutHelp}${layoutEnd}`
+    yield html`${note(viewing.context, moment, viewing.changeExclusions)}${shortcutHelp}${layoutEnd}`
     return
   }
   const asked = askAll(state, ask, moment)
@@ -155,24 +160,15 @@ async function* pieces(
     return
   }
   const firstDay = await lateDay
+  const card = { state, moment, publicUrl, firstDay }
   yield html`${noVisitors(state, totals)}
 ${remarks(totals)}
-<section class="card" aria-label="Numbers and chart">${'fault' in totals ? failed(totals, state, moment, true) : numbers(state, totals.value, firstDay && tooEarly(firstDay, moment.local.year))}`
-  const intervals = await asked.intervals
-  yield html`${
-    'fault' in intervals
-      ? 'value' in totals && failed(intervals, state, moment, true)
-      : chart(
-          state,
-          seriesOf(state, intervals.value, intervals.result?.previousPeriod, moment, firstDay),
-          moment,
-          publicUrl,
-        )
-  }</section>
+${cardBegin(totals, card)}`
+  yield html`${cardEnd(totals, await asked.intervals, card)}
 <div class="panels">`
   for (const { name, found, below } of asked.panels)
     yield panel(name, await found, await below, { state, totals: readValue(totals), moment, publicUrl })
-  yield html`${rowEnd}</div>${nowText(await asked.currentVisitors)}${note(viewing, moment)}${glossary}${shortcutHelp}${layoutEnd}`
+  yield html`${rowEnd}</div>${nowText(viewing, await asked.currentVisitors)}${note(viewing.context, moment, viewing.changeExclusions)}${glossary}${shortcutHelp}${layoutEnd}`
 }
 
 const isDown = (answer: Answer<unknown>): boolean => 'fault' in answer && answer.isDown
@@ -213,9 +209,16 @@ const readValue = <Value>(answer: Answer<Value>): Value | undefined => ('value' 
 const titleOf = ({ more, range, site }: DashboardState, { local, periods }: Moment): string =>
   [more && titleOfList(more), rangeText(range, periods.current, local), site.domain].filter(Boolean).join(' · ')
 
-const nowText = (visitors: Answer<number>): Html | false =>
-  'value' in visitors &&
-  html`<span class="now" title="${counted(visitors.value, 'visitor')} in the last five minutes"><i></i>${visitors.value} <span class="hide">now</span></span>`
+/** Behind a shared link there is no live page. */
+export function nowText({ context: { site, isShared } }: Viewing, visitors: Answer<number>): Html | false {
+  if ('fault' in visitors) return false
+  const { value } = visitors
+  const content = html`<i></i>${value} <span class="hide">now</span>`
+  const title = `${counted(value, 'visitor')} in the last five minutes`
+  return isShared
+    ? html`<span class="now" title="${title}">${content}</span>`
+    : html`<a class="now" id="now" href="${sitePath(site, '/live')}" title="${title}" data-moving="${sitePath(site, '/now')}">${content}</a>`
+}
 
 /** Remarks of the query service, such as numbers that are repeated while the database is down. */
 function remarks(totals: Answer<Totals>): Html | false {
@@ -245,15 +248,7 @@ async function isWaiting({ firstSteps }: Viewing, totals: Answer<Totals>, ask: A
 function noVisitors(state: DashboardState, totals: Answer<Totals>): Html | false {
   if (!isEmpty(totals)) return false
   const isFiltered = state.filters.length > 0
-  return html`<p class="notice">No visitors in this range${isFiltered && ' with these filters'}. <a href="${addressOf(defaultState(state))}">Show the last 30 days${isFiltered && ' without them'}</a></p>`
-}
-
-const sentence = new Intl.ListFormat('en-GB')
-
-function note({ context: { site }, changeExclusions }: Viewing, { local }: Moment): Html {
-  const names = site.excludedCountries.map((code) => countryNames[code])
-  return html`<p class="note">${names.length > 0 && html`Without ${sentence.format(names)}${changeExclusions}. `}Days are counted in ${site.timeZone}. The five numbers and all lists are what the API answers, as of ${local.toPlainTime().toString({ smallestUnit: 'second' })}.</p>
-<div class="tools"><button class="quiet" type="button" data-copy-link hidden>Copy link</button><button class="quiet" type="button" data-help hidden>Shortcuts</button></div>`
+  return html`<p class="notice" id="no-visitors">No visitors in this range${isFiltered && ' with these filters'}. <a href="${addressOf(defaultState(state))}">Show the last 30 days${isFiltered && ' without them'}</a></p>`
 }
 
 export async function showCsv(viewing: Viewing, report: string): Promise<Reply> {

@@ -30,6 +30,9 @@ export const siteScript = load('site.js')
 export const dashboardStyles = load('dashboard.css')
 export const dashboardScript = load('dashboard.js')
 export const chartScript = load('chart.js')
+/** For pages that move while they are open. */
+export const movingScript = load('moving.js')
+export const liveStyles = load('live.css')
 export const icon = asset('icon.svg', iconText)
 
 /** Pages of other sites name it, so its address stays the same. */
@@ -42,5 +45,7 @@ export const assets: readonly Asset[] = [
   dashboardStyles,
   dashboardScript,
   chartScript,
+  movingScript,
+  liveStyles,
   icon,
 ]

@@ -3,6 +3,7 @@
 import { segmentsOf } from '../../users/segments.ts'
 import { type Html, html } from '../../web/html.ts'
 import { readSegments } from '../dashboard/filter-texts.ts'
+import { showNow, showNumbers } from '../dashboard/moving.ts'
 import { contextOfSite } from '../dashboard/state.ts'
 import { showCsv, showDashboard, type Viewing } from '../dashboard/view.ts'
 import { sitePath } from '../layout/layout.ts'
@@ -21,6 +22,19 @@ export const dashboardRoutes: readonly Route[] = [
     path: '/sites/:domain/csv/:report',
     access: 'site-member',
     handle: async (visit) => showCsv(await viewingOf(visit), visit.params.report ?? ''),
+  },
+  // For the script of an open dashboard.
+  {
+    method: 'GET',
+    path: '/sites/:domain/numbers',
+    access: 'site-member',
+    handle: async (visit) => showNumbers(await viewingOf(visit)),
+  },
+  {
+    method: 'GET',
+    path: '/sites/:domain/now',
+    access: 'site-member',
+    handle: async (visit) => showNow(await viewingOf(visit)),
   },
 ]
 

@@ -1,4 +1,5 @@
 // What the pages show: an account as people have it, one whose every name is as long as can be, and one that is still empty.
+import { randomUUID } from 'node:crypto'
 import { type EnteredCondition, goalOf, maxGoalLength } from '../../../src/accounts/goal-rules.ts'
 import { createGoal, deleteGoal } from '../../../src/accounts/goals.ts'
 import { newId } from '../../../src/accounts/ids.ts'
@@ -6,12 +7,14 @@ import { createKey } from '../../../src/accounts/keys.ts'
 import { createSite, setExcludedCountries, setHostnames, setTimeZone } from '../../../src/accounts/sites.ts'
 import { generateDemo } from '../../../src/demo/generate.ts'
 import { forgetRollups } from '../../../src/rollups/invalidation.ts'
+import { recordBatch } from '../../../src/traffic/recording.ts'
 import { auditedActions } from '../../../src/users/audit-log.ts'
 import { createPasswords } from '../../../src/users/passwords.ts'
 import { maxSegmentName } from '../../../src/users/segments.ts'
 import { createSession } from '../../../src/users/sessions.ts'
 import { password } from '../../console/console.ts'
 import { makeThings, type Names, type OwnThings } from '../../console/things.ts'
+import { custom, eventOf, type Hit, pageview } from '../../support/events.ts'
 import { keySecrets, type Stores } from '../../support/stores.ts'
 
 export interface Content {
@@ -74,6 +77,8 @@ async function fillUsual(stores: Stores, things: OwnThings, now: number): Promis
     await forgetRollups(postgres, id)
   }
 
+  await recordLive(stores, siteId, now)
+
   const keys: [name: string, expiresInDays: number | null, usedDaysAgo: number | null, isDisabled: boolean][] = [
     ['Weekly report', 89, null, false],
     ['Grafana', 9, 0.0015, false],
@@ -123,6 +128,26 @@ async function fillUsual(stores: Stores, things: OwnThings, now: number): Promis
     key: 'Grafana',
     email: 'sam@example.com',
   })
+}
+
+/** Somebody is on the site all the time: hits from half an hour ago to one from now, because pages show only those until now. */
+async function recordLive({ clickhouse }: Stores, siteId: string, now: number): Promise<void> {
+  const paths = ['/', '/pricing', '/docs/start', '/blog/the-state-of-churn', '/features', '/signup', '/changelog']
+  const countries = ['DE', 'US', 'AT', 'GB', 'NL', 'FR'] as const
+  const sources = [{}, { referrer: 'google.com', channel: 'Organic Search' }, { utmSource: 'newsletter' }] as const
+  const hits = Array.from({ length: 360 }, (_, nth): Hit => {
+    const of = <Value>(all: readonly Value[], step: number) => all[(((nth * nth) % 97) % step) % all.length] as Value
+    const hit = {
+      at: new Date(now + (nth - 180) * 10_000 - (nth % 7) * 900).toISOString(),
+      visitor: `live ${Math.floor(nth / 3)}`,
+      pathname: of(paths, 11),
+      country: countries[Math.floor(nth / 3) % countries.length] as (typeof countries)[number],
+      ...sources[Math.floor(nth / 3) % sources.length],
+    }
+    return nth % 9 === 4 ? custom(nth % 2 === 0 ? 'Signup' : 'calculator_used', hit) : pageview(hit)
+  })
+  const events = hits.map((hit) => eventOf(hit, siteId, 'Europe/Berlin'))
+  await recordBatch(clickhouse, { id: randomUUID(), events })
 }
 
 /** As long as a host name may be: 253 characters in labels of at most 63. */

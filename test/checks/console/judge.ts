@@ -129,6 +129,8 @@ async function sizesOf(requests: readonly Request[], origin: string, fault: (kin
       fault('broken request', `${request.failure()?.errorText} ${request.url()}`)
       continue
     }
+    // A stream goes on while the page is open.
+    if (response.headers()['content-type']?.startsWith('text/event-stream')) continue
     if (response.status() >= 400 && !request.isNavigationRequest())
       fault('broken request', `${response.status()} ${request.url()}`)
     // What comes from Chromium's cache in memory has a size below 0, but the length that the server stated.

@@ -33,6 +33,13 @@ const pictures: readonly Picture[] = [
     width: 1280,
     most: 1520,
   },
+  {
+    name: 'live',
+    address: ({ usual }) => `/sites/${usual.domain}/live`,
+    width: 1280,
+    most: 960,
+    prepare: (page) => page.locator('.live-state.good').waitFor(),
+  },
   { name: 'settings', address: ({ usual }) => `/sites/${usual.domain}/settings`, width: 960, most: 640 },
   { name: 'exclusions', address: ({ usual }) => `/sites/${usual.domain}/settings/exclusions`, width: 960, most: 520 },
   { name: 'goals', address: ({ usual }) => `/sites/${usual.domain}/settings/goals`, width: 960, most: 1_100 },
