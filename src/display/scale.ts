@@ -1,4 +1,5 @@
 // The axes of the chart: round numbers at the side, and dates below that never touch each other.
+import { hourSeconds } from '../durations.ts'
 import { clockTime, dayAndMonth, shortMonth } from './formats.ts'
 
 /** From 0 to a round number at or above the largest, in at most five equal steps of whole numbers. */
@@ -12,6 +13,13 @@ export function countTicks(largest: number): number[] {
   const ticks = [0]
   while ((ticks.at(-1) as number) < Math.max(1, largest)) ticks.push((ticks.at(-1) as number) + step)
   return ticks
+}
+
+/** From 0 to a round time at or above the largest, in seconds, in at most five equal steps. */
+export function durationTicks(largest: number): number[] {
+  const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, hourSeconds]
+  const step = steps.find((one) => 5 * one >= largest) ?? hourSeconds * Math.ceil(largest / (5 * hourSeconds))
+  return Array.from({ length: Math.max(1, Math.ceil(largest / step)) + 1 }, (_, nth) => nth * step)
 }
 
 const isWhole = (number: number): boolean => number < 1 || Number.isInteger(number)

@@ -4,7 +4,7 @@ const plot = document.querySelector('.plot')
 const rows = [...document.querySelectorAll('#chart-numbers tbody tr')]
 
 if (plot && rows.length > 0) {
-  const { most, top, height, range, unit: interval } = plot.dataset
+  const { most, top, height, range, unit: interval, metric } = plot.dataset
   const isBars = interval === 'hour'
   const add = (name) =>
     plot.appendChild(Object.assign(document.createElement('div'), { className: name, hidden: true }))
@@ -29,22 +29,38 @@ if (plot && rows.length > 0) {
     return Math.max(0, Math.min(rows.length - 1, Math[isBars ? 'floor' : 'round'](((clientX - left) / width) * gaps)))
   }
 
+  /** `left` and, at the end of the line, `right`. */
+  function tipLine([left, right, direction]) {
+    const line = Object.assign(document.createElement('p'), { textContent: left })
+    if (right)
+      line.append(
+        ' ',
+        Object.assign(document.createElement('span'), { textContent: right, className: direction || '' }),
+      )
+    return line
+  }
+
   function show(index) {
     at = index
-    const { value, previous, change } = rows[index].dataset
-    const [name, now, , before] = [...rows[index].cells].map((cell) => cell.textContent)
+    const { value, previous, change, share: part } = rows[index].dataset
+    const [name, now, was, before] = [...rows[index].cells].map((cell) => cell.textContent)
     const x = `${100 * share(index)}%`
     line.style.left = x
     dot.style.left = x
     dot.style.top = `${Number(top) + height * (1 - value / most)}px`
-    const was = previous === undefined ? [] : [`${Number(previous).toLocaleString('en')} on ${before}`]
-    const unit = document.querySelector('.metric[aria-current] .name')?.textContent.toLowerCase() ?? ''
-    const moved = Number(change) === 0 ? '' : ` ${change > 0 ? '▲' : '▼'} ${Math.abs(change).toLocaleString('en')}%`
-    tip.replaceChildren(
-      ...[name, `${now} ${unit}${change === undefined ? '' : moved}`, ...was].map((text) =>
-        Object.assign(document.createElement('p'), { textContent: text }),
-      ),
-    )
+    const moved = Number(change) === 0 ? '0%' : `${change > 0 ? '▲' : '▼'} ${Math.abs(change).toLocaleString('en')}%`
+    const isGood = change > 0 !== (metric === 'Bounce rate')
+    const all = [
+      [name],
+      [
+        `${now} ${metric.toLowerCase()}`,
+        change !== undefined && moved,
+        Number(change) !== 0 && (isGood ? 'up' : 'down'),
+      ],
+      previous !== undefined && [`${was} before`, before],
+      part && [part],
+    ]
+    tip.replaceChildren(...all.filter(Boolean).map(tipLine))
     for (const part of [line, tip]) part.hidden = false
     dot.hidden = isBars
     const wide = plot.clientWidth

@@ -2,12 +2,12 @@
 import type { Period } from '../../calendar/periods.ts'
 import { clockTime, inFull, longDay, shortDay } from '../../display/formats.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
-import { comparison, type Moment } from './answers.ts'
+import { comparison, fieldsOfConversions, type Moment } from './answers.ts'
 import { curlOf, rowEnd } from './curl.ts'
 import { intervalChoices } from './intervals.ts'
 import { moreMenu } from './more-menu.ts'
 import { askedByChart, type Series } from './series.ts'
-import type { DashboardState } from './state.ts'
+import { type DashboardState, shownGoal } from './state.ts'
 
 export const strip = (state: DashboardState, series: Series, moment: Moment, publicUrl: string): Html =>
   html`<div class="strip"><p class="legend">${legend(state, series, moment)}</p>${intervalChoices(state, moment)}${commands(state, moment, publicUrl)}${rowEnd}</div>`
@@ -41,10 +41,14 @@ function legend(
 function commands(state: DashboardState, moment: Moment, publicUrl: string): HtmlValue {
   const numbers = { kind: 'totals', fields: comparison(state) } as const
   const chart = askedByChart(state, moment, comparison(state))
+  const goal = shownGoal(state)
+  const conversions = goal !== undefined && ({ kind: 'totals', fields: fieldsOfConversions(goal, state) } as const)
   return (
     !state.isShared &&
     moreMenu('the numbers', [
       curlOf(state, publicUrl, numbers, { id: 'totals', text: 'Numbers as curl', label: 'totals' }),
+      conversions &&
+        curlOf(state, publicUrl, conversions, { id: 'conversions', text: 'Conversions as curl', label: 'totals' }),
       curlOf(state, publicUrl, chart, { id: 'timeseries', text: 'Chart as curl', label: 'timeseries' }),
     ])
   )

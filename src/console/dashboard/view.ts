@@ -17,7 +17,9 @@ import {
   type Answer,
   type Ask,
   asking,
+  type Conversions,
   comparison,
+  fieldsOfConversions,
   fieldsOfPanel,
   type Interval,
   type Moment,
@@ -47,6 +49,7 @@ import {
   isTyped,
   listOf,
   readState,
+  shownGoal,
 } from './state.ts'
 
 /** A request for a dashboard. */
@@ -154,10 +157,10 @@ async function* pieces(
     yield html`${await firstStepsOf(viewing)}${layoutEnd}`
     return
   }
-  const firstDay = await lateDay
+  const [firstDay, conversions] = [await lateDay, await asked.conversions]
   yield html`${noVisitors(state, totals)}
 ${remarks(totals)}
-<section class="card" aria-label="Numbers and chart">${'fault' in totals ? failed(totals, state, moment, true) : numbers(state, totals.value, firstDay && tooEarly(firstDay, moment.local.year))}`
+<section class="card" aria-label="Numbers and chart">${'fault' in totals ? failed(totals, state, moment, true) : numbers(state, totals.value, { conversions, whyNoChange: firstDay && tooEarly(firstDay, moment.local.year) })}`
   const intervals = await asked.intervals
   yield html`${
     'fault' in intervals
@@ -195,9 +198,11 @@ function askAll(state: DashboardState, ask: Ask, moment: Moment) {
     return { name, answer, titles: await ask.titles(name, answer) }
   }
   const currentVisitors = ask.currentVisitors()
+  const goal = shownGoal(state)
   return {
     currentVisitors,
     totals: ask.ask<Totals>('totals', comparison(state)),
+    conversions: goal === undefined ? undefined : ask.ask<Conversions>('totals', fieldsOfConversions(goal, state)),
     intervals: ask.ask<Interval[]>(kind, fields),
     panels: panelNames.map((name) => {
       const list = listOf(state, name)
@@ -252,7 +257,7 @@ const sentence = new Intl.ListFormat('en-GB')
 
 function note({ context: { site }, changeExclusions }: Viewing, { local }: Moment): Html {
   const names = site.excludedCountries.map((code) => countryNames[code])
-  return html`<p class="note">${names.length > 0 && html`Without ${sentence.format(names)}${changeExclusions}. `}Days are counted in ${site.timeZone}. The five numbers and all lists are what the API answers, as of ${local.toPlainTime().toString({ smallestUnit: 'second' })}.</p>
+  return html`<p class="note">${names.length > 0 && html`Without ${sentence.format(names)}${changeExclusions}. `}Days are counted in ${site.timeZone}. The numbers and all lists are what the API answers, as of ${local.toPlainTime().toString({ smallestUnit: 'second' })}.</p>
 <div class="tools"><button class="quiet" type="button" data-copy-link hidden>Copy link</button><button class="quiet" type="button" data-help hidden>Shortcuts</button></div>`
 }
 

@@ -14,8 +14,8 @@ import { Refusal } from '../refusals.ts'
 import { goTo, type LinkVisit, type Reply, type Route, show } from '../route.ts'
 import { judgeWithinLimits } from '../sign-in/signing-in.ts'
 
-/** A dashboard asks at most nine questions, reads titles, finds its first day, and counts who is there now. A file may have as many rows as nothing else. */
-const costOfPage = 12
+/** A dashboard asks at most ten questions, reads titles, finds its first day, and counts who is there now. A file may have as many rows as nothing else. */
+const costOfPage = 13
 
 export const shareRoutes: readonly Route[] = [
   { method: 'GET', path: '/share/:token', access: 'link', cost: costOfPage, handle: sharedDashboard },
