@@ -4,7 +4,9 @@ import { openCountries } from '../enrichment/country.ts'
 import { FileFaults, type ImportFile, importFile } from '../importing/job.ts'
 import { outboxOf } from '../mail/settings.ts'
 import { whileOnItsShard } from '../moving/writing.ts'
+import { commandLine } from '../users/audit-log.ts'
 import { queueImportFinished } from '../users/import-notice.ts'
+import { noteImport } from '../users/notes.ts'
 import { type Command, CommandError, positionals, text } from './command.ts'
 import { siteOf } from './site-reference.ts'
 import { showProgress } from './terminal.ts'
@@ -38,7 +40,10 @@ export const importCommand: Command = {
           site,
           now: Date.now(),
           onProgress: (reading, done, total) => progress[reading].update(done, total),
-          onFinish: (transaction, imported) => queueImportFinished(transaction, outboxOf(config), site, imported),
+          onFinish: async (transaction, { events, days }) => {
+            await noteImport(transaction, commandLine, site, { events, days })
+            await queueImportFinished(transaction, outboxOf(config), site, { events, days: days.length })
+          },
         }),
       )
       const { events, bots, tooOld, days, imported } = outcome

@@ -35,7 +35,7 @@ export interface ImportContext {
   /** Called with bytes of the file, in each of the two passes. */
   onProgress(reading: 'checking' | 'importing', done: number, total: number): void
   /** Called in the transaction that marks the import as finished. */
-  onFinish?(transaction: Postgres, imported: Pick<ImportOutcome, 'events' | 'days'>): Promise<void>
+  onFinish?(transaction: Postgres, imported: { events: number; days: readonly string[] }): Promise<void>
 }
 
 export interface ImportOutcome {
@@ -94,6 +94,8 @@ export async function importFile(file: ImportFile, context: ImportContext): Prom
     const { days, tooOld } = await writeFile(file, context, { ...job, salt: job.salt }, reading('importing'))
     const events = checked.events - tooOld
     await inTransaction(context.postgres, async (transaction) => {
+      // Like a deletion of the site, which takes its row before that of the import.
+      await transaction`SELECT FROM sites WHERE id = ${context.site.id} FOR KEY SHARE`
       await record(context, job, transaction`salt = NULL, finished_at = now()`, transaction)
       await context.onFinish?.(transaction, { events, days })
     })
@@ -101,7 +103,7 @@ export async function importFile(file: ImportFile, context: ImportContext): Prom
       ...outcome,
       events,
       tooOld,
-      days,
+      days: days.length,
       imported: job.batchesDone > 0 ? 'rest' : 'whole',
     }
   } finally {
@@ -197,13 +199,13 @@ async function openJob({ postgres, site }: ImportContext, content: Buffer): Prom
   return { id, salt, isFinished, isOld, timeZone, batchesDone }
 }
 
-/** Returns how many days have events, and how many events were left out. */
+/** Returns the days that have events, in their order, and how many events were left out. */
 async function writeFile(
   file: ImportFile,
   context: ImportContext,
   job: ImportIdentity & { batchesDone: number },
   onBytes: (bytes: number) => void,
-): Promise<{ days: number; tooOld: number }> {
+): Promise<{ days: readonly string[]; tooOld: number }> {
   const eventOf = eventsOf(job, context.site)
   const days = new Set<string>()
   let batch: TrafficEvent[] = []
@@ -239,7 +241,7 @@ async function writeFile(
     batch.push(event)
   }
   await flush()
-  return { days: days.size, tooOld }
+  return { days: [...days].toSorted(), tooOld }
 }
 
 /**

@@ -42,7 +42,7 @@ if (plot && rows.length > 0) {
 
   function show(index) {
     at = index
-    const { value, previous, change, share: part } = rows[index].dataset
+    const { value, previous, change, share: part, note } = rows[index].dataset
     const [name, now, was, before] = [...rows[index].cells].map((cell) => cell.textContent)
     const x = `${100 * share(index)}%`
     line.style.left = x
@@ -59,8 +59,10 @@ if (plot && rows.length > 0) {
       ],
       previous !== undefined && [`${was} before`, before],
       part && [part],
+      note && [note],
     ]
     tip.replaceChildren(...all.filter(Boolean).map(tipLine))
+    if (note) tip.lastElementChild.className = 'noted'
     for (const part of [line, tip]) part.hidden = false
     dot.hidden = isBars
     const wide = plot.clientWidth

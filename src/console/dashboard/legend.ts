@@ -1,16 +1,24 @@
 // The line above the chart: what is drawn, what it is compared with, by which interval, and what can be done with the numbers.
 import type { Period } from '../../calendar/periods.ts'
 import { clockTime, inFull, longDay, shortDay } from '../../display/formats.ts'
+import type { Note } from '../../users/notes.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { comparison, fieldsOfConversions, type Moment } from './answers.ts'
 import { curlOf, rowEnd } from './curl.ts'
 import { intervalChoices } from './intervals.ts'
 import { moreMenu } from './more-menu.ts'
+import { notesInLegend } from './notes.ts'
 import { askedByChart, type Series } from './series.ts'
 import { type DashboardState, shownGoal } from './state.ts'
 
-export const strip = (state: DashboardState, series: Series, moment: Moment, publicUrl: string): Html =>
-  html`<div class="strip"><p class="legend">${legend(state, series, moment)}</p>${intervalChoices(state, moment)}${commands(state, moment, publicUrl)}${rowEnd}</div>`
+interface StripOptions {
+  moment: Moment
+  publicUrl: string
+  notes: readonly Note[]
+}
+
+export const strip = (state: DashboardState, series: Series, { moment, publicUrl, notes }: StripOptions): Html =>
+  html`<div class="strip"><p class="legend">${legend(state, series, moment)}${notesInLegend(notes)}</p>${intervalChoices(state, moment)}${commands(state, moment, publicUrl)}${rowEnd}</div>`
 
 function legend(
   { range, metric }: DashboardState,

@@ -20,6 +20,8 @@ interface Days {
 export interface Point {
   /** What it opens, and what dragging over it chooses. Undefined: there is nothing more to see than the page shows. */
   days: Days | undefined
+  /** The days that it belongs to. */
+  slot: Days
   name: string
   value: number
   /** `2% of the range`; undefined if its numbers do not add up to that of the range. */
@@ -94,6 +96,7 @@ export function seriesOf(
     const [interval, counterpart] = [intervals[index], before[index]]
     return {
       days: opens ? days : undefined,
+      slot: days,
       name,
       value: interval?.[metric] ?? 0,
       share: shareOf(interval, metric, unit, sum),

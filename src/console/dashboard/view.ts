@@ -8,6 +8,7 @@ import { csvType } from '../../stats/csv.ts'
 import { readQueryString } from '../../stats/query-string.ts'
 import { type CsvRow, csvOf } from '../../stats/questions/csv.ts'
 import { countryNames } from '../../traffic/country.ts'
+import type { Note } from '../../users/notes.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { chartScript, dashboardScript, dashboardStyles } from '../layout/assets.ts'
 import { fault, layout, layoutEnd, layoutHead, layoutTop } from '../layout/layout.ts'
@@ -64,6 +65,8 @@ export interface Viewing {
   visit?: Visit
   /** At the right of the header. */
   links?: HtmlValue
+  /** Those of some days. Undefined behind a shared link that does not show them. */
+  notes?: ((days: { first: string; last: string }) => Promise<readonly Note[]>) | undefined
   /** What to do while the site has no events. Undefined behind a shared link. */
   firstSteps?(): Promise<Html>
   /** Next to the names of the excluded countries. */
@@ -144,7 +147,7 @@ async function* pieces(
     yield html`${note(viewing, moment)}${shortcutHelp}${layoutEnd}`
     return
   }
-  const asked = askAll(state, ask, moment)
+  const asked = { ...askAll(state, ask, moment), notes: readNotes(viewing, moment) }
   const lateDay = lateFirstDay(viewing.services, viewing.queueKey, state, moment, signal)
   yield top
   const totals = await asked.totals
@@ -165,17 +168,27 @@ ${remarks(totals)}
   yield html`${
     'fault' in intervals
       ? 'value' in totals && failed(intervals, state, moment, true)
-      : chart(
-          state,
-          seriesOf(state, intervals.value, intervals.result?.previousPeriod, moment, firstDay),
+      : chart(state, seriesOf(state, intervals.value, intervals.result?.previousPeriod, moment, firstDay), {
           moment,
           publicUrl,
-        )
+          notes: await asked.notes,
+        })
   }</section>
 <div class="panels">`
   for (const { name, found, below } of asked.panels)
     yield panel(name, await found, await below, { state, totals: readValue(totals), moment, publicUrl })
   yield html`${rowEnd}</div>${nowText(await asked.currentVisitors)}${note(viewing, moment)}${glossary}${shortcutHelp}${layoutEnd}`
+}
+
+/** The page is of use without its notes, too. */
+async function readNotes({ notes, context, services }: Viewing, { periods }: Moment): Promise<readonly Note[]> {
+  const { firstDay, lastDay } = periods.current
+  try {
+    return (await notes?.({ first: String(firstDay), last: String(lastDay) })) ?? []
+  } catch (error) {
+    services.log.error({ site: context.site.domain, err: error }, 'the notes of a dashboard could not be read')
+    return []
+  }
 }
 
 const isDown = (answer: Answer<unknown>): boolean => 'fault' in answer && answer.isDown

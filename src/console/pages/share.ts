@@ -2,6 +2,7 @@
 
 import { publicQueueKey } from '../../stats/fair-queue.ts'
 import { readStoredFilters } from '../../stats/questions/filters.ts'
+import { notesOfDays } from '../../users/notes.ts'
 import { unlockedNote, unlockedSeconds } from '../../users/unlocked-link.ts'
 import { html } from '../../web/html.ts'
 import { asking, type Interval, momentOf, type Totals } from '../dashboard/answers.ts'
@@ -35,7 +36,11 @@ function viewingOf({ services, site, link, path, url, theme }: LinkVisit): Viewi
   const locked = readStoredFilters(link.filters, site)
   // Without one of its filters it would show more than it was made for.
   if (!locked) throw new Refusal('closed_link')
-  return { services, context: { site, path, locked, isShared: true, theme }, url, queueKey: publicQueueKey }
+  const context = { site, path, locked, isShared: true, theme }
+  const notes = link.showsNotes
+    ? (days: { first: string; last: string }) => notesOfDays(services.postgres, site.id, days)
+    : undefined
+  return { services, context, url, queueKey: publicQueueKey, notes }
 }
 
 async function sharedDashboard(visit: LinkVisit): Promise<Reply> {
