@@ -99,6 +99,10 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   'POST /sites/:domain/settings/exclusions/preview': { fields: () => ({ country: 'FR' }), changesNothing: true },
   'GET /sites/:domain/settings/goals': {},
+  'GET /sites/:domain/settings/goals/new': {
+    address: ({ domain }) =>
+      `/sites/${domain}/settings/goals/new?name=Visit+%2Fpricing&kind=path&path=%2Fpricing&back=range%3D7d`,
+  },
   'POST /sites/:domain/settings/goals': {
     fields: () => ({ name: 'Blog', kind: 'path', path: '/blog/**', event: '', property: '', value: '' }),
     mistake: () => ({ name: 'Blog', kind: 'path', path: 'blog/**', event: '', property: '', value: '' }),

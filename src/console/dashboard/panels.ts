@@ -7,6 +7,7 @@ import { type Answer, fieldsOfPanel, type Moment, type Row, type Totals } from '
 import { curlOf } from './curl.ts'
 import { campaignLists, type ListName, lists, type PanelName, panels, titleOfList } from './lists.ts'
 import { moreMenu } from './more-menu.ts'
+import { emptyGoalAddress } from './new-goals.ts'
 import { failed } from './refusals.ts'
 import { rows } from './rows.ts'
 import { addressOf, type DashboardState, fieldsOf, isMap, listsOf, queryOf } from './state.ts'
@@ -43,7 +44,7 @@ export function panel(name: PanelName, found: Found, below: Found | undefined, o
 <div class="panel-head"><h2 class="unseen" id="${name}-title">${panels[name].title}</h2>${tabs(name, found.name, state)}${menu(name, found, options)}</div>
 ${content(found, options)}
 ${below && hasRoom(found) && countOf(below.answer) !== 0 && content(below, options, rowsBelow)}
-${foot(found, state)}
+${foot(name, found, state)}
 </section>`
 }
 
@@ -119,11 +120,11 @@ function remark({ name, answer }: Found): HtmlValue {
   ]
 }
 
-function foot({ name, answer }: Found, state: DashboardState): Html {
+function foot(panelName: PanelName, { name, answer }: Found, state: DashboardState): Html {
   const isCampaign = campaignLists.some((one) => one === name)
   const count = countOf(answer)
   return html`<div class="foot">
-${count !== undefined && count > 0 && html`<a href="${addressOf(state, { more: name })}">${allOf(name, count)}</a>`}${
+${count !== undefined && count > 0 && html`<a href="${addressOf(state, { more: name })}">${allOf(name, count)}</a>`}${panelName === 'actions' && state.isOwner && html`<a href="${emptyGoalAddress(state)}">New goal</a>`}${
   isCampaign &&
   html`<span class="spring"></span><nav class="by" aria-label="Campaigns by">by ${campaignLists.map(
     (one) =>
