@@ -30,6 +30,8 @@ export interface Found {
 /** After a list with at most this many rows comes the beginning of another one. */
 const fewRows = 4
 const rowsBelow = 5
+/** The rows of both lists, and the heads of the second one, have the height of ten rows. */
+const rowsOfBoth = fewRows + rowsBelow
 
 /** What is below a short list. */
 export function listBelow(name: ListName, { site }: DashboardState): ListName | undefined {
@@ -43,12 +45,14 @@ export function panel(name: PanelName, found: Found, below: Found | undefined, o
 <section class="card panel panel-${name}" id="${name}" aria-labelledby="${name}-title">
 <div class="panel-head"><h2 class="unseen" id="${name}-title">${panels[name].title}</h2>${tabs(name, found.name, state)}${menu(name, found, options)}</div>
 ${content(found, options)}
-${below && hasRoom(found) && countOf(below.answer) !== 0 && content(below, options, rowsBelow)}
+${below && hasRoom(found) && countOf(below.answer) !== 0 && content(below, options, rowsOfBoth - rowCount(found))}
 ${foot(name, found, state)}
 </section>`
 }
 
-const hasRoom = ({ answer }: Found): boolean => 'value' in answer && answer.value.length <= fewRows
+const rowCount = ({ answer }: Found): number => ('value' in answer ? answer.value.length : Infinity)
+
+const hasRoom = (found: Found): boolean => rowCount(found) <= fewRows
 
 function tabs(panelName: PanelName, chosen: ListName, state: DashboardState): Html {
   const isCampaign = (name: ListName) => (campaignLists as readonly ListName[]).includes(name)
