@@ -8,7 +8,7 @@ if (plot && rows.length > 0) {
   const isBars = interval === 'hour'
   const add = (name) =>
     plot.appendChild(Object.assign(document.createElement('div'), { className: name, hidden: true }))
-  const [chosen, line, dot, tip] = ['chosen', 'crosshair', 'dot', 'tip'].map(add)
+  const [chosen, line, dotBefore, dot, tip] = ['chosen', 'crosshair', 'dot before', 'dot', 'tip'].map(add)
   tip.setAttribute('role', 'status')
   plot.tabIndex = 0
   plot.setAttribute('role', 'group')
@@ -46,8 +46,14 @@ if (plot && rows.length > 0) {
     const [name, now, was, before] = [...rows[index].cells].map((cell) => cell.textContent)
     const x = `${100 * share(index)}%`
     line.style.left = x
-    dot.style.left = x
-    dot.style.top = `${Number(top) + height * (1 - value / most)}px`
+    for (const [one, number] of [
+      [dot, value],
+      [dotBefore, previous],
+    ]) {
+      one.style.left = x
+      one.style.top = `${Number(top) + height * (1 - number / most)}px`
+      one.hidden = isBars || number === undefined
+    }
     const moved = Number(change) === 0 ? '0%' : `${change > 0 ? '▲' : '▼'} ${Math.abs(change).toLocaleString('en')}%`
     const isGood = change > 0 !== (metric === 'Bounce rate')
     const all = [
@@ -64,7 +70,6 @@ if (plot && rows.length > 0) {
     tip.replaceChildren(...all.filter(Boolean).map(tipLine))
     if (note) tip.lastElementChild.className = 'noted'
     for (const part of [line, tip]) part.hidden = false
-    dot.hidden = isBars
     const wide = plot.clientWidth
     const left = share(index) * wide
     tip.style.left = `${Math.max(0, Math.min(wide - tip.offsetWidth, left > wide / 2 ? left - tip.offsetWidth - 14 : left + 14))}px`
@@ -78,7 +83,7 @@ if (plot && rows.length > 0) {
 
   function hide() {
     from = undefined
-    for (const part of [line, dot, tip, chosen]) part.hidden = true
+    for (const part of [line, dot, dotBefore, tip, chosen]) part.hidden = true
   }
 
   function go() {

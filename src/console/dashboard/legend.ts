@@ -37,9 +37,9 @@ function legend(
     html`<span><i${isHourly && html` class="block"`}></i>${days(current)}</span>`,
     compared &&
       points.some((point) => point.previous) &&
-      html`<span><i class="${isHourly ? 'tick' : 'previous'}"></i>${days(compared)}${until}${firstDay && `, first event ${day(firstDay)}`}</span>`,
+      html`<span data-short="before"><i class="${isHourly ? 'tick' : 'previous'}"></i><span class="wide">${days(compared)}${until}${firstDay && `, first event ${day(firstDay)}`}</span></span>`,
     isOpen &&
-      html`<span><i class="${isHourly ? 'open block' : 'open'}"></i>${unit === 'day' ? 'today' : `this ${unit}`} so far</span>`,
+      html`<span class="wide"><i class="${isHourly ? 'open block' : 'open'}"></i>${unit === 'day' ? 'today' : `this ${unit}`} so far</span>`,
     isHourly &&
       metric === 'visitors' &&
       html`<span class="wide">The hours add up to ${inFull(sum)}: who stays past the hour counts in both</span>`,

@@ -68,12 +68,12 @@ function changeOfConversions(
   { conversion_rate, previous, change }: Conversions,
   whyNoChange: string | undefined,
 ): HtmlValue {
-  const rate = html` <span class="hide">${displayOf('conversion_rate').text(conversion_rate)} of visitors</span>`
+  const rate = `${displayOf('conversion_rate').text(conversion_rate)} of visitors`
   if (!previous || !change) return html`<span class="change">${rate}</span>`
   if (whyNoChange) return noChange(whyNoChange)
   const full = (value: number) => counted(value, 'conversion')
   return changeOf({ full }, change.conversions, previous.conversions, {
-    beside: html` ·${rate}`,
+    beside: html` <span class="hide">· ${rate}</span>`,
     period: comparedPeriod(compare),
   })
 }

@@ -177,7 +177,7 @@ ${remarks(totals)}
 <div class="panels">`
   for (const { name, found, below } of asked.panels)
     yield panel(name, await found, await below, { state, totals: readValue(totals), moment, publicUrl })
-  yield html`${rowEnd}</div>${nowText(await asked.currentVisitors)}${note(viewing, moment)}${glossary}${shortcutHelp}${layoutEnd}`
+  yield html`${rowEnd}</div>${nowText(await asked.currentVisitors)}${note(viewing, moment)}${shortcutHelp}${layoutEnd}`
 }
 
 /** The page is of use without its notes, too. */
@@ -270,8 +270,8 @@ const sentence = new Intl.ListFormat('en-GB')
 
 function note({ context: { site }, changeExclusions }: Viewing, { local }: Moment): Html {
   const names = site.excludedCountries.map((code) => countryNames[code])
-  return html`<p class="note">${names.length > 0 && html`Without ${sentence.format(names)}${changeExclusions}. `}Days are counted in ${site.timeZone}. The numbers and all lists are what the API answers, as of ${local.toPlainTime().toString({ smallestUnit: 'second' })}.</p>
-<div class="tools"><button class="quiet" type="button" data-copy-link hidden>Copy link</button><button class="quiet" type="button" data-help hidden>Shortcuts</button></div>`
+  return html`<div class="end-of-page"><p class="note">${names.length > 0 && html`Without ${sentence.format(names)}${changeExclusions}. `}Days are counted in ${site.timeZone}. The numbers and all lists are what the API answers, as of ${local.toPlainTime().toString({ smallestUnit: 'second' })}.</p>
+${glossary}<div class="tools"><button class="quiet" type="button" data-copy-link hidden>Copy link</button><button class="quiet" type="button" data-help hidden>Shortcuts</button></div></div>`
 }
 
 export async function showCsv(viewing: Viewing, report: string): Promise<Reply> {
