@@ -154,4 +154,4 @@ function table(state: DashboardState, { unit, points }: Series, marks: readonly 
 
 /** What chart.js reads. */
 const dataOf = ({ value, share, previous, days }: Point, note: string | undefined): Html =>
-  html` data-value="${value}"${previous && html` data-previous="${previous.value}"`}${share && html` data-share="${share}"`}${note && html` data-note="${note}"`}${previous && previous.change !== null && html` data-change="${previous.change}"`}${days && html` data-first="${String(days.first)}" data-last="${String(days.last)}"`}`
+  html` data-value="${value}"${previous && html` data-previous="${previous.value}"`}${previous && previous.change !== null && html` data-change="${previous.change}"`}${share && html` data-share="${share}"`}${note && html` data-note="${note}"`}${days && html` data-first="${String(days.first)}" data-last="${String(days.last)}"`}`

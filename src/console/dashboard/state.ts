@@ -17,7 +17,7 @@ import { filtersOfQuestion, isLocked, isLockedToPlaces, pathOutside, roomFor, sh
 import { asApiRange, type RangeChoice, rangeFields, readRangeChoice, type ShownRange } from './range-choice.ts'
 
 /** In the order of the page. */
-export const chartMetrics = ['visitors', 'conversions', 'pageviews', 'sessions', 'bounce_rate', 'avg_duration'] as const
+const chartMetrics = ['visitors', 'conversions', 'pageviews', 'sessions', 'bounce_rate', 'avg_duration'] as const
 const views = ['list', 'map'] as const
 
 /** Without goals there are no conversions. */
