@@ -5,18 +5,20 @@ import { type TestContext, test } from 'node:test'
 import { goalOf } from '../../src/accounts/goal-rules.ts'
 import { createGoal } from '../../src/accounts/goals.ts'
 import { findSite, type Site } from '../../src/accounts/sites.ts'
+import { clusterOf } from '../../src/cluster/cluster.ts'
+import { createStatsService, type StatsService } from '../../src/stats/service.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { addSharedLink } from '../../src/users/shared-links.ts'
 import { custom, eventOf, pageview } from '../support/events.ts'
-import { keySecrets } from '../support/stores.ts'
-import { openConsole, type Page } from './console.ts'
+import { keySecrets, openStores } from '../support/stores.ts'
+import { type ConsoleOptions, openConsole, type Page } from './console.ts'
 import { decode, readDashboard, textOf } from './dashboard-page.ts'
 
 const now = '2026-11-15T12:00:00Z'
 
 /** Three visitors on two days. One reads a page for 100 seconds and signs up; two look at the prices. */
-async function openNumbers(t: TestContext) {
-  const console = await openConsole(t, { now })
+async function openNumbers(t: TestContext, options: ConsoleOptions = {}) {
+  const console = await openConsole(t, { now, ...options })
   const { stores, siteId, domain } = console
   const hits = [
     pageview({ at: '2026-11-13T10:00:00Z', visitor: 'a', pathname: '/pricing' }),
@@ -122,4 +124,29 @@ test('a link to some pages does not tell who reached a goal elsewhere', async (t
   assert.equal(all.get('conversions')?.text, '2')
   for (const filter of ['page:is:/', 'hostname:is:example.com'])
     assert.equal(readDashboard((await share(filter)).text).metrics.has('conversions'), false, filter)
+})
+
+test('visitors are shown while conversions are still counted', async (t) => {
+  const counted = Promise.withResolvers<void>()
+  const { clickhouse } = await openStores()
+  const all = createStatsService({ cluster: clusterOf([clickhouse]), now: () => Date.parse(now), cacheBytes: 0 })
+  const stats: StatsService = {
+    ...all,
+    async ask(request, signal) {
+      if (request.question.metrics.some(({ name }) => name === 'conversions')) await counted.promise
+      return all.ask(request, signal)
+    },
+  }
+  const { console, dashboard, addGoals } = await openNumbers(t, { stats })
+  await addGoals()
+  const { cookies } = await console.signedIn('viewer')
+  const cookie = Array.from(cookies, ([name, value]) => `${name}=${value}`).join('; ')
+  const response = await fetch(`${console.url}${dashboard}?range=7d&actions=event`, { headers: { Cookie: cookie } })
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    text += decoder.decode(chunk, { stream: true })
+    if (text.includes('metric-visitors')) counted.resolve()
+  }
+  assert.deepEqual([...readDashboard(text).metrics.keys()].slice(0, 2), ['visitors', 'conversions'])
 })

@@ -15,23 +15,26 @@ const names = Object.keys(metrics) as (keyof Metrics)[]
 
 interface Beside {
   /** Undefined: the site has no goals that this reader may see. */
-  conversions?: Answer<Conversions> | undefined
+  conversions?: Promise<Answer<Conversions>> | undefined
   /** Instead of changes, because they would say nothing. */
   whyNoChange?: string | undefined
 }
 
-export function numbers(
+/** In pieces, because conversions may take longer than all the others. */
+export async function* numbers(
   state: DashboardState,
   { previous, change, ...current }: Totals,
   { conversions, whyNoChange }: Beside = {},
-): Html {
+): AsyncGenerator<Html> {
   const [visitors, ...others] = names.map((name) => {
     const { name: title, text, full } = metrics[name]
     const shown = previous && change && changeFrom(name, change[name], previous[name])
     const content = html`<span class="name">${title}</span><span class="number" title="${full(current[name])}. ${meanings[name]}">${text(current[name])}</span>${shown && (whyNoChange ? noChange(whyNoChange) : shown)}`
     return html`<a class="metric" id="metric-${name}" ${choosing(state, name)}>${content}</a>`
   })
-  return html`<div class="metrics${conversions && ' six'}">${visitors}${conversions && conversionsCell(state, conversions, whyNoChange)}${others}</div>`
+  yield html`<div class="metrics${conversions && ' six'}">${visitors}`
+  if (conversions) yield conversionsCell(state, await conversions, whyNoChange)
+  yield html`${others}</div>`
 
   function changeFrom(name: keyof Metrics, percent: number | null, before: number): Html {
     const beside = html` <span class="hide">from ${metrics[name].text(before)}</span>`

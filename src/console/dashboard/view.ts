@@ -160,10 +160,13 @@ async function* pieces(
     yield html`${await firstStepsOf(viewing)}${layoutEnd}`
     return
   }
-  const [firstDay, conversions] = [await lateDay, await asked.conversions]
+  const firstDay = await lateDay
   yield html`${noVisitors(state, totals)}
 ${remarks(totals)}
-<section class="card" aria-label="Numbers and chart">${'fault' in totals ? failed(totals, state, moment, true) : numbers(state, totals.value, { conversions, whyNoChange: firstDay && tooEarly(firstDay, moment.local.year) })}`
+<section class="card" aria-label="Numbers and chart">`
+  const whyNoChange = firstDay && tooEarly(firstDay, moment.local.year)
+  if ('fault' in totals) yield failed(totals, state, moment, true)
+  else yield* numbers(state, totals.value, { conversions: asked.conversions, whyNoChange })
   const intervals = await asked.intervals
   yield html`${
     'fault' in intervals
