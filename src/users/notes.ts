@@ -1,4 +1,4 @@
-// Notes on days of a site, which the chart of its dashboard shows (decision D-241). Each change by a person comes together with its entry in
+// Notes on days of a site, which the chart of its dashboard shows (decision D-242). Each change by a person comes together with its entry in
 // the audit log; what Footfall notes itself is the trace of a change that has an entry already.
 import { lineOf } from '../accounts/goal-rules.ts'
 import { newId } from '../accounts/ids.ts'

@@ -1,4 +1,4 @@
-// Notes on days of a site: on the chart, in its settings, by Footfall itself, and behind shared links (decision D-241).
+// Notes on days of a site: on the chart, in its settings, by Footfall itself, and behind shared links (decision D-242).
 import assert from 'node:assert/strict'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'

@@ -1,4 +1,4 @@
-// Notes of the days that the chart shows: a mark over each point that has some, and the list of them below it (decision D-241).
+// Notes of the days that the chart shows: a mark over each point that has some, and the list of them below it (decision D-242).
 
 import { counted, shortDay } from '../../display/formats.ts'
 import type { Note } from '../../users/notes.ts'

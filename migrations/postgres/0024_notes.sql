@@ -1,4 +1,4 @@
--- Notes on days of a site, which the chart of its dashboard shows (decision D-241).
+-- Notes on days of a site, which the chart of its dashboard shows (decision D-242).
 CREATE TABLE notes
 (
     id         text PRIMARY KEY CHECK (id ~ '^note_[a-z2-7]{16}$'),
