@@ -269,6 +269,23 @@ CREATE TABLE key_usage
 );
 CREATE INDEX key_usage_hour_idx ON key_usage USING btree (hour);
 
+CREATE TABLE notes
+(
+    id         text NOT NULL,
+    site_id    text NOT NULL,
+    day        date NOT NULL,
+    text       text NOT NULL,
+    cause      text,
+    created_by text NOT NULL,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT notes_pkey PRIMARY KEY (id),
+    CONSTRAINT notes_cause_check CHECK (cause = ANY (ARRAY['import'::text, 'time_zone'::text, 'exclusions'::text])),
+    CONSTRAINT notes_id_check CHECK (id ~ '^note_[a-z2-7]{16}$'::text),
+    CONSTRAINT notes_text_check CHECK (length(text) >= 1 AND length(text) <= 200),
+    CONSTRAINT notes_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
+);
+CREATE INDEX notes_of_site ON notes USING btree (site_id, day);
+
 CREATE TABLE rollup_coverage
 (
     site_id        text NOT NULL,
@@ -344,6 +361,7 @@ CREATE TABLE shared_links
     utm_source     text,
     secret_version integer,
     filters        text[],
+    shows_notes    boolean NOT NULL DEFAULT false,
     CONSTRAINT shared_links_pkey PRIMARY KEY (hash),
     CONSTRAINT shared_links_id_key UNIQUE (id),
     CONSTRAINT shared_links_check CHECK (NOT (embeddable AND password_hash IS NOT NULL)),
@@ -999,6 +1017,19 @@ BEGIN
 END
 $function$;
 
+CREATE FUNCTION limit_notes()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+    PERFORM FROM sites WHERE id = NEW.site_id FOR NO KEY UPDATE;
+    IF (SELECT count(*) FROM notes WHERE site_id = NEW.site_id AND cause IS NULL) >= 500 THEN
+        RAISE EXCEPTION 'A site has at most 500 notes.' USING ERRCODE = 'check_violation', CONSTRAINT = 'notes_at_most_500';
+    END IF;
+    RETURN NEW;
+END
+$function$;
+
 CREATE FUNCTION limit_segments()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1176,6 +1207,7 @@ CREATE TRIGGER announce AFTER INSERT OR DELETE OR UPDATE OF disabled, expires_at
 CREATE TRIGGER only_grows BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER announce AFTER INSERT OR DELETE OR UPDATE ON goals FOR EACH ROW EXECUTE FUNCTION announce_goal();
 CREATE TRIGGER limit_goals BEFORE INSERT ON goals FOR EACH ROW EXECUTE FUNCTION limit_goals();
+CREATE TRIGGER limit_notes BEFORE INSERT ON notes FOR EACH ROW WHEN (new.cause IS NULL) EXECUTE FUNCTION limit_notes();
 CREATE TRIGGER announce AFTER INSERT OR UPDATE OF events_from ON retention FOR EACH ROW EXECUTE FUNCTION announce_retention();
 CREATE TRIGGER count_change AFTER UPDATE ON retention FOR EACH ROW EXECUTE FUNCTION count_retention_change();
 CREATE TRIGGER announce AFTER UPDATE ON rollup_coverage FOR EACH ROW WHEN (old.days <> new.days OR old.months <> new.months) EXECUTE FUNCTION announce_coverage();

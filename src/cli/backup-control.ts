@@ -10,6 +10,7 @@ export const controlTables = [
   'sites',
   'goals',
   'segments',
+  'notes',
   'retention',
   'rollup_coverage',
   'imports',

@@ -14,11 +14,12 @@ const tasks: Readonly<Record<string, Readonly<Record<string, () => Promise<Entry
     serve: async () => (await import('./serve.ts')).serve,
     doctor: async () => (await import('./doctor.ts')).doctor,
   },
-  'Accounts, people, sites, goals, keys and mail': {
+  'Accounts, people, sites, goals, notes, keys and mail': {
     account: async () => (await import('./account.ts')).account,
     user: async () => (await import('./user.ts')).user,
     site: async () => (await import('./site.ts')).site,
     goal: async () => (await import('./goal.ts')).goal,
+    note: async () => (await import('./note.ts')).note,
     key: async () => (await import('./key.ts')).key,
     mail: async () => (await import('./mail.ts')).mail,
   },

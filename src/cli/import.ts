@@ -9,7 +9,9 @@ import { CannotUndo, listImports, undoImport } from '../importing/undo.ts'
 import { dayBeforeOwnEvents } from '../importing/until.ts'
 import { outboxOf } from '../mail/settings.ts'
 import { whileOnItsShard } from '../moving/writing.ts'
+import { commandLine } from '../users/audit-log.ts'
 import { queueImportFinished } from '../users/import-notice.ts'
+import { noteImport } from '../users/notes.ts'
 import { type Command, CommandError, type Context, type Input, positionals, text } from './command.ts'
 import { siteOf } from './site-reference.ts'
 import { showProgress, type Terminal } from './terminal.ts'
@@ -74,7 +76,10 @@ async function withReading<Result>(
         until,
         now: Date.now(),
         onProgress: (reading, done, total) => progress[reading].update(done, total),
-        onFinish: (transaction, done) => queueImportFinished(transaction, outboxOf(config), site, done),
+        onFinish: async (transaction, { events, days }) => {
+          await noteImport(transaction, commandLine, site, { events, days })
+          await queueImportFinished(transaction, outboxOf(config), site, { events, days: days.length })
+        },
       }),
     )
   } finally {

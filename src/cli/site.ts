@@ -110,7 +110,7 @@ const excludeCountries: Command = {
     if (!reference) throw new CommandError('Which site?', 'footfall site exclude-countries <site> [<code> …]')
     const site = await siteOf(postgres, reference)
     const excludedCountries = checked(countriesOf, codes)
-    await changeExcludedCountries(postgres, commandLine, site, excludedCountries)
+    await changeExcludedCountries(postgres, commandLine, site, excludedCountries, Date.now())
     return {
       data: { id: site.id, excludedCountries },
       show: () =>
@@ -128,7 +128,7 @@ const timezone: Command = {
     const [reference, zone] = positionals(input, ['site', 'zone']) as [string, string]
     const site = await siteOf(postgres, reference)
     const timeZone = checked(timeZoneOf, zone)
-    await changeTimeZone(postgres, commandLine, site, timeZone)
+    await changeTimeZone(postgres, commandLine, site, timeZone, Date.now())
     return { data: { id: site.id, timeZone }, show: () => `${site.domain} now uses ${timeZone}.` }
   },
 }

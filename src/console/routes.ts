@@ -15,6 +15,8 @@ import { liveRoutes } from './pages/live.ts'
 import { memberRemovalRoutes } from './pages/member-removal.ts'
 import { membersRoutes } from './pages/members.ts'
 import { newSiteRoutes } from './pages/new-site.ts'
+import { noteRoutes } from './pages/note.ts'
+import { notesRoutes } from './pages/notes.ts'
 import { reportRoutes } from './pages/report.ts'
 import { reportLinkRoutes } from './pages/report-links.ts'
 import { reportsRoutes } from './pages/reports.ts'
@@ -58,6 +60,8 @@ export const routes: readonly Route[] = [
   ...goalRoutes,
   ...segmentsRoutes,
   ...segmentRoutes,
+  ...notesRoutes,
+  ...noteRoutes,
   ...webhooksRoutes,
   ...webhookRoutes,
   ...siteDeletionRoutes,

@@ -22,6 +22,12 @@ export function durationText(seconds: number): string {
   return `${inFull(Math.floor(seconds / hourSeconds))}h ${Math.floor((seconds % hourSeconds) / 60)}m`
 }
 
+/** On the axis of a chart: `45s`, `2m`, `1h` */
+export function axisDuration(seconds: number): string {
+  if (seconds > 0 && seconds % hourSeconds === 0) return `${seconds / hourSeconds}h`
+  return seconds > 0 && seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`
+}
+
 /** A path as people write it: `/caf%C3%A9` is `/café`. What would be invisible or turn the text around stays encoded. */
 export const pathText = (path: string): string =>
   path.replace(/(?:%[0-9a-f]{2})+/gi, (encoded) => {

@@ -1,4 +1,5 @@
 // The axes of the chart: round numbers at the side, and dates below that never touch each other.
+import { hourSeconds } from '../durations.ts'
 import { clockTime, dayAndMonth, shortMonth } from './formats.ts'
 
 /** From 0 to a round number at or above the largest, in at most five equal steps of whole numbers. */
@@ -14,6 +15,13 @@ export function countTicks(largest: number): number[] {
   return ticks
 }
 
+/** From 0 to a round time at or above the largest, in seconds, in at most five equal steps. */
+export function durationTicks(largest: number): number[] {
+  const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, hourSeconds]
+  const step = steps.find((one) => 5 * one >= largest) ?? hourSeconds * Math.ceil(largest / (5 * hourSeconds))
+  return Array.from({ length: Math.max(1, Math.ceil(largest / step)) + 1 }, (_, nth) => nth * step)
+}
+
 const isWhole = (number: number): boolean => number < 1 || Number.isInteger(number)
 
 /** A label below the chart. Narrow screens show fewer. */
@@ -23,7 +31,12 @@ export interface TimeTick {
   onlyWide: boolean
 }
 
-type Candidate = Omit<TimeTick, 'onlyWide'>
+type Label = Omit<TimeTick, 'onlyWide'>
+
+interface Candidate extends Label {
+  /** Of a month, which says its year where one begins. */
+  year?: number
+}
 
 /** The width of the plot on a page of 360 px, and on the narrowest page that is wide (dashboard.css). */
 const narrowPx = 274
@@ -34,27 +47,45 @@ const characterPx = 7
 /** Every label, or every second, third … until no two labels touch. */
 function thinned(candidates: readonly Candidate[], points: number): TimeTick[] {
   const wide = everyNth(candidates, points, widePx)
-  const narrow = everyNth(wide, points, narrowPx)
-  return wide.map((tick) => ({ ...tick, onlyWide: !narrow.includes(tick) }))
+  const narrow = new Set(everyNth(wide, points, narrowPx).map(({ index }) => index))
+  return wide.map((tick) => ({ ...tick, onlyWide: !narrow.has(tick.index) }))
 }
 
-function everyNth(candidates: readonly Candidate[], points: number, width: number): Candidate[] {
-  const longest = Math.max(0, ...candidates.map(({ text }) => text.length))
-  // Labels are centred, but the last one may end at its point (chart.ts), so half of one label and all of the next must fit.
-  const minStep = (1.5 * longest * characterPx * (points - 1)) / width
+function everyNth(candidates: readonly Candidate[], points: number, width: number): Label[] {
+  const areApart = (one: Label, next: Label) => {
+    const apartPx = ((next.index - one.index) * width) / (points - 1)
+    // Labels are centred, but the last one may end at its point (chart.ts).
+    const before = next.index / (points - 1) > 0.97 ? next.text.length : next.text.length / 2
+    return apartPx >= (one.text.length / 2 + before) * characterPx
+  }
   for (let step = 1; ; step++) {
-    const labels = candidates.filter((_, nth) => nth % step === 0)
-    if (labels.every(({ index }, nth) => nth === 0 || index - (labels[nth - 1] as Candidate).index >= minStep))
-      return labels
+    const labels = withYears(candidates.filter((_, nth) => nth % step === 0))
+    if (labels.every((label, nth) => nth === 0 || areApart(labels[nth - 1] as Label, label))) return labels
   }
 }
+
+/** `Dec 2025`, `Jan`: beside the other the year goes without saying. */
+function withYears(candidates: readonly Candidate[]): Label[] {
+  let isNamed = false
+  return candidates.map(({ index, text, year }, nth) => {
+    isNamed = year !== undefined && year !== candidates[nth - 1]?.year && !isNamed
+    return { index, text: isNamed ? `${text} ${year}` : text }
+  })
+}
+
+/** `Nov`, or `Nov 2026` */
+const monthCandidate = (month: Temporal.PlainDate, index: number): Candidate => ({
+  index,
+  text: shortMonth(month).split(' ')[0] as string,
+  year: month.year,
+})
 
 /** Each day by its date; from three months on, the beginnings of months. */
 export function dayTicks(days: readonly Temporal.PlainDate[]): TimeTick[] {
   const isLong = days.length > 92
   const candidates = days.flatMap((day, index) => {
     if (isLong && day.day !== 1) return []
-    return [{ index, text: isLong ? shortMonth(day) : dayAndMonth(day) }]
+    return [isLong ? monthCandidate(day, index) : { index, text: dayAndMonth(day) }]
   })
   return thinned(candidates, days.length)
 }
@@ -64,7 +95,7 @@ export function monthTicks(months: readonly Temporal.PlainDate[]): TimeTick[] {
   const isLong = months.length > 24
   const candidates = months.flatMap((month, index) => {
     if (isLong && month.month !== 1) return []
-    return [{ index, text: isLong ? String(month.year) : shortMonth(month) }]
+    return [isLong ? { index, text: String(month.year) } : monthCandidate(month, index)]
   })
   return thinned(candidates, months.length)
 }
@@ -74,7 +105,7 @@ export function weekTicks(weeks: readonly Temporal.PlainDate[]): TimeTick[] {
   const isLong = weeks.length > 26
   const candidates = weeks.flatMap((day, index) => {
     if (isLong && (index === 0 || weeks[index - 1]?.month === day.month)) return []
-    return [{ index, text: isLong ? shortMonth(day) : dayAndMonth(day) }]
+    return [isLong ? monthCandidate(day, index) : { index, text: dayAndMonth(day) }]
   })
   return thinned(candidates, weeks.length)
 }

@@ -25,7 +25,7 @@ export interface ImportContext extends Reading {
   /** Called with bytes of the files, in each of the two passes. */
   onProgress(reading: 'checking' | 'importing', done: number, total: number): void
   /** Called in the transaction that marks the import as finished. */
-  onFinish?(transaction: Postgres, imported: Pick<ImportOutcome, 'events' | 'days'>): Promise<void>
+  onFinish?(transaction: Postgres, imported: { events: number; days: readonly string[] }): Promise<void>
 }
 
 export interface ImportOutcome {
@@ -73,19 +73,21 @@ export async function importFiles(files: readonly ImportFile[], context: ImportC
     const { days, tooOld } = await writeFiles(checked, context, { ...job, salt: job.salt })
     const events = checked.events - tooOld
     await inTransaction(context.postgres, async (transaction) => {
+      // Like a deletion of the site, which takes its row before that of the import.
+      await transaction`SELECT FROM sites WHERE id = ${context.site.id} FOR KEY SHARE`
       await record(
         context,
         job,
         transaction`salt = NULL, finished_at = now(), events = ${events}, days = ${rangesOf(days)}::text::datemultirange`,
         transaction,
       )
-      await context.onFinish?.(transaction, { events, days: days.size })
+      await context.onFinish?.(transaction, { events, days })
     })
     return {
       ...outcome,
       events,
       tooOld,
-      days: days.size,
+      days: days.length,
       imported: job.batchesDone > 0 ? 'rest' : 'whole',
     }
   } finally {
@@ -104,14 +106,14 @@ function progressOf(files: readonly ImportFile[], { onProgress }: ImportContext,
   }
 }
 
-const rangesOf = (days: ReadonlySet<string>): string => `{${Array.from(days, (day) => `[${day},${day}]`).join(',')}}`
+const rangesOf = (days: readonly string[]): string => `{${days.map((day) => `[${day},${day}]`).join(',')}}`
 
-/** Returns which days have events, and how many events were left out. */
+/** Returns the days that have events, in their order, and how many events were left out. */
 async function writeFiles(
   checked: Checked,
   context: ImportContext,
   job: ImportIdentity & { batchesDone: number },
-): Promise<{ days: ReadonlySet<string>; tooOld: number }> {
+): Promise<{ days: readonly string[]; tooOld: number }> {
   const eventOf = eventsOf(job, context.site)
   const days = new Set<string>()
   let batch: TrafficEvent[] = []
@@ -146,7 +148,7 @@ async function writeFiles(
     batch.push(event)
   }
   await flush()
-  return { days, tooOld }
+  return { days: [...days].toSorted(), tooOld }
 }
 
 /** The second pass. What the first one has left out is left out again. */

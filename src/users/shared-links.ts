@@ -19,6 +19,7 @@ export interface NewSharedLink {
   isEmbeddable: boolean
   /** Filters that are always applied, as in the API: `page:starts_with:/blog`. */
   filters: readonly string[]
+  showsNotes?: boolean
   /** A random text of the form. The same text never creates a second link of the site. */
   nonce: string
 }
@@ -32,6 +33,7 @@ export interface SharedLink {
   passwordHash: string | null
   isEmbeddable: boolean
   filters: readonly string[]
+  showsNotes: boolean
 }
 
 /** A link in a list. Its address is not stored, so no list can show it. */
@@ -46,6 +48,7 @@ export interface SharedLinkListing {
   hasPassword: boolean
   isEmbeddable: boolean
   filters: readonly string[]
+  showsNotes: boolean
 }
 
 /** The address of a link, made from PUBLIC_URL. */
@@ -78,9 +81,10 @@ export const addSharedLink = (
     const id = derivedId('share', `${site.id} ${link.nonce}`)
     const { count } = await transaction`
       INSERT INTO shared_links
-        (hash, secret_version, id, site_id, name, created_by, expires_at, password_hash, embeddable, hostname, filters)
+        (hash, secret_version, id, site_id, name, created_by, expires_at, password_hash, embeddable, hostname, filters, shows_notes)
       VALUES (${hashOfToken(token)}, ${secrets[0].version}, ${id}, ${site.id}, ${link.name}, ${actor.actor}, ${link.expiresAt},
-              ${link.passwordHash}, ${link.isEmbeddable}, ${hostnameForEarlierVersions(link.filters)}, ${[...link.filters]})
+              ${link.passwordHash}, ${link.isEmbeddable}, ${hostnameForEarlierVersions(link.filters)}, ${[...link.filters]},
+              ${link.showsNotes ?? false})
       ON CONFLICT (id) DO NOTHING`
     if (count === 0) return undefined
     await record(transaction, actor, site, { action: 'link.created', name: link.name, details: detailsOf(link, id) })
@@ -104,11 +108,12 @@ export const renewSharedLink = (
     const newId = derivedId('share', `${site.id} ${nonce}`)
     const [link] = await transaction<{ name: string }[]>`
       INSERT INTO shared_links
-        (hash, secret_version, id, site_id, name, created_by, created_at, expires_at, password_hash, embeddable, country, device, hostname, utm_source, filters)
+        (hash, secret_version, id, site_id, name, created_by, created_at, expires_at, password_hash, embeddable, country, device, hostname, utm_source, filters,
+         shows_notes)
       SELECT ${hashOfToken(token)}, ${secrets[0].version}, ${newId}, site_id, name, ${actor.actor},
              CASE WHEN expires_at > ${new Date(now)} THEN created_at ELSE ${new Date(now)} END,
              CASE WHEN expires_at > ${new Date(now)} THEN expires_at ELSE ${new Date(now)} + (expires_at - created_at) END,
-             password_hash, embeddable, country, device, hostname, utm_source, filters
+             password_hash, embeddable, country, device, hostname, utm_source, filters, shows_notes
       FROM shared_links WHERE id = ${id} AND site_id = ${site.id} AND revoked_at IS NULL
       FOR UPDATE
       ON CONFLICT (id) DO NOTHING
@@ -137,7 +142,7 @@ export const revokeSharedLink = (postgres: Postgres, actor: Actor, site: Site, i
 export async function openSharedLink(postgres: Postgres, token: string, now: number): Promise<SharedLink | undefined> {
   const [row] = await postgres<(Omit<SharedLink, 'expiresAt'> & Noted)[]>`
     SELECT id, site_id AS "siteId", expires_at AS "expiresAt", password_hash AS "passwordHash", embeddable AS "isEmbeddable",
-           ${filtersColumn(postgres)},
+           shows_notes AS "showsNotes", ${filtersColumn(postgres)},
            coalesce(last_used_at > now() - ${notedEvery}::text::interval, FALSE) AS "isNoted"
     FROM shared_links
     WHERE hash = ${hashOfToken(token)} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${new Date(now)})`
@@ -157,7 +162,7 @@ export function sharedLinksOf(postgres: Postgres, siteId: string, now: number): 
   return postgres<SharedLinkListing[]>`
     SELECT id, name, created_by AS "createdBy", created_at AS "createdAt", expires_at AS "expiresAt",
            revoked_at AS "revokedAt", last_used_at AS "lastUsedAt", password_hash IS NOT NULL AS "hasPassword",
-           embeddable AS "isEmbeddable", ${filtersColumn(postgres)}
+           embeddable AS "isEmbeddable", shows_notes AS "showsNotes", ${filtersColumn(postgres)}
     FROM shared_links WHERE site_id = ${siteId}
     ORDER BY revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${new Date(now)}) DESC, created_at DESC, id`
 }
@@ -169,12 +174,13 @@ const record = (
   { action, name, details }: { action: 'link.created' | 'link.revoked'; name: string; details: string },
 ) => recordAction(transaction, { ...actor, accountId, action, subject: name, details: `${domain}, ${details}` })
 
-function detailsOf({ expiresAt, passwordHash, isEmbeddable, filters }: NewSharedLink, id: string): string {
+function detailsOf({ expiresAt, passwordHash, isEmbeddable, filters, showsNotes }: NewSharedLink, id: string): string {
   const parts = [
     expiresAt ? `expires ${expiresAt.toISOString().slice(0, 16)}Z` : 'never expires',
     ...filters.map((filter) => `only ${filter}`),
     ...(passwordHash ? ['with a password'] : []),
     ...(isEmbeddable ? ['embeddable'] : []),
+    ...(showsNotes ? ['with notes'] : []),
   ]
   return `${parts.join(', ')} (${id})`
 }

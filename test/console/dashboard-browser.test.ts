@@ -1,7 +1,8 @@
 // The dashboard in a real browser, with the keyboard alone: every range, filter and panel is reached and used. And without JavaScript.
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { createGoal } from '../../src/accounts/goals.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { openBrowser } from '../support/browser.ts'
 import { custom, eventOf, pageview } from '../support/events.ts'
@@ -9,7 +10,7 @@ import { openConsole } from './console.ts'
 
 const now = '2026-11-15T12:00:00Z'
 
-async function openDashboard(t: TestContext, options: { javaScriptEnabled?: boolean } = {}) {
+async function openDashboard(t: TestContext, options: BrowserContextOptions = {}) {
   const console = await openConsole(t, { now })
   const hits = [
     pageview({ at: '2026-11-15T11:58:00Z', visitor: 'a', pathname: '/pricing', title: 'Pricing' }),
@@ -36,7 +37,7 @@ async function openDashboard(t: TestContext, options: { javaScriptEnabled?: bool
   const page = await context.newPage()
   const address = `${console.url}/sites/${console.domain}`
   await page.goto(address)
-  return { page, address, domain: console.domain }
+  return { console, page, address, domain: console.domain }
 }
 
 const queryOf = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams)
@@ -62,11 +63,11 @@ test('with the keyboard alone every range, filter, tab and panel is reached and 
   const steps: [selector: string, expected: Record<string, string>][] = [
     ['.range a[href*="range=7d"]', { range: '7d' }],
     ['.range + .menu a[href*="compare=off"]', { range: '7d', compare: 'off' }],
-    ['#metric-pageviews', { range: '7d', compare: 'off', metric: 'pageviews' }],
-    ['#sources .choices a:nth-child(1)', { range: '7d', compare: 'off', metric: 'pageviews', sources: 'channel' }],
+    ['#metric-bounce_rate', { range: '7d', compare: 'off', metric: 'bounce_rate' }],
+    ['#sources .choices a:nth-child(1)', { range: '7d', compare: 'off', metric: 'bounce_rate', sources: 'channel' }],
     [
       '#places .choices a:nth-child(2)',
-      { range: '7d', compare: 'off', metric: 'pageviews', sources: 'channel', countries: 'map' },
+      { range: '7d', compare: 'off', metric: 'bounce_rate', sources: 'channel', countries: 'map' },
     ],
   ]
   const menus = ['.range .menu > summary', '.range + .menu > summary']
@@ -158,7 +159,10 @@ test('the chart is read and a range chosen with the arrow keys, or by dragging',
   await page.keyboard.press('ArrowLeft')
   assert.match((await page.locator('.tip').textContent()) ?? '', /Sun 15 November1 visitors/)
   await page.keyboard.press('ArrowLeft')
-  assert.match((await page.locator('.tip').textContent()) ?? '', /Sat 14 November1 visitors0 on Thu 15 October/)
+  assert.match(
+    (await page.locator('.tip').textContent()) ?? '',
+    /Sat 14 November1 visitors0 before Thu 15 October33% of the range/,
+  )
   await page.keyboard.press('Shift+ArrowLeft')
   await Promise.all([page.waitForNavigation(), page.keyboard.press('Enter')])
   assert.deepEqual(queryOf(page), { range: 'custom', start: '2026-11-13', end: '2026-11-14' })
@@ -196,7 +200,7 @@ test('why there is no change is read where the pointer or the keyboard is', { ti
   const { page } = await openDashboard(t)
   const widthOf = async (metric: string) => (await page.locator(`#metric-${metric} .reason`).boundingBox())?.width ?? 0
   assert.equal(await widthOf('sessions'), 1)
-  await reach(page, '#metric-sessions .why')
+  await reach(page, '#metric-sessions')
   assert.ok((await widthOf('sessions')) > 200)
   await page.locator('#metric-visitors .why').hover()
   assert.ok((await widthOf('visitors')) > 200)
@@ -259,4 +263,17 @@ test('without JavaScript the numbers, filters, forms and commands are all there'
   await page.locator('#pages .dots > summary').click()
   await page.locator('#pages .curl summary').click()
   assert.ok(await page.locator('#curl-pages').isVisible())
+})
+
+test('on a phone another goal is chosen in a menu that the row of numbers does not cut', {
+  timeout: 300_000,
+}, async (t) => {
+  const { page, address, console } = await openDashboard(t, { viewport: { width: 360, height: 800 } })
+  for (const event of ['Signup', 'Trial'])
+    await createGoal(console.stores.postgres, console.siteId, { name: event, condition: { kind: 'event', event } })
+  console.api.directory.forget(console.siteId)
+  await page.goto(`${address}?range=7d`)
+  await page.locator('.goals > summary').click()
+  await Promise.all([page.waitForNavigation(), page.locator('.goals .item', { hasText: 'Trial' }).click()])
+  assert.deepEqual(queryOf(page), { range: '7d', metric: 'conversions', goal: 'Trial' })
 })

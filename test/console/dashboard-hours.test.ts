@@ -44,18 +44,19 @@ test('the hours of a day and the visitors of the last five minutes are those of 
   }
 })
 
-test('a change is green when it is good: more visitors, fewer bounces', () => {
+test('a change is green when it is good: more visitors, fewer bounces', async () => {
   const same = { visitors: 1, pageviews: 1, sessions: 1, bounce_rate: 1, avg_duration: 1 }
   const site = { domain: 'a.example', goals: [] as Site['goals'] } as Site
-  const shownFor = (all: number) => {
+  const shownFor = async (all: number) => {
     const change = Object.fromEntries(Object.keys(same).map((name) => [name, all])) as unknown as Totals['change']
-    const { text } = numbers(defaultState(contextOfSite(site)), { ...same, previous: same, change } as Totals)
+    const pieces = numbers(defaultState(contextOfSite(site)), { ...same, previous: same, change } as Totals)
+    const text = (await Array.fromAsync(pieces, (piece) => piece.text)).join('')
     return Object.keys(same).map((name) => {
       const [, metric = ''] = text.split(`id="metric-${name}"`)
       const [, sign, arrow] = /<span class="(up|down)"><span aria-hidden="true">(.)</.exec(metric) ?? []
       return `${arrow} ${sign}`
     })
   }
-  assert.deepEqual(shownFor(5), ['▲ up', '▲ up', '▲ up', '▲ down', '▲ up'])
-  assert.deepEqual(shownFor(-5), ['▼ down', '▼ down', '▼ down', '▼ up', '▼ down'])
+  assert.deepEqual(await shownFor(5), ['▲ up', '▲ up', '▲ up', '▲ down', '▲ up'])
+  assert.deepEqual(await shownFor(-5), ['▼ down', '▼ down', '▼ down', '▼ up', '▼ down'])
 })

@@ -43,7 +43,8 @@ export const states = fc.record({
     }),
     { maxLength: 3 },
   ),
-  metric: fc.constantFrom('visitors' as const, 'pageviews' as const),
+  metric: fc.constantFrom('visitors', 'conversions', 'pageviews', 'sessions', 'bounce_rate', 'avg_duration'),
+  goal: fc.constantFrom('Reached', 'Reads'),
   interval: fc.constantFrom('', 'hour', 'day', 'week', 'month'),
   tabs: fc.record({
     pages: fc.constantFrom(...panels.pages.lists),

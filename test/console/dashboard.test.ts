@@ -37,13 +37,13 @@ test('every number of a dashboard and of its lists is what the API answers, what
   await fc.assert(
     fc.asyncProperty(states, async (state) => {
       const world = worlds.get(state.world) as DashboardWorld
-      const { metric, interval, tabs } = state
+      const { metric, goal, interval, tabs } = state
       const asked = [...rangeFields(world, state), ...filterFields(world, state)]
       const shown = [...addressFields(world, state), ...filterFields(world, state)]
       const page = await world.page([
         ...shown,
         ...comparisonInAddress(world, state),
-        ...Object.entries({ metric, interval, ...tabs }),
+        ...Object.entries({ metric, goal, interval, ...tabs }),
       ])
       const about = JSON.stringify([state.world, asked, tabs])
       assert.equal(page.status, 200, about)
@@ -55,6 +55,9 @@ test('every number of a dashboard and of its lists is what the API answers, what
       }
       const read = readDashboard(page.text)
       checkNumbers(totals, read, isTooEarly(world, answer.headers))
+      const conversions = ['conversions', 'conversion_rate'].join(',')
+      const ofGoal = [...asked, ...comparisonFields(world, state), ['metrics', conversions], ['goal', goal]] as Fields
+      checkConversions((await world.ask('totals', ofGoal)).json.data, read, isTooEarly(world, answer.headers))
       await checkChart(world, asked, state, read)
       for (const [panel, name] of Object.entries({ ...tabs, places: 'country' as const }))
         await checkPanel(world, asked, { panel, name, totals, read, about })
@@ -95,6 +98,22 @@ function checkNumbers(
   }
 }
 
+/** Beside visitors, with the rate instead of the number before. */
+function checkConversions(
+  { conversions, conversion_rate, change }: Record<string, number> & { change?: Row },
+  { metrics }: ReadDashboard,
+  tooEarly: boolean,
+): void {
+  const shown = metrics.get('conversions')
+  const rate = `${(conversion_rate as number).toFixed(1)}% of visitors`
+  assert.equal(shown?.text, number(conversions as number))
+  assert.ok(shown?.title.startsWith(`${plural(conversions as number, 'conversion')}. `), shown?.title)
+  if (!change) assert.equal(shown?.change, rate)
+  else if (tooEarly) assert.match(shown?.change ?? '', /^–The compared days begin before the first event, /)
+  else if (change.conversions === null) assert.equal(shown?.change, '–nothing to compare with')
+  else assert.equal(shown?.change, changeText(change.conversions as number, '').replace(/ from $/, ` · ${rate}`))
+}
+
 function changeText(change: number | null, before: string): string {
   if (change === null) return '–nothing to compare with'
   return change === 0
@@ -104,7 +123,7 @@ function changeText(change: number | null, before: string): string {
 
 /** The table of the chart has the numbers of every interval, and those of its counterpart. */
 async function checkChart(world: DashboardWorld, asked: Fields, state: State, read: ReadDashboard) {
-  const { metric, compare } = state
+  const { metric, goal, compare } = state
   const days = (await world.ask('timeseries', asked)).json.data as { date: string }[]
   const interval = intervalOf(state, state.range === '24h' ? [] : days.map(({ date }) => date))
   if (days.length > 0) assert.equal(read.chartUnit, interval, JSON.stringify(state))
@@ -112,7 +131,8 @@ async function checkChart(world: DashboardWorld, asked: Fields, state: State, re
   const { headers, json } = await world.ask('timeseries', [
     ...asked,
     ['interval', interval],
-    ['metrics', 'visitors,pageviews'],
+    ['metrics', metric],
+    ...(metric === 'conversions' ? [['goal', goal] as [string, string]] : []),
     ...compared,
   ])
   const all = json.data as (Record<string, number> & { previous?: Record<string, number> | null })[]
@@ -120,8 +140,8 @@ async function checkChart(world: DashboardWorld, asked: Fields, state: State, re
   assert.deepEqual(
     read.chart.map(([, value, before]) => [value, before]),
     all.map(({ [metric]: value = 0, previous }) => [
-      number(value),
-      isCompared ? (previous ? number(previous[metric] as number) : '') : undefined,
+      textOfNumber(metric, value),
+      isCompared ? (previous ? textOfNumber(metric, previous[metric] as number) : '') : undefined,
     ]),
   )
   if (compare !== 'on' || compared.length === 0 || interval === 'hour' || all.length === 0) return
@@ -152,7 +172,7 @@ async function checkPanel(world: DashboardWorld, asked: Fields, { panel, name, t
   const first = await panelList(world, asked, name, totals)
   const next = { device: 'browser', goal: 'event' }[name as string] as ListName | undefined
   const below = next && first.rows.length <= 4 ? await panelList(world, asked, next, totals) : undefined
-  const expected = [first, ...(below ? [{ ...below, rows: below.rows.slice(0, 5) }] : [])]
+  const expected = [first, ...(below ? [{ ...below, rows: below.rows.slice(0, 9 - first.rows.length) }] : [])]
   assert.deepEqual(
     read.lists(panel).map(({ heads, rows }) => ({
       heads,

@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict'
+import { randomUUID } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
 import { createGoal, deleteGoal } from '../../src/accounts/goals.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { findSite } from '../../src/accounts/sites.ts'
+import { recordBatch } from '../../src/traffic/recording.ts'
+import { custom, eventOf, pageview } from '../support/events.ts'
 import { keySecrets } from '../support/stores.ts'
-import { entriesOf, forgottenBy, mainOf, openConsole } from './console.ts'
+import { type ConsoleOptions, entriesOf, forgottenBy, mainOf, openConsole } from './console.ts'
+import { decode } from './dashboard-page.ts'
 
 const none = { name: '', event: '', property: '', value: '', path: '' }
 const eventFields = { ...none, name: 'Signup', kind: 'event', event: 'Signup' }
 const pathFields = { ...none, name: 'Blog', kind: 'path', path: '/blog/**' }
 
-async function openGoals(t: TestContext) {
-  const console = await openConsole(t)
+async function openGoals(t: TestContext, options: ConsoleOptions = {}) {
+  const console = await openConsole(t, options)
   const { stores, siteId, domain } = console
   return {
     console,
@@ -149,4 +153,59 @@ test('names that look like parts of an address lead to their own goal', async (t
   for (const link of links) heads.push(/<h2 class="key-name">(.*?)<\/h2>/.exec((await owner.get(link)).text)?.[1] ?? '')
   assert.deepEqual(heads, ['50% + 1', 'a/../b', 'a&#38;goal=b', 'é &#34;quoted&#34;'].toSorted())
   assert.equal((await stored())?.length, 4)
+})
+
+test('an event or a page becomes a goal in two clicks, and the chart shows it', async (t) => {
+  const { console, page, stored } = await openGoals(t, { now: '2026-11-15T12:00:00Z' })
+  const { stores, siteId, domain } = console
+  const hits = [
+    pageview({ at: '2026-11-14T10:00:00Z', visitor: 'a', pathname: '/caf%C3%A9', title: 'A café' }),
+    pageview({ at: '2026-11-14T10:00:00Z', visitor: 'b', pathname: '/a*b' }),
+    custom('Sign up', { at: '2026-11-14T10:01:00Z', visitor: 'a' }),
+    custom(' ', { at: '2026-11-14T10:01:00Z', visitor: 'a' }),
+  ]
+  await recordBatch(stores.clickhouse, { id: randomUUID(), events: hits.map((hit) => eventOf(hit, siteId, 'UTC')) })
+  const [owner, viewer] = [await console.signedIn('owner'), await console.signedIn('viewer')]
+  const dashboard = `/sites/${domain}`
+  const links = async (query: string, visitor = owner) =>
+    Array.from(
+      (await visitor.get(`${dashboard}?${query}`)).text.matchAll(
+        /<a class="to-goal" href="([^"]*)" aria-label="([^"]*)"/g,
+      ),
+      ([, href = '', label = '']) => [decode(label), decode(href)],
+    )
+  const form = (fields: Record<string, string>) => `${page}/new?${new URLSearchParams(fields)}`
+  const ofPage = form({ name: 'Visit /café', kind: 'path', path: '/caf%C3%A9', back: 'range=7d' })
+  const ofEvent = form({ name: 'Sign up', kind: 'event', event: 'Sign up', back: 'range=7d' })
+  // A pattern and a name of blanks are no goals that one click could make.
+  const expected = [
+    ['Make /café – A café a goal', ofPage],
+    ['Make Sign up a goal', ofEvent],
+  ]
+  assert.deepEqual(await links('range=7d'), expected)
+  assert.deepEqual(await links('range=7d', viewer), [])
+  assert.deepEqual(await links('range=7d&more=event'), expected.slice(1))
+  const filtered = (await owner.get(`${dashboard}?range=7d&filter=event:is:Sign+up`)).text
+  assert.match(filtered, /<a class="of-filters" href="[^"]*goals\/new[^"]*">Make it a goal<\/a>/)
+
+  const shown = (await owner.get(ofPage)).text
+  assert.match(shown, /name="name"[^>]* value="Visit \/café"/)
+  assert.match(shown, /value="path" checked/)
+  const fields = Object.fromEntries(new URL(ofPage, 'https://a.example').searchParams)
+  const saved = await owner.post(ofPage, page, fields)
+  const chart = `${dashboard}?${new URLSearchParams({ range: '7d', metric: 'conversions', goal: 'Visit /café' })}`
+  assert.deepEqual([saved.status, saved.headers.get('location')], [303, chart])
+  assert.deepEqual(await stored(), [{ name: 'Visit /café', condition: { kind: 'path', pattern: '/caf%C3%A9' } }])
+  assert.match((await owner.get(chart)).text, /id="metric-conversions"[^>]* aria-current="true"/)
+
+  // What is a goal already has no link, and a name that is taken gets a number.
+  await createGoal(stores.postgres, siteId, { name: 'Sign up', condition: { kind: 'path', pattern: '/signup' } })
+  console.api.directory.forget(siteId)
+  const numbered = { name: 'Sign up 2', kind: 'event', event: 'Sign up', back: 'range=7d' }
+  assert.deepEqual(await links('range=7d&actions=event'), [
+    ['Make Sign up a goal', form({ ...numbered, back: 'range=7d&actions=event' })],
+  ])
+  const again = await owner.post(ofPage, page, { ...fields, kind: 'path' })
+  assert.deepEqual([again.status, /There is already a goal/.test(again.text)], [422, true])
+  assert.match(again.text, /name="back" value="range=7d"/)
 })

@@ -127,6 +127,7 @@ function attempts(other: string): string[] {
     `entry_page=${path}`,
     `event=${other}`,
     `goal=Goal+${other}`,
+    `metric=conversions&goal=Goal+${other}`,
     'range=today&compare=2026-11-14/2026-11-14',
     'range=all&interval=month',
     'range=yesterday&metric=pageviews',

@@ -103,6 +103,10 @@ export const examples: Readonly<Record<string, Example>> = {
   },
   'POST /sites/:domain/settings/exclusions/preview': { fields: () => ({ country: 'FR' }), changesNothing: true },
   'GET /sites/:domain/settings/goals': {},
+  'GET /sites/:domain/settings/goals/new': {
+    address: ({ domain }) =>
+      `/sites/${domain}/settings/goals/new?name=Visit+%2Fpricing&kind=path&path=%2Fpricing&back=range%3D7d`,
+  },
   'POST /sites/:domain/settings/goals': {
     fields: () => ({ name: 'Blog', kind: 'path', path: '/blog/**', event: '', property: '', value: '' }),
     mistake: () => ({ name: 'Blog', kind: 'path', path: 'blog/**', event: '', property: '', value: '' }),
@@ -130,6 +134,22 @@ export const examples: Readonly<Record<string, Example>> = {
   'POST /sites/:domain/settings/segments/change': {
     fields: ({ segment }) => ({ segment, name: 'Another name' }),
     mistake: ({ segment }) => ({ segment, name: '' }),
+  },
+  'GET /sites/:domain/settings/notes': {},
+  'GET /sites/:domain/settings/notes/new': {
+    address: ({ domain }) => `/sites/${domain}/settings/notes/new?day=2026-11-14&back=range%3D7d`,
+  },
+  'POST /sites/:domain/settings/notes': {
+    fields: () => ({ day: '2026-11-14', text: 'Launched the new pricing', back: 'range=7d' }),
+    mistake: () => ({ day: '2026-11-14', text: '', back: 'range=7d' }),
+  },
+  'POST /sites/:domain/settings/notes/remove': { fields: ({ noteId }) => ({ note: noteId }) },
+  'GET /sites/:domain/settings/notes/change': {
+    address: ({ domain, noteId }) => `/sites/${domain}/settings/notes/change?note=${noteId}`,
+  },
+  'POST /sites/:domain/settings/notes/change': {
+    fields: ({ noteId }) => ({ note: noteId, day: '2026-11-14', text: 'Another text' }),
+    mistake: ({ noteId }) => ({ note: noteId, day: '2026-11-14', text: '' }),
   },
   ...webhookExamples(),
   'POST /sites/:domain/settings/delete': {

@@ -40,6 +40,8 @@ const shown = [
   'goals.path',
   'goals.property_key',
   'goals.property_value',
+  'notes.created_by',
+  'notes.text',
   'one_time_links.email',
   'report_subscriptions.created_by',
   'report_subscriptions.email',
@@ -75,6 +77,7 @@ const others = [
   /^(sites\.(time_zone|excluded_countries)|(users|shared_links)\.password_hash|api_keys\.rotated_from)$/,
   /^shared_links\.(country|device)$/,
   /^segments\.created_by$/,
+  /^notes\.cause$/,
   /^webhook_deliveries\.(webhook_id|replay_of|state)$/,
   /^(outbox|report_subscriptions\.(every|time_zone)$)/,
 ]
@@ -166,6 +169,7 @@ async function plant({ postgres, clickhouse }: Stores, things: OwnThings): Promi
                                    DROP CONSTRAINT goals_path_check`
   await postgres`INSERT INTO goals ${postgres({ site_id: siteId, name, event, ...property })}`
   await postgres`INSERT INTO goals ${postgres({ site_id: siteId, name: 'Path', path: markOf('goals.path') })}`
+  await postgres`UPDATE notes SET text = ${markOf('notes.text')}, created_by = ${markOf('notes.created_by')} WHERE site_id = ${siteId}`
   await postgres`ALTER TABLE segments DROP CONSTRAINT segments_name_check`
   await postgres`
     INSERT INTO segments (site_id, name, filters, created_by)

@@ -12,6 +12,7 @@ import { inTransaction } from '../../src/stores/postgres.ts'
 import { commandLine } from '../../src/users/audit-log.ts'
 import { invitationsTo, inviteMember } from '../../src/users/invitations.ts'
 import { addMember } from '../../src/users/members.ts'
+import { addNote } from '../../src/users/notes.ts'
 import { createLink } from '../../src/users/one-time-links.ts'
 import { addSegment } from '../../src/users/segments.ts'
 import { createSession } from '../../src/users/sessions.ts'
@@ -44,6 +45,8 @@ export interface Things {
   /** The name of a goal of the site. */
   goal: string
   segment: string
+  /** The id of a note of the site. */
+  noteId: string
 }
 
 export interface Person {
@@ -78,6 +81,7 @@ export interface Names {
   domain: string
   goal: string
   segment: string
+  note: string
   /** Becomes the part before the @. */
   person(role: 'owner' | 'viewer' | 'member' | 'invited' | 'reader'): string
 }
@@ -87,8 +91,11 @@ const randomNames = (): Names => ({
   domain: `${randomUUID()}.example`,
   goal: randomUUID(),
   segment: randomUUID(),
+  note: randomUUID(),
   person: () => randomUUID(),
 })
+
+const today = () => new Date().toISOString().slice(0, 10)
 
 /** An account with one of everything, an owner and a viewer who are signed in. */
 export async function makeThings(stores: Stores, passwordHash: string, names = randomNames()): Promise<OwnThings> {
@@ -100,6 +107,7 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
   await createGoal(postgres, siteId, { name: names.goal, condition: { kind: 'event', event: 'Signup' } })
   const segment = { name: names.segment, filters: ['page:is:/pricing', 'channel:is:Organic Search'] }
   await addSegment(postgres, { actor: 'maria.keller@example.com' }, site, segment)
+  const note = await addNote(postgres, { actor: 'maria.keller@example.com' }, site, { day: today(), text: names.note })
   const share = async (name: string, more: Partial<NewSharedLink> = {}): Promise<string> => {
     const link = {
       name,
@@ -177,6 +185,7 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
     deliveryId: deliveryId as string,
     goal: names.goal,
     segment: names.segment,
+    noteId: note.id,
     keyId: siteKey.id,
     linkId: links.find(({ name }) => name === 'For the agency')?.id as string,
     sharedToken,
@@ -205,4 +214,5 @@ export const unknownThings = (): Things => ({
   deliveryId: newId('whd'),
   goal: randomUUID(),
   segment: randomUUID(),
+  noteId: newId('note'),
 })

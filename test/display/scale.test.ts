@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { countTicks, dayTicks, hourTicks, monthTicks, type TimeTick } from '../../src/display/scale.ts'
+import { countTicks, dayTicks, hourTicks, monthTicks, type TimeTick, weekTicks } from '../../src/display/scale.ts'
 
 test('the axis begins with 0, has equal steps of whole numbers, and ends at or just above the largest number', () => {
   fc.assert(
@@ -59,4 +59,19 @@ test('labels below the chart never touch, however many days, months or hours the
   )
   const hour = Temporal.ZonedDateTime.from('2026-03-14T15:09[Europe/Berlin]')
   assertApart(hourTicks(Array.from({ length: 24 }, (_, index) => hour.add({ hours: index }))), 24)
+})
+
+test('months name their year where one begins, but not beside a label that has one', () => {
+  const texts = (ticks: readonly TimeTick[]) => ticks.map(({ text }) => text)
+  const first = Temporal.PlainDate.from('2025-11-17')
+  const weeks = Array.from({ length: 53 }, (_, index) => first.add({ weeks: index }))
+  assert.deepEqual(texts(weekTicks(weeks)), [
+    ...['Dec 2025', 'Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov'],
+  ])
+  // 35 px for a month: every second one has room.
+  const months = Array.from({ length: 18 }, (_, index) => Temporal.PlainDate.from('2025-06-01').add({ months: index }))
+  assert.deepEqual(
+    texts(monthTicks(months)).filter((text) => /\d/.test(text)),
+    ['Jun 2025', 'Feb 2026'],
+  )
 })

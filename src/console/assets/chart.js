@@ -9,14 +9,14 @@ const readRows = () => {
 readRows()
 
 if (plot && rows.length > 0) {
-  const { top, height, range, unit: interval } = plot.dataset
+  const { top, height, range, unit: interval, metric } = plot.dataset
   const isBars = interval === 'hour'
   const add = (name) => {
     const part = plot.appendChild(Object.assign(document.createElement('div'), { className: name, hidden: true }))
     part.dataset.own = ''
     return part
   }
-  const [chosen, line, dot, tip] = ['chosen', 'crosshair', 'dot', 'tip'].map(add)
+  const [chosen, line, dotBefore, dot, tip] = ['chosen', 'crosshair', 'dot before', 'dot', 'tip'].map(add)
   tip.setAttribute('role', 'status')
   plot.tabIndex = 0
   plot.setAttribute('role', 'group')
@@ -37,24 +37,47 @@ if (plot && rows.length > 0) {
     return Math.max(0, Math.min(rows.length - 1, Math[isBars ? 'floor' : 'round'](((clientX - left) / width) * gaps())))
   }
 
+  /** `left` and, at the end of the line, `right`. */
+  function tipLine([left, right, direction]) {
+    const line = Object.assign(document.createElement('p'), { textContent: left })
+    if (right)
+      line.append(
+        ' ',
+        Object.assign(document.createElement('span'), { textContent: right, className: direction || '' }),
+      )
+    return line
+  }
+
   function show(index) {
     at = index
-    const { value, previous, change } = rows[index].dataset
-    const [name, now, , before] = [...rows[index].cells].map((cell) => cell.textContent)
+    const { value, previous, change, share: part, note } = rows[index].dataset
+    const [name, now, was, before] = [...rows[index].cells].map((cell) => cell.textContent)
     const x = `${100 * share(index)}%`
     line.style.left = x
-    dot.style.left = x
-    dot.style.top = `${Number(top) + height * (1 - value / plot.dataset.most)}px`
-    const was = previous === undefined ? [] : [`${Number(previous).toLocaleString('en')} on ${before}`]
-    const unit = document.querySelector('.metric[aria-current] .name')?.textContent.toLowerCase() ?? ''
-    const moved = Number(change) === 0 ? '' : ` ${change > 0 ? '▲' : '▼'} ${Math.abs(change).toLocaleString('en')}%`
-    tip.replaceChildren(
-      ...[name, `${now} ${unit}${change === undefined ? '' : moved}`, ...was].map((text) =>
-        Object.assign(document.createElement('p'), { textContent: text }),
-      ),
-    )
+    for (const [one, number] of [
+      [dot, value],
+      [dotBefore, previous],
+    ]) {
+      one.style.left = x
+      one.style.top = `${Number(top) + height * (1 - number / plot.dataset.most)}px`
+      one.hidden = isBars || number === undefined
+    }
+    const moved = Number(change) === 0 ? '0%' : `${change > 0 ? '▲' : '▼'} ${Math.abs(change).toLocaleString('en')}%`
+    const isGood = change > 0 !== (metric === 'Bounce rate')
+    const all = [
+      [name],
+      [
+        `${now} ${metric.toLowerCase()}`,
+        change !== undefined && moved,
+        Number(change) !== 0 && (isGood ? 'up' : 'down'),
+      ],
+      previous !== undefined && [`${was} before`, before],
+      part && [part],
+      note && [note],
+    ]
+    tip.replaceChildren(...all.filter(Boolean).map(tipLine))
+    if (note) tip.lastElementChild.className = 'noted'
     for (const part of [line, tip]) part.hidden = false
-    dot.hidden = isBars
     const wide = plot.clientWidth
     const left = share(index) * wide
     tip.style.left = `${Math.max(0, Math.min(wide - tip.offsetWidth, left > wide / 2 ? left - tip.offsetWidth - 14 : left + 14))}px`
@@ -68,7 +91,7 @@ if (plot && rows.length > 0) {
 
   function hide() {
     from = undefined
-    for (const part of [line, dot, tip, chosen]) part.hidden = true
+    for (const part of [line, dot, dotBefore, tip, chosen]) part.hidden = true
   }
 
   function go() {

@@ -27,11 +27,18 @@ export type Row = Readonly<Record<string, string | number | null>>
 
 export type Totals = Metrics & { previous?: Metrics; change?: Readonly<Record<keyof Metrics, number | null>> }
 
-/** The numbers of an hour, a day, a week or a month, and those of its counterpart if there is one. */
-export type Interval = Pick<Metrics, ChartMetric> & {
-  previous?: Pick<Metrics, ChartMetric> | null
-  change?: Readonly<Record<ChartMetric, number | null>> | null
+/** Of the goal whose conversions the page shows. */
+export interface Conversions {
+  conversions: number
+  conversion_rate: number
+  previous?: { conversions: number }
+  change?: { conversions: number | null }
 }
+
+/** The numbers of an hour, a day, a week or a month, and those of its counterpart if there is one: those that the chart asks for. */
+export type Interval = Of<number> & { previous?: Of<number> | null; change?: Of<number | null> | null }
+
+type Of<Value> = Readonly<Partial<Record<ChartMetric | 'conversion_rate', Value>>>
 
 export interface Moment {
   now: number
@@ -119,6 +126,13 @@ export function asking(
       })),
   }
 }
+
+/** The conversions of the goal that the page shows. */
+export const fieldsOfConversions = (goal: string, state: DashboardState): Fields => [
+  ['metrics', 'conversions,conversion_rate'],
+  ['goal', goal],
+  ...comparison(state),
+]
 
 export const comparison = (state: DashboardState): Fields => comparisonFields(comparisonOf(state))
 

@@ -1,26 +1,39 @@
 // The chart as SVG. Its parts have coordinates in percent and its lines are stretched, so it fits any width without a script and its texts
 // keep their size. The table below it has all its numbers; chart.js reads them there.
 
-import { axisText, inFull } from '../../display/formats.ts'
-import { countTicks } from '../../display/scale.ts'
+import { axisDuration, axisText } from '../../display/formats.ts'
+import { displayOf } from '../../display/metrics.ts'
+import { countTicks, durationTicks } from '../../display/scale.ts'
+import type { Note } from '../../users/notes.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import type { Moment } from './answers.ts'
 import { intervalName } from './intervals.ts'
 import { strip } from './legend.ts'
+import { addressOfNewNote, flags, type Mark, marksOf, marksText, noteList } from './notes.ts'
 import type { Point, Series } from './series.ts'
-import { addressOf, type DashboardState } from './state.ts'
+import { addressOf, type ChartMetric, type DashboardState } from './state.ts'
 
-const height = 216
 const top = 8
+/** With flags at the top, which hide no line. */
+const topWithNotes = 30
 const below = 26
 const width = 1000
-const bottom = top + height
+const bottom = 224
 
-export function chart(state: DashboardState, series: Series, moment: Moment, publicUrl: string): Html {
+interface ChartOptions {
+  moment: Moment
+  publicUrl: string
+  /** Of the days that it shows. */
+  notes: readonly Note[]
+}
+
+export function chart(state: DashboardState, series: Series, { moment, publicUrl, notes }: ChartOptions): Html {
   if (series.points.length === 0)
     return html`<div class="chart"><p class="nothing">This range has not begun yet.</p></div>`
-  return html`${strip(state, series, moment, publicUrl)}${drawing(state, series)}
-<div class="foot chart-foot">${table(state, series)}</div>`
+  const marks = marksOf(series.points, notes)
+  const add = addressOfNewNote(state, moment.periods.current.lastDay)
+  return html`${strip(state, series, { moment, publicUrl, notes })}${drawing(state, series, marks)}
+${noteList(state, notes, moment)}<div class="foot chart-foot">${table(state, series, marks)}${state.isOwner && html`<a href="${add}">Add a note</a>`}</div>`
 }
 
 /** Where things are: points in percent of the width, numbers in pixels from the top. */
@@ -31,10 +44,13 @@ interface Scale {
   step: number
 }
 
-function drawing(state: DashboardState, series: Series): Html {
+function drawing(state: DashboardState, series: Series, marks: readonly Mark[]): Html {
   const { unit, points, room, ticks } = series
-  const counts = countTicks(Math.max(...points.flatMap(({ value, previous }) => [value, previous?.value ?? 0])))
+  const largest = Math.max(...points.flatMap(({ value, previous }) => [value, previous?.value ?? 0]))
+  const { counts, axis } = axisOf(state.metric, largest)
   const max = counts.at(-1) as number
+  const highest = marks.length > 0 ? topWithNotes : top
+  const height = bottom - highest
   const isBars = unit === 'hour'
   const gaps = isBars ? room : Math.max(1, room - 1)
   const scale: Scale = {
@@ -44,13 +60,19 @@ function drawing(state: DashboardState, series: Series): Html {
   }
   const canDrag = points.some(({ days }) => days)
   return html`<div class="chart">
-<svg class="scale" width="44" height="${bottom + below}" aria-hidden="true">${counts.map((count) => html`<text x="36" y="${round(scale.y(count) + 4)}">${axisText(count)}</text>`)}</svg>
-<div class="plot" data-unit="${unit}" data-gaps="${gaps}" data-most="${max}" data-top="${top}" data-height="${height}"${canDrag && html` data-range="${addressOf(state, { range: { name: '7d' } })}"`}>
+<svg class="scale" width="44" height="${bottom + below}" aria-hidden="true">${counts.map((count) => html`<text x="36" y="${round(scale.y(count) + 4)}">${axis(count)}</text>`)}</svg>
+<div class="plot" data-unit="${unit}" data-metric="${displayOf(state.metric).name}" data-gaps="${gaps}" data-most="${max}" data-top="${highest}" data-height="${height}"${canDrag && html` data-range="${addressOf(state, { range: { name: '7d' } })}"`}>
 <svg class="lines" width="100%" height="${bottom + below}" role="img" aria-label="${description(state, points)}">
 ${counts.map((count) => html`<line class="grid" x1="0" x2="100%" y1="${round(scale.y(count))}" y2="${round(scale.y(count))}"/>`)}
-${isBars ? bars(series, scale) : lines(series, scale)}
+${marks.length > 0 && flags(marks, scale.x, bottom)}${isBars ? bars(series, scale) : lines(series, scale)}
 ${ticks.map(({ index, text, onlyWide }) => html`<text class="${isBars ? 'at-middle' : anchor(scale.x(index))}${onlyWide && ' only-wide'}" x="${round(scale.x(index))}%" y="${bottom + 20}">${text}</text>`)}
 </svg>${canDrag && links(state, points, scale)}</div></div>`
+}
+
+/** The numbers at the side, and how they are written. */
+function axisOf(metric: ChartMetric, largest: number): { counts: number[]; axis(count: number): string } {
+  if (metric === 'avg_duration') return { counts: durationTicks(largest), axis: axisDuration }
+  return { counts: countTicks(largest), axis: metric === 'bounce_rate' ? (count) => `${count}%` : axisText }
 }
 
 function lines({ points, isOpen }: Series, { x, y }: Scale): Html {
@@ -112,22 +134,24 @@ const anchor = (share: number): string => (share > 97 ? 'at-end' : 'at-middle')
 
 function description({ metric }: DashboardState, points: readonly Point[]): string {
   const [first, last] = [points[0] as Point, points.at(-1) as Point]
-  const name = metric === 'visitors' ? 'Visitors' : 'Pageviews'
+  const { name } = displayOf(metric)
   return points.length === 1 ? `${name}: ${first.name}` : `${name}: ${first.name} to ${last.name}`
 }
 
-function table(state: DashboardState, { unit, points }: Series): Html {
-  const name = state.metric === 'visitors' ? 'Visitors' : 'Pageviews'
+function table(state: DashboardState, { unit, points }: Series, marks: readonly Mark[]): Html {
+  const { name, text } = displayOf(state.metric)
   const isCompared = points.some(({ previous }) => previous)
   const before = ({ previous }: Point): HtmlValue =>
-    isCompared && html`<td class="right">${previous && inFull(previous.value)}</td><td>${previous?.name}</td>`
+    isCompared && html`<td class="right">${previous && text(previous.value)}</td><td>${previous?.name}</td>`
+  const noteOf = new Map(marks.map(({ index, notes }) => [points[index], marksText(notes)]))
+  const canNote = state.isOwner && points.some(({ days }) => days)
   return html`<details class="numbers"><summary>Numbers of the chart</summary>
 <div class="scrolled" tabindex="0" role="region" aria-label="Numbers of the chart"><table id="chart-numbers">
-<thead><tr><th scope="col">${intervalName(unit)}</th><th scope="col" class="right">${name}</th>${isCompared && html`<th scope="col" class="right">Before</th><th scope="col">was</th>`}</tr></thead>
-<tbody>${points.map((point) => html`<tr${dataOf(point)}><th scope="row">${point.days ? html`<a href="${addressOfPoint(state, point)}">${point.name}</a>` : point.name}</th><td class="right">${inFull(point.value)}</td>${before(point)}</tr>`)}</tbody>
+<thead><tr><th scope="col">${intervalName(unit)}</th><th scope="col" class="right">${name}</th>${isCompared && html`<th scope="col" class="right">Before</th><th scope="col">was</th>`}${canNote && html`<th scope="col"><span class="unseen">Notes</span></th>`}</tr></thead>
+<tbody>${points.map((point) => html`<tr${dataOf(point, noteOf.get(point))}><th scope="row">${point.days ? html`<a href="${addressOfPoint(state, point)}">${point.name}</a>` : point.name}</th><td class="right">${text(point.value)}</td>${before(point)}${canNote && html`<td class="right"><a href="${addressOfNewNote(state, point.slot.first)}">Add a note<span class="unseen"> on ${point.name}</span></a></td>`}</tr>`)}</tbody>
 </table></div></details>`
 }
 
 /** What chart.js reads. */
-const dataOf = ({ value, previous, days }: Point): Html =>
-  html` data-value="${value}"${previous && html` data-previous="${previous.value}"`}${previous && previous.change !== null && html` data-change="${previous.change}"`}${days && html` data-first="${String(days.first)}" data-last="${String(days.last)}"`}`
+const dataOf = ({ value, share, previous, days }: Point, note: string | undefined): Html =>
+  html` data-value="${value}"${previous && html` data-previous="${previous.value}"`}${previous && previous.change !== null && html` data-change="${previous.change}"`}${share && html` data-share="${share}"`}${note && html` data-note="${note}"`}${days && html` data-first="${String(days.first)}" data-last="${String(days.last)}"`}`

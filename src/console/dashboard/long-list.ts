@@ -14,7 +14,7 @@ import { columnName, columnsOf, hasVisits, type ListName, lists, titleOfList } f
 import { moreMenu } from './more-menu.ts'
 import { countOf, csvAddressOf, type Found, type PanelOptions } from './panels.ts'
 import { failed } from './refusals.ts'
-import { bar, labelled, pageLink, shareName, shareOf } from './rows.ts'
+import { bar, labelled, rowLinks, shareName, shareOf } from './rows.ts'
 import { addressOf, type DashboardState, listsOf, panelOf } from './state.ts'
 
 export interface LongList extends Found {
@@ -123,7 +123,7 @@ function table(
 <thead><tr><th scope="col">${lists[name].heading}</th>${columns.map(sort)}${hasShare && html`<th scope="col" class="right share-of">${shareName(name)}</th>`}</tr></thead>
 <tbody>${all.map((row) => {
     const labels = labelled(name, row, { state, totals, titles })
-    return html`<tr><th scope="row">${bar(Number(row[sorted]), largest)}${labels.href ? html`<a class="label" href="${labels.href}" title="${labels.text}">${labels.label}</a>` : html`<span class="label" title="${labels.text}">${labels.label}</span>`}${pageLink(labels)}</th>${columns.map(
+    return html`<tr><th scope="row">${bar(Number(row[sorted]), largest)}${labels.href ? html`<a class="label" href="${labels.href}" title="${labels.text}">${labels.label}</a>` : html`<span class="label" title="${labels.text}">${labels.label}</span>`}${rowLinks(labels)}</th>${columns.map(
       (column) =>
         html`<td class="right${column === sorted && ' sorted'}">${displayOf(column).text(Number(row[column]))}</td>`,
     )}${hasShare && html`<td class="right share-of">${shareOf(name, row, totals)}</td>`}</tr>`

@@ -5,12 +5,11 @@ import { readQueryString } from '../../stats/query-string.ts'
 import { html } from '../../web/html.ts'
 import { Refusal } from '../refusals.ts'
 import { type Reply, show } from '../route.ts'
-import { type Answer, comparison, type Interval, type Moment, type Totals } from './answers.ts'
-import { cardBegin, cardEnd } from './card.ts'
+import type { Answer, Moment } from './answers.ts'
+import { askForCard, card } from './card.ts'
 import { numbersAt } from './note.ts'
-import { askedByChart } from './series.ts'
 import { type DashboardState, defaultState } from './state.ts'
-import { askingOf, nowText, type Viewing, withState } from './view.ts'
+import { askingOf, nowText, readNotes, type Viewing, withState } from './view.ts'
 
 /** As often as moving.js asks. */
 const numbersEveryMs = minuteMs
@@ -30,16 +29,15 @@ export async function showNumbers(given: Viewing): Promise<Reply> {
     viewing,
     async (state, moment) => {
       const ask = askingOf(viewing, state, moment, new AbortController().signal)
-      const { kind, fields } = askedByChart(state, moment, comparison(state))
-      const [totals, intervals] = await Promise.all([
-        ask.ask<Totals>('totals', comparison(state)),
-        ask.ask<Interval[]>(kind, fields),
-      ])
-      // What the page shows is better than what cannot be read now.
-      if (!isFresh(totals) || !isFresh(intervals)) throw new Refusal('failed')
+      const asked = { ...askForCard(state, ask, moment), notes: readNotes(viewing, moment) }
+      const [totals, intervals, conversions] = await Promise.all([asked.totals, asked.intervals, asked.conversions])
+      // What the page shows is better than what cannot be read now. A refusal is always the same.
+      const mayMove = conversions === undefined || isFresh(conversions) || 'refusal' in conversions
+      if (!isFresh(totals) || !isFresh(intervals) || !mayMove) throw new Refusal('failed')
       const { publicUrl } = viewing.services
-      const card = { state, moment, publicUrl, firstDay: firstDayAfter(state, moment, first) }
-      return show(html`${cardBegin(totals, card)}${cardEnd(totals, intervals, card)}${numbersAt(moment)}`)
+      const firstDay = firstDayAfter(state, moment, first)
+      const pieces = await Array.fromAsync(card({ ...asked, totals, state, moment, publicUrl, firstDay }))
+      return show(html`${pieces}${numbersAt(moment)}`)
     },
     dayOf(first),
   )

@@ -7,6 +7,7 @@ import { type Answer, fieldsOfPanel, type Moment, type Row, type Totals } from '
 import { curlOf } from './curl.ts'
 import { campaignLists, type ListName, lists, type PanelName, panels, titleOfList } from './lists.ts'
 import { moreMenu } from './more-menu.ts'
+import { emptyGoalAddress } from './new-goals.ts'
 import { failed } from './refusals.ts'
 import { rows } from './rows.ts'
 import { addressOf, type DashboardState, fieldsOf, isMap, listsOf, queryOf } from './state.ts'
@@ -29,6 +30,8 @@ export interface Found {
 /** After a list with at most this many rows comes the beginning of another one. */
 const fewRows = 4
 const rowsBelow = 5
+/** The rows of both lists, and the heads of the second one, have the height of ten rows. */
+const rowsOfBoth = fewRows + rowsBelow
 
 /** What is below a short list. */
 export function listBelow(name: ListName, { site }: DashboardState): ListName | undefined {
@@ -42,12 +45,14 @@ export function panel(name: PanelName, found: Found, below: Found | undefined, o
 <section class="card panel panel-${name}" id="${name}" aria-labelledby="${name}-title">
 <div class="panel-head"><h2 class="unseen" id="${name}-title">${panels[name].title}</h2>${tabs(name, found.name, state)}${menu(name, found, options)}</div>
 ${content(found, options)}
-${below && hasRoom(found) && countOf(below.answer) !== 0 && content(below, options, rowsBelow)}
-${foot(found, state)}
+${below && hasRoom(found) && countOf(below.answer) !== 0 && content(below, options, rowsOfBoth - rowCount(found))}
+${foot(name, found, state)}
 </section>`
 }
 
-const hasRoom = ({ answer }: Found): boolean => 'value' in answer && answer.value.length <= fewRows
+const rowCount = ({ answer }: Found): number => ('value' in answer ? answer.value.length : Infinity)
+
+const hasRoom = (found: Found): boolean => rowCount(found) <= fewRows
 
 function tabs(panelName: PanelName, chosen: ListName, state: DashboardState): Html {
   const isCampaign = (name: ListName) => (campaignLists as readonly ListName[]).includes(name)
@@ -119,11 +124,11 @@ function remark({ name, answer }: Found): HtmlValue {
   ]
 }
 
-function foot({ name, answer }: Found, state: DashboardState): Html {
+function foot(panelName: PanelName, { name, answer }: Found, state: DashboardState): Html {
   const isCampaign = campaignLists.some((one) => one === name)
   const count = countOf(answer)
   return html`<div class="foot">
-${count !== undefined && count > 0 && html`<a href="${addressOf(state, { more: name })}">${allOf(name, count)}</a>`}${
+${count !== undefined && count > 0 && html`<a href="${addressOf(state, { more: name })}">${allOf(name, count)}</a>`}${panelName === 'actions' && state.isOwner && html`<a href="${emptyGoalAddress(state)}">New goal</a>`}${
   isCampaign &&
   html`<span class="spring"></span><nav class="by" aria-label="Campaigns by">by ${campaignLists.map(
     (one) =>

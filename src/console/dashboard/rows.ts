@@ -7,6 +7,7 @@ import { type Dimension, dimensionOf } from '../../stats/questions/dimensions.ts
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import type { Row, Totals } from './answers.ts'
 import { columnName, type ListName, lists, wordsOfNumbers } from './lists.ts'
+import { goalLink, newGoalAddress } from './new-goals.ts'
 import { addressOf, type DashboardState, filtersWith } from './state.ts'
 
 export interface ListOptions {
@@ -27,6 +28,8 @@ export interface Labelled {
   href: string | undefined
   /** The page itself. */
   page: string | undefined
+  /** The form that makes it a goal. */
+  goal: string | undefined
 }
 
 export function labelled(name: ListName, row: Row, { state, titles }: ListOptions): Labelled {
@@ -43,6 +46,7 @@ export function labelled(name: ListName, row: Row, { state, titles }: ListOption
     text: title ? `${shown} – ${title}` : shown,
     href: filterAddress(state, name, value),
     page: isPath(name) ? livePage(state, value) : undefined,
+    goal: newGoalAddress(state, name, value),
   }
 }
 
@@ -65,7 +69,9 @@ function livePage(state: DashboardState, pathname: string): string | undefined {
   return pathname.startsWith('/') ? `https://${hostname}${pathname}` : undefined
 }
 
-export const pageLink = ({ page, text }: Labelled): HtmlValue =>
+export const rowLinks = (labels: Labelled): HtmlValue => [pageLink(labels), goalLink(labels.goal, labels.text)]
+
+const pageLink = ({ page, text }: Labelled): HtmlValue =>
   page !== undefined &&
   html`<a class="to-page" href="${page}" rel="noopener noreferrer" target="_blank" aria-label="Open ${text}" title="Open the page">${arrow}</a>`
 
@@ -94,6 +100,6 @@ export function rows(name: ListName, all: readonly Row[], options: ListOptions):
     const labels = labelled(name, row, options)
     const number = Number(row[metric])
     const content = html`${bar(number, largest)}<span class="label" title="${labels.text}">${labels.label}</span> <span class="value" title="${wordsOfNumbers(metrics, row)}">${countText(number)}</span> <span class="part">${shareOf(name, row, options.totals)}</span>`
-    return html`<li>${labels.href ? html`<a class="line" href="${labels.href}" data-stay>${content}</a>` : html`<div class="line">${content}</div>`}${pageLink(labels)}</li>`
+    return html`<li>${labels.href ? html`<a class="line" href="${labels.href}" data-stay>${content}</a>` : html`<div class="line">${content}</div>`}${rowLinks(labels)}</li>`
   })}</ol>`
 }

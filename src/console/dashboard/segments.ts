@@ -3,6 +3,7 @@ import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { sitePath } from '../layout/layout.ts'
 import { areSame, queryOfFilters, type ShownSegment } from './filter-texts.ts'
 import { chevron } from './icons.ts'
+import { goalOfFilters } from './new-goals.ts'
 import { addressOf, type DashboardState, fieldsOf, queryOf } from './state.ts'
 
 const holding = ({ segments = [], filters }: DashboardState): ShownSegment | undefined =>
@@ -24,7 +25,7 @@ export function filterActions(state: DashboardState): HtmlValue {
   const { site, filters, isOwner } = state
   if (!isOwner || filters.length === 0) return false
   const save = `${sitePath(site, '/settings/segments/new')}?${queryOf(fieldsOf(state, { more: undefined }))}`
-  return html`${!holding(state) && html`<a class="of-filters" href="${save}">Save as a segment</a>`}<a class="of-filters" href="${sitePath(site, '/settings/links/new')}?${queryOfFilters(filters)}">Share</a>`
+  return html`${goalOfFilters(state)}${!holding(state) && html`<a class="of-filters" href="${save}">Save as a segment</a>`}<a class="of-filters" href="${sitePath(site, '/settings/links/new')}?${queryOfFilters(filters)}">Share</a>`
 }
 
 const funnel = html`<svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true"><path d="M1 3h10M3 6h6M5 9h2"/></svg>`

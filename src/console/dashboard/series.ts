@@ -1,7 +1,8 @@
 // The points of the chart: hours, days, weeks or months, each with the point it is compared with.
 
 import { dayCount, type Period, withWholeLastDay } from '../../calendar/periods.ts'
-import { clockTime, longDay, monthName, shortDay, shortDayRange } from '../../display/formats.ts'
+import { clockTime, longDay, monthName, shareText, shortDay, shortDayRange } from '../../display/formats.ts'
+import { displayOf } from '../../display/metrics.ts'
 import { dayTicks, hourTicks, monthTicks, type TimeTick, weekTicks } from '../../display/scale.ts'
 import type { Interval as Unit } from '../../stats/questions/question.ts'
 import { bucketsOf, hoursOf } from '../../stats/questions/windows.ts'
@@ -9,7 +10,7 @@ import type { Interval, Moment } from './answers.ts'
 import type { Asked } from './curl.ts'
 import { intervalOf } from './intervals.ts'
 import { asApiRange } from './range-choice.ts'
-import { chartMetrics, type DashboardState } from './state.ts'
+import { type ChartMetric, type DashboardState, shownGoal } from './state.ts'
 
 interface Days {
   first: Temporal.PlainDate
@@ -19,8 +20,12 @@ interface Days {
 export interface Point {
   /** What it opens, and what dragging over it chooses. Undefined: there is nothing more to see than the page shows. */
   days: Days | undefined
+  /** The days that it belongs to. */
+  slot: Days
   name: string
   value: number
+  /** `2% of the range`; undefined if its numbers do not add up to that of the range. */
+  share: string | undefined
   previous: { name: string; value: number; change: number | null; isCounted: boolean } | undefined
 }
 
@@ -42,11 +47,22 @@ export interface Series {
 export const askedByChart = (state: DashboardState, moment: Moment, compare: Asked['fields']): Asked => ({
   kind: 'timeseries',
   fields: [
-    ['metrics', chartMetrics.join(',')],
+    ...metricFields(state),
     ['interval', intervalOf(state, moment)],
     ...(comparedByChart(state, moment) ? compare : []),
   ],
 })
+
+/** Two that come from the same rows are asked for together, so that choosing the other one asks nothing new. */
+function metricFields(state: DashboardState): [string, string][] {
+  const { metric } = state
+  if (metric === 'visitors' || metric === 'pageviews') return [['metrics', 'visitors,pageviews']]
+  if (metric !== 'conversions') return [['metrics', 'sessions,bounce_rate,avg_duration']]
+  return [
+    ['metrics', 'conversions,conversion_rate'],
+    ['goal', shownGoal(state) as string],
+  ]
+}
 
 /** The hours of many chosen days cannot be asked for. */
 const comparedByChart = (state: DashboardState, moment: Moment): Period | undefined => {
@@ -73,19 +89,22 @@ export function seriesOf(
   const opens = !(range.name === '24h' || dayCount(current) === 1)
   const previousName = (name: string, index: number) =>
     `${name}${until !== undefined && unit !== 'hour' && index === before.length - 1 ? `, until ${until}` : ''}`
+  const sum = intervals.reduce((total, interval) => total + (interval[metric] ?? 0), 0)
   const isBegun = ({ days }: Slot) => !firstDay || Temporal.PlainDate.compare(firstDay, days.last) <= 0
   const isWhole = ({ days }: Slot) => !firstDay || Temporal.PlainDate.compare(firstDay, days.first) <= 0
   const points = slots.map(({ name, days }, index): Point => {
     const [interval, counterpart] = [intervals[index], before[index]]
     return {
       days: opens ? days : undefined,
+      slot: days,
       name,
       value: interval?.[metric] ?? 0,
+      share: shareOf(interval, metric, unit, sum),
       previous:
         interval?.previous && counterpart
           ? {
               name: previousName(counterpart.name, index),
-              value: interval.previous[metric],
+              value: interval.previous[metric] ?? 0,
               change: isWhole(counterpart) ? (interval.change?.[metric] ?? null) : null,
               isCounted: isBegun(counterpart),
             }
@@ -96,6 +115,14 @@ export function seriesOf(
   const all = unit === 'hour' && isOpen ? slotsOf(withWholeLastDay(current), unit, state, moment) : slots
   const ticks = ticksOf[unit](all.map(({ start }) => start))
   return { unit, points, room: all.length, ticks, isOpen, previousUntil: until, firstDay }
+}
+
+/** Visitors of hours do not add up to those of the range, and nor do rates and durations. */
+function shareOf(interval: Interval | undefined, metric: ChartMetric, unit: Unit, sum: number): string | undefined {
+  if (metric === 'conversions')
+    return `${displayOf('conversion_rate').text(interval?.conversion_rate ?? 0)} of visitors`
+  const addsUp = metric === 'pageviews' || metric === 'sessions' || (metric === 'visitors' && unit !== 'hour')
+  return addsUp ? `${shareText(interval?.[metric] ?? 0, sum)} of the range` : undefined
 }
 
 interface Slot {

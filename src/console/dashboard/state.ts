@@ -16,8 +16,12 @@ import { columnsOf, formerNames, isListName, type ListName, type PanelName, pane
 import { filtersOfQuestion, isLocked, isLockedToPlaces, pathOutside, roomFor, showsEnds } from './locks.ts'
 import { asApiRange, type RangeChoice, rangeFields, readRangeChoice, type ShownRange } from './range-choice.ts'
 
-export const chartMetrics = ['visitors', 'pageviews'] as const
+/** In the order of the page. */
+const chartMetrics = ['visitors', 'conversions', 'pageviews', 'sessions', 'bounce_rate', 'avg_duration'] as const
 const views = ['list', 'map'] as const
+
+/** Without goals there are no conversions. */
+const metricsOfVisits = chartMetrics.filter((name) => name !== 'conversions')
 
 export type ChartMetric = (typeof chartMetrics)[number]
 
@@ -54,6 +58,8 @@ export interface DashboardState extends DashboardContext {
   /** Those that anybody can lift. */
   filters: readonly Filter[]
   metric: ChartMetric
+  /** The goal that somebody chose to see the conversions of. */
+  goal: string | undefined
   /** What somebody chose for the chart; not every range can be drawn by it. */
   interval: Interval | undefined
   /** Undefined: with nothing. */
@@ -77,6 +83,7 @@ export const defaultState = (context: DashboardContext): DashboardState => ({
   range: { name: '30d' },
   filters: [],
   metric: 'visitors',
+  goal: undefined,
   interval: undefined,
   compare: previousPeriod,
   tabs: {},
@@ -98,6 +105,16 @@ export function listOf(state: DashboardState, panel: PanelName): ListName {
     )
   const usual = all.slice(first)
   return state.tabs[panel] ?? usual.find((list) => !isSingle(list)) ?? (usual[0] as ListName)
+}
+
+/** The goals whose conversions this reader may see. A goal is reached anywhere in a visit, also on pages that a link does not show. */
+export const goalNames = (context: DashboardContext): readonly string[] =>
+  context.isShared && isLockedToPlaces(context) ? [] : context.site.goals.map(({ name }) => name)
+
+/** The goal whose conversions the page shows. */
+export function shownGoal(state: DashboardState): string | undefined {
+  const names = goalNames(state)
+  return names.find((name) => name === state.goal) ?? names[0]
 }
 
 /** The lists of a panel that this reader may see. Without goals there is no list of them. */
@@ -161,7 +178,8 @@ export function readState(context: DashboardContext, url: string, { clock, first
     ...page,
     range: readRangeChoice(query, nowOf({ ...context, ...page }, clock).toPlainDate(), firstDay),
     filters: filtersIn(context, query),
-    metric: look('metric', chartMetrics) ?? usual.metric,
+    metric: look('metric', goalNames(context).length > 0 ? chartMetrics : metricsOfVisits) ?? usual.metric,
+    goal: look('goal', goalNames(context)),
     interval: look('interval', intervals),
     compare: readComparison(query),
     tabs: Object.fromEntries(
@@ -180,10 +198,12 @@ export function readState(context: DashboardContext, url: string, { clock, first
 const withoutEmpty = (query: QueryString): QueryString =>
   new Map([...query].filter(([, values]) => !(values.length === 1 && values[0] === '')))
 
-/** Earlier versions wrote `country=DE`, and the form of a new filter has three fields. */
+/** Earlier versions wrote `country=DE`, and the form of a new filter has three fields. `goal` is that of the conversions. */
 function filtersIn(context: DashboardContext, query: QueryString): Filter[] {
   const former = [...query].flatMap(([name, values]) =>
-    dimensionOf(name) ? values.map((value) => (value === null ? null : filterText(name, 'is', [value]))) : [],
+    dimensionOf(name) && name !== 'goal'
+      ? values.map((value) => (value === null ? null : filterText(name, 'is', [value])))
+      : [],
   )
   const texts = new Set([...(query.get('filter') ?? []), ...former, ...typedFilter(query)])
   const filters = readFilters([...texts]).filter(({ dimension }) => !isLocked(context, dimension.name))
@@ -237,6 +257,7 @@ export function fieldsOf(state: DashboardState, changes: Changes = {}): [string,
   const usual = defaultState(state)
   const fields = [...rangeFields(next.range), ...filterFields(next.filters)]
   if (next.metric !== usual.metric) fields.push(['metric', next.metric])
+  if (next.goal !== undefined) fields.push(['goal', next.goal])
   if (next.interval) fields.push(['interval', next.interval])
   fields.push(...addressOfComparison(next.compare))
   fields.push(...Object.entries(next.tabs))

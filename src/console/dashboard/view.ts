@@ -7,35 +7,24 @@ import { ApiError } from '../../errors.ts'
 import { csvType } from '../../stats/csv.ts'
 import { readQueryString } from '../../stats/query-string.ts'
 import { type CsvRow, csvOf } from '../../stats/questions/csv.ts'
+import type { Note } from '../../users/notes.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { chartScript, dashboardScript, dashboardStyles, movingScript } from '../layout/assets.ts'
 import { fault, layout, layoutEnd, layoutHead, layoutTop, sitePath } from '../layout/layout.ts'
 import { Refusal } from '../refusals.ts'
 import { type ConsoleServices, goTo, type Reply, show, showPieces, type Visit } from '../route.ts'
-import {
-  type Answer,
-  type Ask,
-  asking,
-  comparison,
-  fieldsOfPanel,
-  type Interval,
-  type Moment,
-  momentOf,
-  type Totals,
-} from './answers.ts'
+import { type Answer, type Ask, asking, fieldsOfPanel, type Moment, momentOf, type Totals } from './answers.ts'
 import { bar } from './bar.ts'
-import { cardBegin, cardEnd } from './card.ts'
+import { askForCard, card } from './card.ts'
 import { rowEnd } from './curl.ts'
 import { firstDayOf, lateFirstDay } from './first-day.ts'
 import { formerNames, isListName, type ListName, lists, panelNames, titleOfList } from './lists.ts'
 import { fieldsOfLongList, longList, readLongList } from './long-list.ts'
 import { mistakeIn } from './mistakes.ts'
 import { note } from './note.ts'
-import { glossary } from './numbers.ts'
 import { type Found, listBelow, panel } from './panels.ts'
 import { isAllTime, rangeText } from './range-choice.ts'
 import { failed } from './refusals.ts'
-import { askedByChart } from './series.ts'
 import { shortcutHelp } from './shortcuts.ts'
 import {
   addressOf,
@@ -60,6 +49,8 @@ export interface Viewing {
   visit?: Visit
   /** At the right of the header. */
   links?: HtmlValue
+  /** Those of some days. Undefined behind a shared link that does not show them. */
+  notes?: ((days: { first: string; last: string }) => Promise<readonly Note[]>) | undefined
   /** What to do while the site has no events. Undefined behind a shared link. */
   firstSteps?(): Promise<Html>
   /** Next to the names of the excluded countries. */
@@ -146,7 +137,7 @@ async function* pieces(
     yield html`${note(viewing.context, moment, viewing.changeExclusions)}${shortcutHelp}${layoutEnd}`
     return
   }
-  const asked = askAll(state, ask, moment)
+  const asked = { ...askAll(state, ask, moment), notes: readNotes(viewing, moment) }
   const lateDay = lateFirstDay(viewing.services, viewing.queueKey, state, moment, signal)
   yield top
   const totals = await asked.totals
@@ -160,15 +151,24 @@ async function* pieces(
     return
   }
   const firstDay = await lateDay
-  const card = { state, moment, publicUrl, firstDay }
   yield html`${noVisitors(state, totals)}
-${remarks(totals)}
-${cardBegin(totals, card)}`
-  yield html`${cardEnd(totals, await asked.intervals, card)}
-<div class="panels">`
+${remarks(totals)}`
+  yield* card({ ...asked, totals, state, moment, publicUrl, firstDay })
+  yield html`<div class="panels">`
   for (const { name, found, below } of asked.panels)
     yield panel(name, await found, await below, { state, totals: readValue(totals), moment, publicUrl })
-  yield html`${rowEnd}</div>${nowText(viewing, await asked.currentVisitors)}${note(viewing.context, moment, viewing.changeExclusions)}${glossary}${shortcutHelp}${layoutEnd}`
+  yield html`${rowEnd}</div>${nowText(viewing, await asked.currentVisitors)}${note(viewing.context, moment, viewing.changeExclusions)}${shortcutHelp}${layoutEnd}`
+}
+
+/** The page is of use without its notes, too. */
+export async function readNotes({ notes, context, services }: Viewing, { periods }: Moment): Promise<readonly Note[]> {
+  const { firstDay, lastDay } = periods.current
+  try {
+    return (await notes?.({ first: String(firstDay), last: String(lastDay) })) ?? []
+  } catch (error) {
+    services.log.error({ site: context.site.domain, err: error }, 'the notes of a dashboard could not be read')
+    return []
+  }
 }
 
 const isDown = (answer: Answer<unknown>): boolean => 'fault' in answer && answer.isDown
@@ -185,7 +185,6 @@ async function firstStepsOf({ services, context, firstSteps }: Viewing): Promise
 
 /** In the order in which the page shows them. */
 function askAll(state: DashboardState, ask: Ask, moment: Moment) {
-  const { kind, fields } = askedByChart(state, moment, comparison(state))
   const find = async (name: ListName): Promise<Found> => {
     const answer = await ask.list(name, fieldsOfPanel(name, state))
     return { name, answer, titles: await ask.titles(name, answer) }
@@ -193,8 +192,7 @@ function askAll(state: DashboardState, ask: Ask, moment: Moment) {
   const currentVisitors = ask.currentVisitors()
   return {
     currentVisitors,
-    totals: ask.ask<Totals>('totals', comparison(state)),
-    intervals: ask.ask<Interval[]>(kind, fields),
+    ...askForCard(state, ask, moment),
     panels: panelNames.map((name) => {
       const list = listOf(state, name)
       const other = listBelow(list, state)

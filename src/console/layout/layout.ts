@@ -77,6 +77,7 @@ const settingsTabs = [
   ['/settings/exclusions', 'Excluded countries'],
   ['/settings/goals', 'Goals'],
   ['/settings/segments', 'Segments'],
+  ['/settings/notes', 'Notes'],
   ['/settings/links', 'Shared links'],
   ['/settings/webhooks', 'Webhooks'],
 ] as const

@@ -1,5 +1,6 @@
 // The dashboard of a site for the members of its account.
 
+import { notesOfDays } from '../../users/notes.ts'
 import { segmentsOf } from '../../users/segments.ts'
 import { type Html, html } from '../../web/html.ts'
 import { readSegments } from '../dashboard/filter-texts.ts'
@@ -48,6 +49,7 @@ const viewingOf = async (visit: SiteVisit): Promise<Viewing> => ({
   queueKey: `user ${visit.session.user.id}`,
   visit,
   links: links(visit),
+  notes: (days) => notesOfDays(visit.services.postgres, visit.site.id, days),
   firstSteps: () => firstSteps(visit),
   changeExclusions:
     visit.account.role === 'owner' && html` · <a href="${sitePath(visit.site, '/settings/exclusions')}">change</a>`,

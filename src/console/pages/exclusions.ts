@@ -28,7 +28,7 @@ async function saveExclusions(visit: SiteVisit): Promise<Reply> {
   const { services, site } = visit
   const chosen = chosenIn(visit)
   if (chosen instanceof InvalidSetting) return showMistake(visit, chosen)
-  await changeExcludedCountries(services.postgres, visit.actor, site, chosen)
+  await changeExcludedCountries(services.postgres, visit.actor, site, chosen, services.now())
   services.directory.forget(site.id)
   return goTo(sitePath(site, '/settings/exclusions?saved=yes'))
 }

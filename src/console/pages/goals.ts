@@ -1,6 +1,7 @@
 // Goals in the settings of a site: the list, adding one, and removing one. goal.ts changes one.
 import { goalOf } from '../../accounts/goal-rules.ts'
 import { InvalidSetting } from '../../accounts/site-rules.ts'
+import type { Site } from '../../accounts/sites.ts'
 import type { Goal, GoalCondition } from '../../traffic/goals.ts'
 import { addGoal, removeGoal } from '../../users/goal-changes.ts'
 import { type Html, html } from '../../web/html.ts'
@@ -12,6 +13,12 @@ import { goTo, type Reply, type Route, type SiteVisit, show } from '../route.ts'
 
 export const goalsRoutes: readonly Route[] = [
   { method: 'GET', path: '/sites/:domain/settings/goals', access: 'site-member', handle: (visit) => goalsPage(visit) },
+  {
+    method: 'GET',
+    path: '/sites/:domain/settings/goals/new',
+    access: 'site-owner',
+    handle: (visit) => newGoalPage(visit, visit.query),
+  },
   { method: 'POST', path: '/sites/:domain/settings/goals', access: 'site-owner', handle: createGoal },
   { method: 'POST', path: '/sites/:domain/settings/goals/remove', access: 'site-owner', handle: deleteGoal },
 ]
@@ -32,28 +39,40 @@ export function namedGoal({ site }: SiteVisit, name: string | null): Goal {
   return goal
 }
 
-function createGoal(visit: SiteVisit): Promise<Reply> {
+/** Who came from a dashboard returns to it, and its chart shows the conversions. */
+async function createGoal(visit: SiteVisit): Promise<Reply> {
   const { services, actor, site, form } = visit
-  const create = async () =>
-    addGoal(services.postgres, actor, site, goalOf(form.get('name') ?? '', enteredCondition(form)))
-  return save(visit, 'added', create)
+  const back = form.get('back') ?? ''
+  try {
+    const goal = goalOf(form.get('name') ?? '', enteredCondition(form))
+    await addGoal(services.postgres, actor, site, goal)
+    services.directory.forget(site.id)
+    return goTo(back === '' ? goalsPath(visit, '?done=added') : chartOf(site, back, goal))
+  } catch (error) {
+    if (!(error instanceof InvalidSetting)) throw error
+    const wrong = `${error.message} ${error.advice}`
+    return back === '' ? goalsPage(visit, wrong) : newGoalPage(visit, form, wrong)
+  }
 }
 
-function deleteGoal(visit: SiteVisit): Promise<Reply> {
+function chartOf(site: Site, back: string, { name }: Goal): string {
+  const fields = new URLSearchParams(back)
+  fields.set('metric', 'conversions')
+  fields.set('goal', name)
+  return `${sitePath(site)}?${String(fields)}`
+}
+
+async function deleteGoal(visit: SiteVisit): Promise<Reply> {
   const { services, actor, site, form } = visit
   const { name } = namedGoal(visit, form.get('goal'))
-  return save(visit, 'removed', () => removeGoal(services.postgres, actor, site, name))
-}
-
-async function save(visit: SiteVisit, result: string, change: () => Promise<void>): Promise<Reply> {
   try {
-    await change()
+    await removeGoal(services.postgres, actor, site, name)
   } catch (error) {
     if (!(error instanceof InvalidSetting)) throw error
     return goalsPage(visit, `${error.message} ${error.advice}`)
   }
-  visit.services.directory.forget(visit.site.id)
-  return goTo(goalsPath(visit, `?done=${result}`))
+  services.directory.forget(site.id)
+  return goTo(goalsPath(visit, '?done=removed'))
 }
 
 const isOwner = ({ account }: SiteVisit): boolean => account.role === 'owner'
@@ -100,3 +119,20 @@ const goalForm = (visit: SiteVisit): Html => html`
   ${tokenField(visit.formToken)}${goalFields(visit.form)}
   <div><button class="button first">Add goal</button></div>
 </form></section>`
+
+/** One click from saving it: `sent` is what the dashboard filled in, or what the form sent. */
+function newGoalPage(visit: SiteVisit, sent: URLSearchParams, wrong?: string): Reply {
+  const { site, formToken } = visit
+  const back = sent.get('back') ?? ''
+  const cancel = back === '' ? goalsPath(visit) : `${sitePath(site)}?${new URLSearchParams(back)}`
+  const body = html`${settingsHead(site, '/settings/goals')}
+<p class="back"><a href="${goalsPath(visit)}"><span aria-hidden="true">← </span>All goals</a></p>
+<h2>Add a goal</h2>
+${wrong && fault(wrong)}
+<form class="card form people-form" method="post" action="${goalsPath(visit)}">
+  ${tokenField(formToken)}<input type="hidden" name="back" value="${back}">${goalFields(sent)}
+  <p class="hint">It counts for past days, too.</p>
+  <div class="row"><button class="button first">Add goal</button><a class="button" href="${cancel}">Cancel</a></div>
+</form>`
+  return show(layout({ title: `Add a goal · ${site.domain}`, visit, site, body }), wrong ? 422 : 200)
+}

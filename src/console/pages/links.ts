@@ -104,10 +104,16 @@ const lastUse = ({ lastUsedAt }: SharedLinkListing, now: number): HtmlValue =>
   lastUsedAt ? timeElement(lastUsedAt, relativeText(lastUsedAt, now)) : 'never'
 
 /** `Country Germany, Page starts with /blog` and, below it, `with a password` or `embeddable` */
-function shows({ site }: SiteVisit, { filters, hasPassword, isEmbeddable }: SharedLinkListing): Html {
+function shows({ site }: SiteVisit, { filters, hasPassword, isEmbeddable, showsNotes }: SharedLinkListing): Html {
   const locked = readStoredFilters(filters, site)
   const words = locked ? locked.map(filterWords).join(', ') : filters.join(', ')
-  const kind = hasPassword ? 'with a password' : isEmbeddable ? 'embeddable' : undefined
+  const kind = [
+    hasPassword && 'with a password',
+    isEmbeddable && 'embeddable',
+    showsNotes && (hasPassword ? 'and notes' : 'with notes'),
+  ]
+    .filter(Boolean)
+    .join(' ')
   return html`${words || 'everything'}${kind && html`<span class="sub">${kind}</span>`}${!locked && html`<span class="sub soon">It shows nothing: a goal of its filters is gone</span>`}`
 }
 

@@ -27,6 +27,7 @@ export async function createNewLink(visit: SiteVisit): Promise<Created> {
   const { services, site, form } = visit
   const name = (form.get('name') ?? '').trim()
   const isEmbeddable = form.has('embeddable')
+  const showsNotes = form.has('notes')
   const expiry = chosenExpiry(form, services.now(), isEmbeddable ? expiryOfEmbeddedLink : expiryOfLink)
   const password = form.get('password') ?? ''
   const locked = lockedIn(form)
@@ -39,6 +40,7 @@ export async function createNewLink(visit: SiteVisit): Promise<Created> {
     expiresAt: expiry.expiresAt,
     passwordHash: password === '' ? null : await services.passwords.hash(password),
     isEmbeddable,
+    showsNotes,
     filters: locked.filters.map(textOf),
     nonce: nonceOf(form),
   })
@@ -146,6 +148,7 @@ ${wrong && fault(wrong)}
     ${await filterChoice(visit)}
     ${filterFields(field)}
   </fieldset>
+  <label class="check"><input type="checkbox" name="notes" value="yes"${form.has('notes') && html` checked`}>Show the notes on the chart</label>
   <label>Password <input name="password" type="password" autocomplete="new-password" minlength="${minPasswordLength}" maxlength="${maxPasswordLength}"><span class="hint">Optional, at least ${minPasswordLength} characters. Pass it on separately from the link.</span></label>
   <div class="row"><button class="button first">Create link</button><a class="button" href="${path}">Cancel</a></div>
 </form>`,

@@ -2,6 +2,7 @@
 
 import { publicQueueKey } from '../../stats/fair-queue.ts'
 import { readStoredFilters } from '../../stats/questions/filters.ts'
+import { notesOfDays } from '../../users/notes.ts'
 import { unlockedNote, unlockedSeconds } from '../../users/unlocked-link.ts'
 import { html } from '../../web/html.ts'
 import { asking, type Interval, momentOf, type Totals } from '../dashboard/answers.ts'
@@ -14,8 +15,8 @@ import { Refusal } from '../refusals.ts'
 import { goTo, type LinkVisit, type Reply, type Route, show } from '../route.ts'
 import { judgeWithinLimits } from '../sign-in/signing-in.ts'
 
-/** A dashboard asks at most nine questions, reads titles, finds its first day, and counts who is there now. A file may have as many rows as nothing else. */
-const costOfPage = 12
+/** A dashboard asks at most ten questions, reads titles, finds its first day, and counts who is there now. A file may have as many rows as nothing else. */
+const costOfPage = 13
 
 export const shareRoutes: readonly Route[] = [
   { method: 'GET', path: '/share/:token', access: 'link', cost: costOfPage, handle: sharedDashboard },
@@ -35,7 +36,11 @@ function viewingOf({ services, site, link, path, url, theme }: LinkVisit): Viewi
   const locked = readStoredFilters(link.filters, site)
   // Without one of its filters it would show more than it was made for.
   if (!locked) throw new Refusal('closed_link')
-  return { services, context: { site, path, locked, isShared: true, theme }, url, queueKey: publicQueueKey }
+  const context = { site, path, locked, isShared: true, theme }
+  const notes = link.showsNotes
+    ? (days: { first: string; last: string }) => notesOfDays(services.postgres, site.id, days)
+    : undefined
+  return { services, context, url, queueKey: publicQueueKey, notes }
 }
 
 async function sharedDashboard(visit: LinkVisit): Promise<Reply> {

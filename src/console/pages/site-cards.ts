@@ -1,6 +1,7 @@
 // The cards of the landing page. Numbers of all cards come from a few statements (stats/site-summaries.ts).
 import type { Site } from '../../accounts/sites.ts'
 import { counted, countText } from '../../display/formats.ts'
+import { metrics } from '../../display/metrics.ts'
 import type { SiteSummary } from '../../stats/site-summaries.ts'
 import type { Membership } from '../../users/members.ts'
 import { type Html, html } from '../../web/html.ts'
@@ -35,7 +36,7 @@ const now = ({ currentVisitors }: SiteSummary): Html =>
   html`<span class="now" title="${counted(currentVisitors, 'visitor')} in the last five minutes"><i></i>${countText(currentVisitors)}<span class="unseen"> now</span></span>`
 
 const numbers = ({ visitors, previousVisitors, change, days }: SiteSummary): Html =>
-  html`<span class="site-card-numbers"><span class="site-card-visitors" title="${counted(visitors, 'visitor')}">${countText(visitors)}<span class="unseen"> ${visitors === 1 ? 'visitor' : 'visitors'}</span></span> ${changeOf('visitors', change, previousVisitors)}</span>
+  html`<span class="site-card-numbers"><span class="site-card-visitors" title="${counted(visitors, 'visitor')}">${countText(visitors)}<span class="unseen"> ${visitors === 1 ? 'visitor' : 'visitors'}</span></span> ${changeOf(metrics.visitors, change, previousVisitors)}</span>
   ${sparkline(days)}`
 
 const width = 220

@@ -36,7 +36,7 @@ async function siteSettings(visit: SiteVisit): Promise<Reply> {
 function saveTimeZone(visit: SiteVisit): Promise<Reply> {
   const { services, site, form } = visit
   return save(visit, 'time-zone', () =>
-    changeTimeZone(services.postgres, visit.actor, site, timeZoneOf(form.get('zone') ?? '')),
+    changeTimeZone(services.postgres, visit.actor, site, timeZoneOf(form.get('zone') ?? ''), services.now()),
   )
 }
 

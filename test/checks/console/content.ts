@@ -4,11 +4,19 @@ import { type EnteredCondition, goalOf, maxGoalLength } from '../../../src/accou
 import { createGoal, deleteGoal } from '../../../src/accounts/goals.ts'
 import { newId } from '../../../src/accounts/ids.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
-import { createSite, setExcludedCountries, setHostnames, setTimeZone } from '../../../src/accounts/sites.ts'
+import {
+  createSite,
+  findSite,
+  type Site,
+  setExcludedCountries,
+  setHostnames,
+  setTimeZone,
+} from '../../../src/accounts/sites.ts'
 import { generateDemo } from '../../../src/demo/generate.ts'
 import { forgetRollups } from '../../../src/rollups/invalidation.ts'
 import { recordBatch } from '../../../src/traffic/recording.ts'
 import { auditedActions } from '../../../src/users/audit-log.ts'
+import { addNote, maxNoteLength, noteChange } from '../../../src/users/notes.ts'
 import { createPasswords } from '../../../src/users/passwords.ts'
 import { maxSegmentName } from '../../../src/users/segments.ts'
 import { createSession } from '../../../src/users/sessions.ts'
@@ -36,6 +44,7 @@ export async function makeContent(stores: Stores, now: number): Promise<Content>
   await stores.postgres`DELETE FROM shared_links WHERE site_id = ${empty.siteId}`
   await deleteGoal(stores.postgres, empty.siteId, empty.goal)
   await stores.postgres`DELETE FROM segments WHERE site_id = ${empty.siteId}`
+  await stores.postgres`DELETE FROM notes WHERE site_id = ${empty.siteId}`
   await stores.postgres`DELETE FROM webhooks WHERE site_id = ${empty.siteId}`
   await stores.postgres`DELETE FROM report_subscriptions WHERE account_id = ${empty.accountId}`
   return { usual, long, empty }
@@ -46,6 +55,7 @@ const defaultNames: Names = {
   domain: 'demo.example',
   goal: 'Signup',
   segment: 'Pricing from search',
+  note: 'Newsletter about the roadmap',
   person: (kind) =>
     ({ owner: 'maria.keller', viewer: 'sam', member: 'jo.ferreira', invited: 'new.colleague', reader: 'agency' })[kind],
 }
@@ -63,6 +73,18 @@ async function fillUsual(stores: Stores, things: OwnThings, now: number): Promis
     ['Reads the blog', { pattern: '/blog/**' }],
     ['Opens a pricing page', { pattern: '/*/pricing' }],
   ]
+  const site = (await findSite(postgres, siteId)) as Site
+  const dayBefore = (days: number) => new Date(now - days * day).toISOString().slice(0, 10)
+  const notes: [days: number, text: string][] = [
+    [12, 'Launched the new pricing'],
+    [12, 'Article on a news site with many readers'],
+    [80, 'Moved the blog to another host'],
+    [200, 'First campaign'],
+  ]
+  for (const [days, text] of notes)
+    await addNote(postgres, { actor: 'maria.keller@example.com' }, site, { day: dayBefore(days), text })
+  const own = { day: dayBefore(21), text: 'Excluded countries: China and Russia', cause: 'exclusions' } as const
+  await noteChange(postgres, { actor: 'maria.keller@example.com' }, site, own)
   for (const [name, condition] of goals) await createGoal(postgres, siteId, goalOf(name, condition))
   const domains = ['shop.example', 'blog.example', 'docs.example', 'status.example', 'events.example']
   const sites: [id: string, domain: string, events: number][] = [[siteId, 'demo.example', 20_000]]
@@ -159,6 +181,7 @@ const longNames: Names = {
   domain: longDomain,
   goal: 'w'.repeat(maxGoalLength.name),
   segment: 'w'.repeat(maxSegmentName),
+  note: 'w'.repeat(maxNoteLength),
   person: (kind) => `${kind}.${'a-very-long-name-'.repeat(13)}`.slice(0, 242),
 }
 
@@ -202,6 +225,7 @@ const emptyNames: Names = {
   domain: 'fresh.example',
   goal: 'Signup',
   segment: 'Blog',
+  note: 'Started',
   person: (kind) => `${kind}.fresh`,
 }
 

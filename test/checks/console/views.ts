@@ -49,9 +49,10 @@ function pages(content: string, things: OwnThings, personOf: (things: OwnThings)
   return (
     routes
       .filter((route) => route.method === 'GET' && !exampleOf(route).isNoPage)
-      // A new account has no keys, no shared links, no reports, no goals, no segments and no webhooks, so none of them has a page.
+      // A new account has no keys, no shared links, no reports, no goals, no segments, no notes and no webhooks, so none of them has a page.
       .filter(
-        (route) => content !== 'empty' || !(/\/(:id|(goals|segments)\/change)$/.test(route.path) || isOfLink(route)),
+        (route) =>
+          content !== 'empty' || !(/\/(:id|(goals|segments|notes)\/change)$/.test(route.path) || isOfLink(route)),
       )
       .filter((route) => isOwner || !isForEveryone(route))
       .map((route) => ({
@@ -70,6 +71,9 @@ const dashboards = ({ owner, domain }: OwnThings): View[] =>
     '',
     'range=24h&countries=map&sources=channels',
     'range=yesterday&metric=pageviews',
+    'range=30d&metric=conversions',
+    'range=12m&metric=avg_duration',
+    'range=7d&metric=bounce_rate&interval=hour',
     'range=all&interval=month',
     'range=12m&compare=year&match=weekday',
     'range=today&compare=2026-01-01/2026-01-01',
