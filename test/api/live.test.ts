@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import { deleteKey, setKeyDisabled } from '../../src/accounts/keys.ts'
 import { memoryLimiter } from '../../src/api/rate-limit.ts'
+import { newAccountKey } from '../contract/vocabulary.ts'
 import { type EventStreamReader, readEventStream } from '../support/event-stream.ts'
 import { pageview } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
@@ -130,6 +131,20 @@ test('excluded countries are left out, from within a second after they are exclu
   await world.excludeCountries(['DE'])
   await stream.find(({ data }) => stateOf({ data }).data.countries[0]?.country === 'CN')
   assert.doesNotMatch(stream.messages.at(-1)?.data ?? '', /seen|DE/)
+})
+
+test('hits of another site are in no message, also not with a key of the whole account', async (t) => {
+  const { world, watch } = await openLive(t)
+  const { world: other } = await openLive(t, { accountId: world.accountId })
+  await other.record(pageview({ at: now(), visitor: 'b', pathname: '/elsewhere' }))
+  await world.record(pageview({ at: now(), visitor: 'a', pathname: '/here' }))
+  const { text } = await newAccountKey(world)
+  const ofAccount = await watch(`?site_id=${world.siteId}`, text)
+  for (const stream of [await watch(), ofAccount]) {
+    const message = await stream.find(hasPage('/here'))
+    assert.equal(stateOf(message).data.visitors, 1)
+    assert.doesNotMatch(message.data, /elsewhere/)
+  }
 })
 
 test('a process that closes ends its streams, and says when to come again', async (t) => {

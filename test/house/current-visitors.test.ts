@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { periodsOf } from '../../src/calendar/periods.ts'
 import { currentVisitors } from '../../src/stats/current-visitors.ts'
+import { createStatsService } from '../../src/stats/service.ts'
 import { planned, type UnplannedQuery } from '../support/planned-query.ts'
 import { conditionsOf, recordingStore, statementFaults } from './scope-rules.ts'
 
@@ -41,3 +42,29 @@ for (const [name, { read, query }] of Object.entries(reads))
       }
     }
   })
+
+test('live: each part of the statement has the site, the days, the exclusions and its window', async () => {
+  const store = recordingStore([])
+  const { live } = createStatsService({
+    cluster: { of: () => store },
+    now: () => now.epochMilliseconds,
+    cacheBytes: 0,
+  })
+  const coverage = { versions: [], today: null, settledThrough: null, invalidations: 0, eventsFrom: '1970-01-01' }
+  const { siteId: id, excludedCountries } = asked
+  await live.read({ id, timeZone: 'Europe/Berlin', excludedCountries, goals: [], shard: 1, coverage })
+  const [statement, ...others] = store.statements
+  assert.ok(statement)
+  assert.deepEqual(others, [])
+  const parts = statement.text.split(/FROM events/).slice(1)
+  assert.equal(parts.length, 3)
+  const halfHour = now.round({ smallestUnit: 'minute', roundingMode: 'floor' }).subtract({ minutes: 29 })
+  for (const [index, part] of parts.entries()) {
+    const start = index === 0 ? lastMinutes.start : halfHour
+    const conditions = conditionsOf(statement, query, { ...lastMinutes, start })
+    // It has no filters.
+    const needed = conditions.filter(({ name }) => /site|days|exclusions|instant/.test(name))
+    assert.equal(needed.length, 5)
+    for (const { name, text } of needed) assert.ok(part.includes(text), `${name} in ${part}`)
+  }
+})

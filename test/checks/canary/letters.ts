@@ -90,5 +90,6 @@ export function questionsWith(secret: string, good: string, fresh: string): stri
   return [
     ...ends.map((end) => `GET /api/v2/stats/breakdown?${end} HTTP/1.1\r\n${host}${key}\r\n`),
     `GET /api/v2/goals?name=${text} HTTP/1.1\r\n${host}${key}\r\n`,
+    `GET /api/v2/live?site_id=${text} HTTP/1.1\r\n${host}${key}\r\n`,
   ]
 }

@@ -9,6 +9,7 @@ import { console } from './console.ts'
 import { emailReports } from './email-reports.ts'
 import { erasure } from './erasure.ts'
 import { importing } from './importing.ts'
+import { live } from './live.ts'
 import { mail } from './mail.ts'
 import { mcp } from './mcp.ts'
 import { moving } from './moving.ts'
@@ -39,6 +40,7 @@ export const mutations: readonly Mutation[] = [
   ...emailReports,
   ...erasure,
   ...importing,
+  ...live,
   ...mail,
   ...mcp,
   ...moving,
