@@ -18,7 +18,12 @@ const retryAfterEndMs = { from: 4_000, spread: 3_000 }
 export const eventStreamType = 'text/event-stream; charset=utf-8'
 
 /** Nobody may keep it, and no proxy may collect what comes, or compress it, for which some collect it as well. */
-export const eventStreamHeaders = { 'Cache-Control': 'no-store, no-transform', 'X-Accel-Buffering': 'no' } as const
+export const eventStreamHeaders = {
+  'Cache-Control': 'no-store, no-transform',
+  'X-Accel-Buffering': 'no',
+  // A server that closes would wait for the connection after its stream has ended.
+  Connection: 'close',
+} as const
 
 export interface EventStream {
   /** The body of the response. */
