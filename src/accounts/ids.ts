@@ -2,7 +2,20 @@ import { hash, randomBytes } from 'node:crypto'
 
 const base32 = 'abcdefghijklmnopqrstuvwxyz234567'
 
-type Kind = 'acct' | 'site' | 'key' | 'user' | 'sess' | 'link' | 'share' | 'browser' | 'rep' | 'mail' | 'whk' | 'whd'
+type Kind =
+  | 'acct'
+  | 'site'
+  | 'key'
+  | 'user'
+  | 'sess'
+  | 'link'
+  | 'share'
+  | 'browser'
+  | 'rep'
+  | 'mail'
+  | 'whk'
+  | 'whd'
+  | 'alert'
 
 /** A prefix such as `site_` and 16 random base32 characters: 80 bits. The id does not reveal how many there are. */
 export const newId = (kind: Kind): string => idOf(kind, randomBytes(16))
