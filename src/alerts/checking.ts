@@ -37,7 +37,9 @@ export function startAlerts(stores: AllStores, options: CheckingOptions): AlertL
   const { signal } = ending
   const { log, now = Date.now, onChecked } = options
   const loops = byShard(stores).map((shard) => {
-    const hours = createHours(shard.clickhouse)
+    const hours = createHours(shard.clickhouse, (err) =>
+      log.warn({ err }, 'past days for alerts cannot be read at once'),
+    )
     return repeatUntil(signal, { everyMs: pauseMs, log, failure: 'alerts cannot be judged' }, async () => {
       await checkIfDue(shard, hours, now(), options)
       const checked = await lastCheck(shard)

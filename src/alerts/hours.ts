@@ -51,7 +51,11 @@ const keyOf = (day: string, event: string): string => `${day} ${event}`
 const needsOf = ({ zone, excludedCountries, needsUsual, waits }: WatchedSite): string =>
   JSON.stringify([zone, excludedCountries, needsUsual, [...waits]])
 
-export function createHours(clickhouse: Pick<ClickHouse, 'rows'>): Hours {
+/** `onPartial`: past days could not be read; fewer at once are tried a minute later. */
+export function createHours(
+  clickhouse: Pick<ClickHouse, 'rows'>,
+  onPartial: (error: unknown) => void = () => {},
+): Hours {
   const sites = new Map<string, SiteMemory>()
   let clocks = new Map<string, ZoneClock>()
   let readAt = Number.NEGATIVE_INFINITY
@@ -237,6 +241,7 @@ export function createHours(clickhouse: Pick<ClickHouse, 'rows'>): Hours {
           piecesAtOnce = Math.min(2 * piecesAtOnce, maxPieces)
         } catch (error) {
           if (rest.length === 0) throw error
+          onPartial(error)
           await readPieces(recent)
           if (piecesAtOnce === 1) doWithout(rest[0] as Piece, now)
           piecesAtOnce = Math.max(1, Math.floor(Math.min(piecesAtOnce, rest.length) / 4))

@@ -351,3 +351,20 @@ test('the loop judges by itself, and stops', async (t) => {
   await eventually(async () => assert.deepEqual(checked[0], [1, now]))
   await loop.stop()
 })
+
+test('an address gets at most 60 mails about alerts an hour; webhooks go on', async (t) => {
+  const world = await open(t)
+  await world.alert({ kind: 'many', threshold: 5 })
+  const { postgres } = world.stores
+  await postgres`
+    INSERT INTO outbox (id, kind, recipient, account_id)
+    SELECT 'mail_' || translate(lpad(number::text, 16, '2'), '0189', 'abcd'), 'alert', ${world.owner}, ${world.accountId}
+    FROM generate_series(1, 60) AS number`
+  const [alert] = await watchedAlerts(postgres, 1)
+  assert.ok(alert)
+  const now = Date.parse('2026-11-16T10:20:00Z')
+  const change = { change: 'began', at: now, numbers: { visitors: 6 } } as const
+  assert.equal(await noteChange(postgres, telling, alert, { change, now, localHour: 10 }), true)
+  const [{ mails }] = await postgres<[{ mails: number }]>`SELECT count(*)::int AS mails FROM outbox`
+  assert.deepEqual([mails, typesOf(await world.webhooks())], [60, ['alert.began']])
+})

@@ -78,6 +78,7 @@ const settingsTabs = [
   ['/settings/goals', 'Goals'],
   ['/settings/segments', 'Segments'],
   ['/settings/links', 'Shared links'],
+  ['/settings/alerts', 'Alerts'],
   ['/settings/webhooks', 'Webhooks'],
 ] as const
 
