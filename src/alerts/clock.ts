@@ -44,20 +44,3 @@ function localHour(zone: string, instant: number): LocalHour {
 /** The same days one to four weeks before. */
 export const weeksBefore = (day: string): string[] =>
   [7, 14, 21, 28].map((days) => new Date(Date.parse(`${day}T00:00:00Z`) - days * dayMs).toISOString().slice(0, 10))
-
-/** A local day: where it begins, where it ends, and which hour of the clock each of its 23 to 25 hours is. */
-export interface LocalDay {
-  start: number
-  end: number
-  hours: number[]
-}
-
-export function localDay(zone: string, day: string): LocalDay {
-  const startOf = (date: Temporal.PlainDate): number => date.toZonedDateTime(zone).epochMilliseconds
-  const date = Temporal.PlainDate.from(day)
-  const [start, end] = [startOf(date), startOf(date.add({ days: 1 }))]
-  const hours = Array.from({ length: Math.ceil((end - start) / hourMs) }, (_, index) =>
-    index < 1 ? 0 : localHour(zone, start + index * hourMs).hour,
-  )
-  return { start, end, hours }
-}

@@ -3,17 +3,19 @@
 // hour by hour, in this process only: reading it again costs less than storing it. Half a day ahead, the days for tomorrow are read.
 import { hourMs } from '../durations.ts'
 import type { ClickHouse, ReadLimits } from '../stores/clickhouse.ts'
-import { localDay, weeksBefore, type ZoneClock, zoneClock } from './clock.ts'
+import { weeksBefore, type ZoneClock, zoneClock } from './clock.ts'
 import type { HourSeen } from './judging.ts'
 import { anyEvent, type CountedRow, groupOf, type Piece, statementOf, type WatchedSite } from './statement.ts'
 
 /** The reader of ClickHouse may not have more (deploy/clickhouse/least-privilege). */
 const limits: ReadLimits = { seconds: 5, threads: 1, bytes: 1_000_000_000 }
 /** A statement has its sites in its address, which may have a megabyte. Further sites have a statement of their own. */
-const sitesAtOnce = 15_000
-/** Past days per statement, and events in them: 4 million take a second. */
-const maxPieces = 4_000
-const maxPieceEvents = 4_000_000
+const maxSites = 15_000
+/** If all sites take longer than a statement may, half of them have one of their own from then on. */
+const minSites = 500
+/** Past days of sites per statement, and events in them. */
+const maxDays = 4_000
+const maxEvents = 2_000_000
 const unknownEvents = 1_000
 /** Days that are needed so many hours from now are read already. */
 const aheadHours = 12
@@ -27,6 +29,7 @@ const unreadable: DayCounts = new Uint32Array(24)
 interface SiteMemory {
   /** What is remembered for other needs is forgotten. */
   needs: string
+  zone: string
   /** The hour for which every past day is remembered. */
   completeFor: number
   current: number
@@ -59,7 +62,8 @@ export function createHours(
   const sites = new Map<string, SiteMemory>()
   let clocks = new Map<string, ZoneClock>()
   let readAt = Number.NEGATIVE_INFINITY
-  let piecesAtOnce = maxPieces
+  let daysAtOnce = maxDays
+  let sitesAtOnce = maxSites
 
   function clockOf(zone: string, now: number): ZoneClock {
     const known = clocks.get(zone)
@@ -82,7 +86,15 @@ export function createHours(
         if (Math.abs(now - readAt) > maxGapMs) known.lastAt.clear()
         continue
       }
-      sites.set(site.id, { needs, completeFor: 0, current: 0, whole: 0, lastAt: new Map(), days: new Map() })
+      sites.set(site.id, {
+        needs,
+        zone: site.zone,
+        completeFor: 0,
+        current: 0,
+        whole: 0,
+        lastAt: new Map(),
+        days: new Map(),
+      })
     }
   }
 
@@ -91,29 +103,29 @@ export function createHours(
     const clock = clockOf(site.zone, now)
     const memory = memoryOf(site)
     if (memory.completeFor === clock.hourStart) return []
-    const pieces: Piece[] = []
+    const today = clock.hourBefore(0).day
     const needed = new Set<string>()
-    const need = (event: string, hours: number) => {
-      const last = clock.hourBefore(-aheadHours).day
-      const now = clock.hourBefore(0).day
-      const days = new Set([clock.hourBefore(hours).day, now, last])
+    const pieces = [...usualHoursOf(site)].flatMap(([event, hours]): Piece[] => {
+      const days = new Set([clock.hourBefore(-aheadHours).day, today, clock.hourBefore(hours).day])
       for (let back = 24; back < hours; back += 24) days.add(clock.hourBefore(back).day)
-      for (const day of days) {
-        for (const past of weeksBefore(day)) {
-          const key = keyOf(past, event)
-          if (needed.has(key)) continue
-          needed.add(key)
-          if (memory.days.has(key)) continue
-          const { start, end } = localDay(site.zone, past)
-          pieces.push({ site, what: 'day', event, days: [past], from: start, until: end, isAhead: day > now })
-        }
-      }
-    }
-    if (site.needsUsual || site.waits.has(anyEvent)) need(anyEvent, (site.waits.get(anyEvent) ?? 1) + 1)
-    for (const [event, hours] of site.waits) if (event !== anyEvent) need(event, hours + 1)
+      return [true, false].map((isAhead) => {
+        const past = [...days].filter((day) => day > today === isAhead).flatMap(weeksBefore)
+        for (const day of past) needed.add(keyOf(day, event))
+        const missing = past.filter((day) => !memory.days.has(keyOf(day, event))).sort()
+        return { site, what: 'days', event, days: missing, from: clock.hourStart % hourMs, until: now, isAhead }
+      })
+    })
     for (const key of memory.days.keys()) if (!needed.has(key)) memory.days.delete(key)
-    if (pieces.length === 0) memory.completeFor = clock.hourStart
-    return pieces
+    const missing = pieces.filter(({ days }) => days.length > 0)
+    if (missing.length === 0) memory.completeFor = clock.hourStart
+    return missing
+  }
+
+  /** For each event whose usual numbers are needed, of how many hours before now. */
+  function usualHoursOf({ needsUsual, waits }: WatchedSite): Map<string, number> {
+    const hours = new Map(Array.from(waits, ([event, longest]) => [event, longest + 1]))
+    if (needsUsual) hours.set(anyEvent, Math.max(2, hours.get(anyEvent) ?? 0))
+    return hours
   }
 
   const missingLasts = (site: WatchedSite, now: number): Piece[] =>
@@ -141,28 +153,43 @@ export function createHours(
     ]
   }
 
-  /** The most urgent first; then in the order of the table, so that small sites that lie together are read together. */
+  /** As much as one statement reads, the most urgent first; then in the order of the table, so that small sites that lie together are read together. */
   function firstOf(pieces: Piece[]): Piece[] {
     pieces.sort(
       (one, other) =>
-        Number(one.isAhead ?? false) - Number(other.isAhead ?? false) ||
-        compare(one.days[0] as string, other.days[0] as string) ||
-        compare(one.site.id, other.site.id),
+        Number(one.isAhead ?? false) - Number(other.isAhead ?? false) || compare(one.site.id, other.site.id),
     )
-    let events = 0
-    const fitting = pieces.findIndex(({ site, days }, index) => {
-      events += (site.lastDayEvents || unknownEvents) * days.length
-      return index > 0 && (index >= piecesAtOnce || events > maxPieceEvents)
-    })
-    return fitting < 0 ? pieces : pieces.slice(0, fitting)
+    const first: Piece[] = []
+    let [daysLeft, eventsLeft] = [daysAtOnce, maxEvents]
+    for (const piece of pieces) {
+      const ofDay = piece.site.lastDayEvents || unknownEvents
+      const fitting = Math.min(daysLeft, Math.max(Math.floor(eventsLeft / ofDay), first.length === 0 ? 1 : 0))
+      // What happened last is read as a whole.
+      const days = piece.what === 'days' ? piece.days.slice(0, fitting) : piece.days
+      if (fitting < 1) break
+      first.push({ ...piece, days })
+      daysLeft -= days.length
+      eventsLeft -= days.length * ofDay
+    }
+    return first
   }
 
-  async function readPieces(pieces: readonly Piece[]): Promise<void> {
+  async function readPieces(pieces: readonly Piece[], now: number): Promise<void> {
     const groups = [...Map.groupBy(pieces, groupOf).values()]
     if (groups.length === 0) return
     const rows = await clickhouse.rows<CountedRow>(statementOf(groups), undefined, limits)
     for (const piece of pieces) if (piece.what !== 'recent events') clear(piece)
-    for (const { part, ...row } of rows) store(groups[part]?.[0] as Piece, row)
+    const whats = groups.map(([piece]) => (piece as Piece).what)
+    for (const { part, ...row } of rows) store(whats[part] as Piece['what'], row, now)
+  }
+
+  async function readRecent(recent: readonly Piece[], now: number): Promise<void> {
+    try {
+      await readPieces(recent, now)
+    } catch (error) {
+      sitesAtOnce = Math.max(minSites, Math.ceil(Math.min(sites.size, sitesAtOnce) / 2))
+      throw error
+    }
   }
 
   /** What has no row has no events. */
@@ -173,31 +200,23 @@ export function createHours(
       memory.whole = 0
     }
     if (what === 'last') memory.lastAt.set(event, from)
-    if (what === 'day') memory.days.set(keyOf(days[0] as string, event), new Uint32Array(24))
+    if (what === 'days') for (const day of days) memory.days.set(keyOf(day, event), new Uint32Array(24))
   }
 
   /** What cannot be read alone must not hold up the others: such a week is left out, and an event is waited for from now on. */
   function doWithout({ site, what, event, days }: Piece, now: number): void {
     const memory = memoryOf(site)
     if (what === 'last') memory.lastAt.set(event, now)
-    else memory.days.set(keyOf(days[0] as string, event), unreadable)
+    else for (const day of days) memory.days.set(keyOf(day, event), unreadable)
   }
 
-  function store(
-    { what, site: { zone }, days }: Piece,
-    { site, event, hours, counts, last }: Omit<CountedRow, 'part'>,
-  ): void {
+  function store(what: Piece['what'], { site, event, hours, counts, last }: Omit<CountedRow, 'part'>, now: number) {
     const memory = sites.get(site)
     if (!memory) return
-    if (what === 'day') {
-      const day = days[0] as string
-      const counted = memory.days.get(keyOf(day, event))
-      const names = localDay(zone, day).hours
-      // Of an hour that the clock shows twice, the first one counts.
-      for (const [index, hour] of hours.entries()) {
-        const name = names[hour]
-        if (counted && name !== undefined && names.indexOf(name) === hour) counted[name] = counts[index] as number
-      }
+    if (what === 'days') {
+      const { hourStart } = clockOf(memory.zone, now)
+      for (const [index, hour] of hours.entries())
+        storeHour(memory, event, (hourStart % hourMs) + hour * hourMs, counts[index] as number, now)
       return
     }
     if (what === 'recent') {
@@ -206,6 +225,16 @@ export function createHours(
     }
     const known = memory.lastAt.get(event)
     if (known !== undefined) memory.lastAt.set(event, Math.max(known, last))
+  }
+
+  function storeHour({ zone, days }: SiteMemory, event: string, start: number, count: number, now: number): void {
+    const clock = clockOf(zone, now)
+    const before = (clock.hourStart - start) / hourMs
+    const { day, hour } = clock.hourBefore(before)
+    const earlier = clock.hourBefore(before + 1)
+    const counted = days.get(keyOf(day, event))
+    // Of an hour that the clock shows twice, the first one counts.
+    if (counted && !(earlier.day === day && earlier.hour === hour)) counted[hour] = count
   }
 
   function weeksOf(site: WatchedSite, now: number, event: string, parts: readonly { before: number; share: number }[]) {
@@ -236,15 +265,19 @@ export function createHours(
         const some = watched.slice(first, first + sitesAtOnce)
         const recent = some.flatMap((site) => recentOf(site, now))
         const rest = firstOf(some.flatMap((site) => [...missingLasts(site, now), ...missingDays(site, now)]))
+        if (rest.length === 0) {
+          await readRecent(recent, now)
+          continue
+        }
         try {
-          await readPieces([...rest, ...recent])
-          piecesAtOnce = Math.min(2 * piecesAtOnce, maxPieces)
+          await readPieces([...rest, ...recent], now)
+          daysAtOnce = Math.min(2 * daysAtOnce, maxDays)
         } catch (error) {
-          if (rest.length === 0) throw error
           onPartial(error)
-          await readPieces(recent)
-          if (piecesAtOnce === 1) doWithout(rest[0] as Piece, now)
-          piecesAtOnce = Math.max(1, Math.floor(Math.min(piecesAtOnce, rest.length) / 4))
+          await readRecent(recent, now)
+          if (daysAtOnce === 1) doWithout(rest[0] as Piece, now)
+          const tried = rest.reduce((sum, { days }) => sum + days.length, 0)
+          daysAtOnce = Math.max(1, Math.floor(Math.min(daysAtOnce, tried) / 4))
         }
       }
       readAt = now

@@ -1,5 +1,4 @@
-// The statement that reads what alerts are judged by. Sites with the same hours, excluded countries and days share a SELECT of it.
-import { hourMs } from '../durations.ts'
+// The statement that reads what alerts are judged by, for many sites at once.
 import { dates, instant, join, type Sql, sql, texts, uint } from '../stores/clickhouse-sql.ts'
 
 /** What must be known of a site. */
@@ -18,19 +17,21 @@ export interface WatchedSite {
 /** No event has an empty name. */
 export const anyEvent = ''
 
-/** Something to read of one site. */
+/** Something to read of one site: the last two hours, when an event was last, or whole past days by the hour. */
 export interface Piece {
   site: WatchedSite
-  what: 'recent' | 'recent events' | 'last' | 'day'
+  what: 'recent' | 'recent events' | 'last' | 'days'
   /** The name of an event, or `anyEvent`. */
   event: string
   days: readonly string[]
+  /** Events before it are left out; hours are counted from it. For past days, the minutes by which hours of the zone are off those of UTC. */
   from: number
   until: number
   isAhead?: boolean
 }
 
 export interface CountedRow {
+  /** The number of the group. */
   part: number
   site: string
   event: string
@@ -41,9 +42,11 @@ export interface CountedRow {
 
 /** ClickHouse accepts 128 kB per parameter. */
 const idsPerParameter = 3_500
-/** Pieces with the same text are read by one SELECT. */
-export const groupOf = ({ what, event, days, from, until, site }: Piece): string =>
-  [what, event === anyEvent, days, from, until, site.excludedCountries].join('|')
+/**
+ * Each group is read by one SELECT. A granule has many days of many small sites, so another SELECT for other days, zones or countries would read
+ * the same granules again: reading them is what judging costs.
+ */
+export const groupOf = ({ what, event }: Piece): string => `${what} ${event === anyEvent}`
 
 export const statementOf = (groups: readonly Piece[][]): Sql =>
   join(
@@ -51,24 +54,30 @@ export const statementOf = (groups: readonly Piece[][]): Sql =>
     sql` UNION ALL `,
   )
 
-/** Each row has counts by the number of an hour, the first one is 0. */
+const milliseconds = sql`toUnixTimestamp64Milli(time)`
+
 function selectOf(pieces: readonly [Piece, ...Piece[]], part: number): Sql {
-  const [{ what, event, from }] = pieces
+  const [{ what, event, until }] = pieces
   const isNamed = event !== anyEvent
   const name = isNamed ? sql`toString(name)` : sql`''`
-  const rows = sql`FROM events PREWHERE time >= ${instant(from)} WHERE ${conditionsOf(pieces)}`
-  if (what === 'day')
+  const days = sql`day IN ${dates(distinct(pieces.flatMap((piece) => piece.days)))}`
+  const since = what === 'days' ? sql`` : sql`AND time >= ${instant(Math.min(...pieces.map(({ from }) => from)))}`
+  const rows = sql`
+    FROM events PREWHERE ${days} AND time < ${instant(until)} ${since}
+    WHERE ${join(conditionsOf(pieces, isNamed), sql` AND `)}`
+  const from = fromOf(pieces)
+  if (what === 'days')
     return sql`
       SELECT ${uint(part)} AS part, site, event, groupArray(hour) AS hours, groupArray(number) AS counts, 0 AS last
       FROM (
-        SELECT site_id AS site, ${name} AS event, intDiv(toUnixTimestamp64Milli(time) - ${uint(from)}, 3600000) AS hour,
+        SELECT site_id AS site, ${name} AS event, intDiv(${milliseconds} - ${from}, 3600000) AS hour,
           ${isNamed ? sql`count()` : sql`uniqExact(visitor_id)`} AS number
         ${rows} GROUP BY site, event, hour
       ) GROUP BY site, event`
-  const current = sql`time >= ${instant(from + hourMs)}`
+  const age = sql`${milliseconds} - ${from}`
   const counts =
     what === 'recent'
-      ? sql`[uniqExactIf(visitor_id, NOT (${current})), uniqExactIf(visitor_id, ${current})]`
+      ? sql`[uniqExactIf(visitor_id, ${age} BETWEEN 0 AND 3599999), uniqExactIf(visitor_id, ${age} >= 3600000)]`
       : sql`emptyArrayUInt64()`
   return sql`
     SELECT ${uint(part)} AS part, site_id AS site, ${name} AS event, emptyArrayInt64() AS hours, ${counts} AS counts,
@@ -76,14 +85,29 @@ function selectOf(pieces: readonly [Piece, ...Piece[]], part: number): Sql {
     ${rows} GROUP BY site, event`
 }
 
-function conditionsOf(pieces: readonly [Piece, ...Piece[]]): Sql {
-  const [{ event, days, until, site }] = pieces
-  const conditions = [sql`site_id IN ${manyTexts([...new Set(pieces.map((piece) => piece.site.id))])}`]
-  conditions.push(sql`day IN ${dates(days)}`, sql`time < ${instant(until)}`)
-  if (event !== anyEvent) conditions.push(sql`name IN ${manyTexts([...new Set(pieces.map((piece) => piece.event))])}`)
-  if (site.excludedCountries.length > 0) conditions.push(sql`country NOT IN ${texts(site.excludedCountries)}`)
-  return join(conditions, sql` AND `)
+function conditionsOf(pieces: readonly Piece[], isNamed: boolean): Sql[] {
+  const conditions = [sql`site_id IN ${idsOf(pieces)}`]
+  if (isNamed) conditions.push(sql`name IN ${manyTexts(distinct(pieces.map(({ event }) => event)))}`)
+  for (const some of Map.groupBy(pieces, ({ site }) => site.excludedCountries.join()).values()) {
+    const excluded = some[0]?.site.excludedCountries ?? []
+    if (excluded.length > 0) conditions.push(sql`NOT (country IN ${texts(excluded)} AND site_id IN ${idsOf(some)})`)
+  }
+  return conditions
 }
+
+/** `from` of the site of a row. It differs where hours do not begin with those of UTC, and that is rare. */
+function fromOf(pieces: readonly Piece[]): Sql {
+  const groups = [...Map.groupBy(pieces, ({ from }) => from)].sort(([, one], [, other]) => other.length - one.length)
+  const [[common], ...rest] = groups as [[number, Piece[]], ...[number, Piece[]][]]
+  return rest.reduce(
+    (others, [from, some]) => sql`if(site_id IN ${idsOf(some)}, ${uint(from)}, ${others})`,
+    sql`${uint(common)}`,
+  )
+}
+
+const distinct = (values: readonly string[]): string[] => [...new Set(values)]
+
+const idsOf = (pieces: readonly Piece[]): Sql => manyTexts(distinct(pieces.map(({ site }) => site.id)))
 
 function manyTexts(values: readonly string[]): Sql {
   if (values.length <= idsPerParameter) return sql`${texts(values)}`

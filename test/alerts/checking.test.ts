@@ -295,8 +295,8 @@ test('one statement reads all sites, and past days are read once', async (t) => 
   }
   const stranger = { ...site, id: 'site_aaaaaaaaaaaaaaaa' }
   await hours.read([site, stranger], at)
-  // Three past days with visitors, the last event, and the last two hours.
-  assert.deepEqual(rowsRead, [5])
+  // Past days, the last event, and the last two hours.
+  assert.deepEqual(rowsRead, [3])
   assert.deepEqual(hours.current(site, at), {
     start: Date.parse('2026-11-16T10:00:00Z'),
     visitors: 15,
@@ -307,7 +307,7 @@ test('one statement reads all sites, and past days are read once', async (t) => 
   // A quarter of the hour that has begun.
   assert.deepEqual(hours.weeksOf(site, at, 3, ''), [10, 5, 2.5, 0])
   await hours.read([site, stranger], at + 60_000)
-  assert.deepEqual(rowsRead, [5, 1])
+  assert.deepEqual(rowsRead, [3, 1])
   assert.equal(hours.current(site, at + 60_000).visitors, 16)
 })
 
@@ -358,7 +358,7 @@ test('an address gets at most 60 mails about alerts an hour; webhooks go on', as
   const { postgres } = world.stores
   await postgres`
     INSERT INTO outbox (id, kind, recipient, account_id)
-    SELECT 'mail_' || translate(lpad(number::text, 16, '2'), '0189', 'abcd'), 'alert', ${world.owner}, ${world.accountId}
+    SELECT 'mail_' || translate(lpad(number::text, 16, 'z'), '0189', 'abcd'), 'alert', ${world.owner}, ${world.accountId}
     FROM generate_series(1, 60) AS number`
   const [alert] = await watchedAlerts(postgres, 1)
   assert.ok(alert)
