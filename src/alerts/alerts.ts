@@ -5,7 +5,7 @@ import type { Postgres } from '../stores/postgres.ts'
 import type { AlertSettings, Condition, Kind, MailTarget } from './alert.ts'
 import type { Numbers } from './judging.ts'
 
-export const maxAlerts = 20
+const maxAlerts = 20
 
 export interface Alert extends AlertSettings {
   id: string

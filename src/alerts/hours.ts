@@ -19,12 +19,10 @@ const maxEvents = 2_000_000
 const unknownEvents = 1_000
 /** Days that are needed so many hours from now are read already. */
 const aheadHours = 12
-/** A process that did not read for longer has missed events. */
+/** After a longer pause, events may have been missed. */
 const maxGapMs = hourMs
 
-/** Visitors, or events of a name, by the hour of the clock. */
-type DayCounts = Uint32Array
-const unreadable: DayCounts = new Uint32Array(24)
+const unreadable = new Uint32Array(24)
 
 interface SiteMemory {
   /** What is remembered for other needs is forgotten. */
@@ -35,8 +33,8 @@ interface SiteMemory {
   current: number
   whole: number
   lastAt: Map<string, number>
-  /** By day and name of the event; no name: visitors. */
-  days: Map<string, DayCounts>
+  /** By day and name of the event (no name: visitors), and there by the hour of the clock. */
+  days: Map<string, Uint32Array>
 }
 
 /** What a process has read of the sites of a shard. */

@@ -150,7 +150,7 @@ function assemble(
   )
   const alerts = startAlerts(
     { postgres, cluster },
-    { publicUrl, outbox: outboxOf(config), log, onChecked: showChecks(registry) },
+    { publicUrl, outbox: outboxOf(config), log, onChecked: showChecks(registry, cluster) },
   )
   const app = buildConsole({
     postgres,

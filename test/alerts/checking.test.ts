@@ -311,6 +311,25 @@ test('one statement reads all sites, and past days are read once', async (t) => 
   assert.equal(hours.current(site, at + 60_000).visitors, 16)
 })
 
+test('sites whose hours begin at other minutes are read together', async (t) => {
+  const world = await open(t, { zone: 'Asia/Kolkata' })
+  const at = Date.parse('2026-11-16T10:45:00Z')
+  // In India an hour began at 10:30.
+  await world.visitors('2026-11-16T10:00:00Z', 60)
+  const kolkata = {
+    ...{ id: world.siteId, zone: 'Asia/Kolkata', excludedCountries: [], lastDayEvents: 0, needsUsual: true },
+    waits: new Map<string, number>(),
+  }
+  const others = ['a', 'b'].map((letter) => ({ ...kolkata, id: `site_${letter.repeat(16)}`, zone: 'UTC' }))
+  const hours = createHours(world.stores.clickhouse)
+  await hours.read([kolkata, ...others], at)
+  assert.deepEqual([hours.current(kolkata, at).visitors, hours.whole(kolkata, at).visitors], [15, 30])
+  await world.usual('2026-11-16T10:30:00Z', [7, 8, 9, 10])
+  const fresh = createHours(world.stores.clickhouse)
+  await fresh.read([...others, kolkata], at)
+  assert.deepEqual(fresh.current(kolkata, at).weeks, [7, 8, 9, 10])
+})
+
 test('a past day that cannot be read does not stop the rest', async (t) => {
   const world = await open(t)
   const at = Date.parse('2026-11-16T10:20:00Z')

@@ -1,7 +1,7 @@
 // Alerts tell what happens, once, and nothing else: injected rises, drops and silences against a model of its own, quiet days of the demo, processes
 // that are killed between finding and noting, and what judging costs.
 //   npm run check:alerts
-//   npm run check:alerts -- --sites 4 --quiet 3 --kills 2 --cost 2000      the short form; 0 leaves a stage out
+//   npm run check:alerts -- --sites 2 --quiet 1 --kills 2 --cost 500      the short form; 0 leaves a stage out
 import { runCheck } from '../runner.ts'
 import { measureCost } from './cost.ts'
 import { checkInjected } from './injected.ts'

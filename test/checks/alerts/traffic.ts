@@ -14,7 +14,7 @@ export const days = ['2026-11-03', '2026-04-01', '2026-11-08'] as const
 /** Half an hour is not changed in the weeks that matter. */
 export const siteZones = zones.filter((zone) => zone !== 'Australia/Lord_Howe')
 
-export interface Injected {
+interface Injected {
   rise: { from: number; until: number }
   drop: { from: number; until: number }
   silence: { from: number; until: number }
