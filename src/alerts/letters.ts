@@ -83,13 +83,13 @@ function numbersOf({ alert, change, at, numbers: { hour, visitors = 0, usual, si
     return `${span}, ${alert.domain} had ${counted(visitors, 'visitor')}.${usually}`
   }
   if (since === undefined) return ''
-  const what = condition.kind === 'missing' ? visibleLine(condition.event, 120) : 'an event'
-  if (change === 'over') return `The last one came at ${momentOf(alert, since)}.`
+  const name = condition.kind === 'missing' ? visibleLine(condition.event, 120) : undefined
+  if (change === 'over') return `${name ?? 'An event'} came at ${momentOf(alert, since)}.`
   const usually =
     usual === undefined
       ? ''
       : ` In the last four weeks, these hours usually had ${counted(usual, condition.kind === 'missing' ? 'event' : 'visitor')}.`
-  return `There has not been ${what} since ${momentOf(alert, since)}.${usually}`
+  return `${name ? `${name} has not` : 'No event has'} come since ${momentOf(alert, since)}.${usually}`
 }
 
 const whenOf = ({ alert, change, at, beganAt }: Told): string =>

@@ -82,8 +82,8 @@ function kindField(kind: Kind, { form, stored, isChosen }: KindField): Html {
   const event = html`<input name="missing_event" aria-label="Name of the event" maxlength="${maxGoalLength.event}" autocomplete="off" placeholder="Signup" value="${form.get('missing_event') ?? storedEvent}">`
   const sentences: Readonly<Record<Kind, [begin: string, rest: Html]>> = {
     many: ['more than', html`${first} visitors in an hour`],
-    rise: ['more than', html`${first} times the usual visitors of the hour, if these are at least ${second}`],
-    drop: ['less than', html`${first} % of the usual visitors of the hour, if these are at least ${second}`],
+    rise: ['more than', html`${first} times the usual visitors of the hour, if at least ${second}`],
+    drop: ['less than', html`${first} % of the usual visitors of the hour, if at least ${second}`],
     silence: ['no event', html`for ${first} hours, if usually at least ${second} visitors come in them`],
     missing: ['no', html`${event} for ${first} hours, if usually at least ${second} come in them`],
   }
