@@ -8,6 +8,8 @@ interface LocalHour {
   day: string
   /** 0 to 23. */
   hour: number
+  /** The same days one to four weeks before. */
+  weeks: readonly string[]
 }
 
 export interface ZoneClock {
@@ -38,7 +40,8 @@ export function zoneClock(zone: string, now: number): ZoneClock {
 
 function localHour(zone: string, instant: number): LocalHour {
   const local = Temporal.Instant.fromEpochMilliseconds(instant).toZonedDateTimeISO(zone)
-  return { day: local.toPlainDate().toString(), hour: local.hour }
+  const day = local.toPlainDate().toString()
+  return { day, hour: local.hour, weeks: weeksBefore(day) }
 }
 
 /** The same days one to four weeks before. */

@@ -237,12 +237,12 @@ export function createHours(
 
   function weeksOf(site: WatchedSite, now: number, event: string, parts: readonly { before: number; share: number }[]) {
     const clock = clockOf(site.zone, now)
-    const { days } = memoryOf(site)
+    const memory = memoryOf(site)
     const weeks = [0, 0, 0, 0]
     for (const { before, share } of parts) {
-      const { day, hour } = clock.hourBefore(before)
-      for (const [week, past] of weeksBefore(day).entries()) {
-        const counts = days.get(keyOf(past, event))
+      const { hour, weeks: days } = clock.hourBefore(before)
+      for (let week = 0; week < days.length; week++) {
+        const counts = memory.days.get(keyOf(days[week] as string, event))
         if (!counts) return undefined
         weeks[week] = (weeks[week] as number) + share * (counts[hour] as number)
       }

@@ -162,7 +162,8 @@ test('quiet hours may go over midnight', () => {
 test('the hours of a zone with half an hour, and the days of four weeks', () => {
   const india = zoneClock('Asia/Kolkata', Date.parse('2026-06-01T10:15:00Z'))
   assert.equal(india.hourStart, Date.parse('2026-06-01T09:30:00Z'))
-  assert.deepEqual(india.hourBefore(0), { day: '2026-06-01', hour: 15 })
-  assert.deepEqual(india.hourBefore(16), { day: '2026-05-31', hour: 23 })
+  const dayAndHour = (before: number) => [india.hourBefore(before).day, india.hourBefore(before).hour]
+  assert.deepEqual(dayAndHour(0), ['2026-06-01', 15])
+  assert.deepEqual(dayAndHour(16), ['2026-05-31', 23])
   assert.deepEqual(weeksBefore('2026-03-31'), ['2026-03-24', '2026-03-17', '2026-03-10', '2026-03-03'])
 })
