@@ -1,4 +1,4 @@
-// When an alert begins and when it is over (decision D-242). Each rule for the end is stricter than the one for the beginning, so that numbers
+// When an alert begins and when it is over (decision D-243). Each rule for the end is stricter than the one for the beginning, so that numbers
 // around a threshold make one message and not many. What cannot be judged changes nothing.
 import { dayMs, hourMs } from '../durations.ts'
 import type { Condition } from './alert.ts'

@@ -1,5 +1,5 @@
 // Notes that an alert began or is over, and says so. One transaction changes the state and queues the messages, so whatever ends a process leaves
-// both or neither, and two processes that find the same change note it once (decision D-242).
+// both or neither, and two processes that find the same change note it once (decision D-243).
 
 import { mayQueue } from '../mail/limits.ts'
 import { type Outbox, queueMessage } from '../mail/outbox.ts'

@@ -1,4 +1,4 @@
--- Alerts of a site: what its people want to hear of without looking (decision D-242).
+-- Alerts of a site: what its people want to hear of without looking (decision D-243).
 CREATE TABLE alerts
 (
     id          text PRIMARY KEY CHECK (id ~ '^alert_[a-z2-7]{16}$'),
