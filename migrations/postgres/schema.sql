@@ -113,6 +113,15 @@ CREATE TABLE shards
     CONSTRAINT shards_number_check CHECK (number > 0)
 );
 
+CREATE TABLE alert_checks
+(
+    shard         smallint NOT NULL,
+    checked_at    timestamp with time zone NOT NULL,
+    watched_since timestamp with time zone NOT NULL,
+    CONSTRAINT alert_checks_pkey PRIMARY KEY (shard),
+    CONSTRAINT alert_checks_shard_fkey FOREIGN KEY (shard) REFERENCES shards(number)
+);
+
 CREATE TABLE deleted_sites
 (
     id            text NOT NULL,
@@ -174,6 +183,43 @@ CREATE TABLE sites
 );
 CREATE INDEX sites_account_id_idx ON sites USING btree (account_id);
 CREATE INDEX sites_shard_idx ON sites USING btree (shard);
+
+CREATE TABLE alerts
+(
+    id          text NOT NULL,
+    site_id     text NOT NULL,
+    kind        text NOT NULL,
+    threshold   integer NOT NULL,
+    min_usual   integer,
+    event       text,
+    mail_to     text NOT NULL,
+    to_webhooks boolean NOT NULL,
+    quiet_from  smallint,
+    quiet_until smallint,
+    created_by  text NOT NULL,
+    created_at  timestamp with time zone NOT NULL DEFAULT now(),
+    version     integer NOT NULL DEFAULT 1,
+    is_on       boolean NOT NULL DEFAULT false,
+    is_told     boolean NOT NULL DEFAULT false,
+    began_at    timestamp with time zone,
+    over_at     timestamp with time zone,
+    began_with  jsonb,
+    over_with   jsonb,
+    CONSTRAINT alerts_pkey PRIMARY KEY (id),
+    CONSTRAINT alerts_event CHECK ((kind = 'missing'::text) = (event IS NOT NULL)),
+    CONSTRAINT alerts_event_check CHECK (length(event) >= 1 AND length(event) <= 120),
+    CONSTRAINT alerts_id_check CHECK (id ~ '^alert_[a-z2-7]{16}$'::text),
+    CONSTRAINT alerts_kind_check CHECK (kind = ANY (ARRAY['many'::text, 'rise'::text, 'drop'::text, 'silence'::text, 'missing'::text])),
+    CONSTRAINT alerts_mail_to_check CHECK (mail_to = ANY (ARRAY['owners'::text, 'members'::text, 'nobody'::text])),
+    CONSTRAINT alerts_min_usual_check CHECK (min_usual > 0),
+    CONSTRAINT alerts_quiet_from_check CHECK (quiet_from >= 0 AND quiet_from <= 23),
+    CONSTRAINT alerts_quiet_hours CHECK ((quiet_from IS NULL) = (quiet_until IS NULL) AND quiet_from <> quiet_until),
+    CONSTRAINT alerts_quiet_until_check CHECK (quiet_until >= 0 AND quiet_until <= 23),
+    CONSTRAINT alerts_threshold_check CHECK (threshold > 0),
+    CONSTRAINT alerts_usual CHECK ((kind = 'many'::text) = (min_usual IS NULL)),
+    CONSTRAINT alerts_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
+);
+CREATE INDEX alerts_site_id ON alerts USING btree (site_id);
 
 CREATE TABLE api_keys
 (

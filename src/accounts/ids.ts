@@ -16,6 +16,7 @@ type Kind =
   | 'whk'
   | 'whd'
   | 'note'
+  | 'alert'
 
 /** A prefix such as `site_` and 16 random base32 characters: 80 bits. The id does not reveal how many there are. */
 export const newId = (kind: Kind): string => idOf(kind, randomBytes(16))

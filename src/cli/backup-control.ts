@@ -25,6 +25,7 @@ export const controlTables = [
   'members',
   'report_subscriptions',
   'webhooks',
+  'alerts',
 ] as const
 
 /** The other tables, and why a restored installation does without their rows. */
@@ -45,6 +46,7 @@ export const notInBackup: Readonly<Record<string, string>> = {
   one_time_links: 'A link that was used since must not work again.',
   dropped_hits: 'They are hints about today.',
   webhook_deliveries: 'A message may have been sent since (decision D-239).',
+  alert_checks: 'Nobody watched in between, and the next check begins anew (decision D-243).',
   outbox: 'A message may have been sent since, and some contain links (decision D-221).',
 }
 

@@ -1,5 +1,7 @@
 // Every page and action of the console. Tests walk through this table: each route as a viewer, with another account's ids, and so on.
 import { accountRoutes } from './pages/account.ts'
+import { alertRoutes } from './pages/alert.ts'
+import { alertsRoutes } from './pages/alerts.ts'
 import { auditLogRoutes } from './pages/audit-log.ts'
 import { dashboardRoutes } from './pages/dashboard.ts'
 import { exclusionsRoutes } from './pages/exclusions.ts'
@@ -62,6 +64,8 @@ export const routes: readonly Route[] = [
   ...segmentRoutes,
   ...notesRoutes,
   ...noteRoutes,
+  ...alertsRoutes,
+  ...alertRoutes,
   ...webhooksRoutes,
   ...webhookRoutes,
   ...siteDeletionRoutes,

@@ -3,6 +3,8 @@ import type { Logger } from 'pino'
 import { collectDefaultMetrics, Registry } from 'prom-client'
 import { type Directory, openDirectory } from '../accounts/directory.ts'
 import { type RequestWindows, redisWindows } from '../accounts/request-windows.ts'
+import { startAlerts } from '../alerts/checking.ts'
+import { showChecks } from '../alerts/metrics.ts'
 import { type Cluster, openCluster } from '../cluster/cluster.ts'
 import type { Config } from '../config.ts'
 import { minuteMs } from '../durations.ts'
@@ -153,6 +155,10 @@ function assemble(
     { postgres, cluster },
     { secrets: config.KEY_SECRETS, rules: webhookRules, log, onAttempt: countAttempts(registry) },
   )
+  const alerts = startAlerts(
+    { postgres, cluster },
+    { publicUrl, outbox: outboxOf(config), log, onChecked: showChecks(registry, cluster) },
+  )
   const app = buildConsole({
     postgres,
     cluster,
@@ -175,7 +181,7 @@ function assemble(
     app,
     announceSetup: () => announceSetup(postgres, publicUrl, log),
     async close() {
-      await Promise.all([mail?.stop(), webhooks.stop()])
+      await Promise.all([mail?.stop(), webhooks.stop(), alerts.stop()])
       await Promise.all([postgres.end({ timeout: 0 }), cluster.close()])
     },
   }

@@ -15,6 +15,7 @@ export const kinds = {
   'new sign-in': { name: 'notice of a sign-in', mayRepeat: true },
   'second factor': { name: 'notice about the second factor', mayRepeat: true },
   'key expiry': { name: 'notice of an expiring key', mayRepeat: true },
+  alert: { name: 'alert', mayRepeat: false },
   'import finished': { name: 'notice of an import', mayRepeat: true },
 } as const satisfies Record<string, KindOfMessage>
 

@@ -19,15 +19,20 @@ export interface NewMessage {
   type: string
   /** Becomes JSON. */
   data: unknown
+  /** Why it may have been sent before. It is then only in the log, and sent if somebody replays it. */
+  doubt?: string | undefined
 }
 
 /** Call it in the transaction that the message is about. Returns one id for each enabled webhook of the site. */
-export async function queueWebhooks(transaction: Postgres, { siteId, type, data }: NewMessage): Promise<string[]> {
+export async function queueWebhooks(
+  transaction: Postgres,
+  { siteId, type, data, doubt }: NewMessage,
+): Promise<string[]> {
   const ids = Array.from({ length: maxWebhooks }, () => newId('whd'))
   // Locked, so that a webhook that is deleted at this moment does not break the transaction.
   const rows = await transaction<{ id: string }[]>`
-    INSERT INTO webhook_deliveries (id, webhook_id, type, body)
-    SELECT (${ids}::text[])[row_number() OVER ()], id, ${type}, ${bodyOf(type, data)}
+    INSERT INTO webhook_deliveries (id, webhook_id, type, body, state, problem)
+    SELECT (${ids}::text[])[row_number() OVER ()], id, ${type}, ${bodyOf(type, data)}, ${doubt ? 'in doubt' : 'waiting'}, ${doubt ?? ''}
     FROM (SELECT id FROM webhooks WHERE site_id = ${siteId} AND disabled_at IS NULL LIMIT ${maxWebhooks} FOR KEY SHARE) AS enabled
     RETURNING id`
   return rows.map(({ id }) => id)

@@ -71,6 +71,14 @@ export const parts: readonly Part[] = [
     },
   },
   {
+    name: 'alerts',
+    touched: {
+      short: '--sites 2 --quiet 1 --kills 2 --cost 500',
+      seconds: 240,
+      paths: ['src/alerts/'],
+    },
+  },
+  {
     name: 'mail',
     touched: { short: '--reports 400 --kills 8', seconds: 75, paths: ['src/mail/', 'src/email-reports/'] },
   },

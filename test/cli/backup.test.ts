@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import test from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createAlert } from '../../src/alerts/alerts.ts'
 import { listDeletedSites } from '../../src/erasure/deleted-sites.ts'
 import { reports } from '../../src/stats/reports.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
@@ -48,7 +49,7 @@ test(`backup, new databases, restore: every response about ${events.toLocaleStri
   const overview = before[`overview?range=custom&${lastYear}`] as { current: { pageviews: number } }
   assert.ok(overview.current.pageviews > events / 3)
 
-  const webhooks = await addWebhook(old)
+  const { webhooks, alerts } = await addWebhook(old)
 
   const folder = join(mkdtempSync(join(tmpdir(), 'footfall-backup-')), 'backup')
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -80,12 +81,14 @@ test(`backup, new databases, restore: every response about ${events.toLocaleStri
   // A webhook keeps its secret, and none of its messages is sent a second time.
   assert.deepEqual([...(await postgres`SELECT * FROM webhooks`)], webhooks)
   assert.deepEqual([...(await postgres`SELECT id FROM webhook_deliveries`)], [])
+  // An alert that was told goes on where it was.
+  assert.deepEqual([...(await postgres`SELECT * FROM alerts`)], alerts)
   // An imported file stays imported.
   assert.equal((await fresh.json('import', 'kept.example', file)).imported, 'was')
 })
 
-/** A webhook of kept.example with a message that waits. Returns its row. */
-async function addWebhook({ addresses }: Installation): Promise<unknown[]> {
+/** A webhook of kept.example with a message that waits, and an alert that is on. Returns their rows. */
+async function addWebhook({ addresses }: Installation) {
   const postgres = openPostgres(addresses.postgres, 1)
   const webhook = { url: 'https://hooks.example/', createdBy: 'maria@example.com', nonce: 'the only one' }
   const message = { type: 'alert.began', data: {} }
@@ -94,11 +97,16 @@ async function addWebhook({ addresses }: Installation): Promise<unknown[]> {
     const siteId = site?.id as string
     await createWebhook(transaction, keySecrets, { ...webhook, siteId })
     await queueWebhooks(transaction, { ...message, siteId })
+    const condition = { kind: 'missing', threshold: 24, minUsual: 10, event: 'Signup' } as const
+    const settings = { condition, mailTo: 'members', toWebhooks: true, quiet: { from: 22, until: 7 } } as const
+    await createAlert(transaction, { ...settings, siteId, createdBy: 'maria@example.com', nonce: 'the only one' })
+    await transaction`UPDATE alerts SET is_on = true, is_told = true, began_at = now(), began_with = '{"since": 1, "usual": 12}'`
   })
-  const rows = await postgres`SELECT * FROM webhooks`
+  const webhooks = [...(await postgres`SELECT * FROM webhooks`)]
+  const alerts = [...(await postgres`SELECT * FROM alerts`)]
   await postgres.end()
-  assert.equal(rows.length, 1)
-  return [...rows]
+  assert.deepEqual([webhooks.length, alerts.length], [1, 1])
+  return { webhooks, alerts }
 }
 
 test('rollups of deleted events are backed up and restored; commands skip those days and say so', {

@@ -151,6 +151,7 @@ export const examples: Readonly<Record<string, Example>> = {
     fields: ({ noteId }) => ({ note: noteId, day: '2026-11-14', text: 'Another text' }),
     mistake: ({ noteId }) => ({ note: noteId, day: '2026-11-14', text: '' }),
   },
+  ...alertExamples(),
   ...webhookExamples(),
   'POST /sites/:domain/settings/delete': {
     fields: ({ domain }) => ({ confirm: domain }),
@@ -247,6 +248,26 @@ export const examples: Readonly<Record<string, Example>> = {
     changesNothing: true,
   },
   'GET /account/audit': { address: ({ accountId }) => `/account/audit?account=${accountId}` },
+}
+
+function alertExamples(): Record<string, Example> {
+  const path = '/sites/:domain/settings/alerts'
+  const one = ({ domain, alertId }: OwnThings) => `/sites/${domain}/settings/alerts/${alertId}`
+  const fields = {
+    ...{ kind: 'many', many_threshold: '500', mail: 'members', quiet_from: '22', quiet_until: '7' },
+    nonce: 'a-nonce-of-22-letters_',
+  }
+  return {
+    [`GET ${path}`]: {},
+    [`POST ${path}`]: { fields: () => fields, mistake: () => ({ ...fields, many_threshold: '0' }) },
+    [`GET ${path}/:id`]: { address: one },
+    [`POST ${path}/:id`]: {
+      address: one,
+      fields: () => fields,
+      mistake: () => ({ ...fields, quiet_until: '22' }),
+    },
+    [`POST ${path}/:id/remove`]: { address: (things) => `${one(things)}/remove` },
+  }
 }
 
 function webhookExamples(): Record<string, Example> {

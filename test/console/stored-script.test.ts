@@ -27,6 +27,8 @@ const markOf = (column: string): string => `${script}${column}`
 /** Every text of a person, a program or a visitor in PostgreSQL that some page shows. */
 const shown = [
   'accounts.name',
+  'alerts.created_by',
+  'alerts.event',
   'api_keys.created_by',
   'api_keys.name',
   'api_keys.prefix',
@@ -78,6 +80,7 @@ const others = [
   /^shared_links\.(country|device)$/,
   /^segments\.created_by$/,
   /^notes\.cause$/,
+  /^alerts\.(kind|mail_to)$/,
   /^webhook_deliveries\.(webhook_id|replay_of|state)$/,
   /^(outbox|report_subscriptions\.(every|time_zone)$)/,
 ]
@@ -187,6 +190,7 @@ async function plant({ postgres, clickhouse }: Stores, things: OwnThings): Promi
   await postgres`
     UPDATE report_subscriptions
     SET created_by = ${markOf('report_subscriptions.created_by')}, filters = ARRAY[${markOf('report_subscriptions.filters')}]`
+  await postgres`UPDATE alerts SET event = ${markOf('alerts.event')}, created_by = ${markOf('alerts.created_by')}`
   await postgres`UPDATE webhooks SET url = ${markOf('webhooks.url')}, created_by = ${markOf('webhooks.created_by')}`
   // The table refuses such a type.
   await postgres`ALTER TABLE webhook_deliveries DROP CONSTRAINT webhook_deliveries_type_check`

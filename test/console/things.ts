@@ -5,6 +5,7 @@ import { createGoal } from '../../src/accounts/goals.ts'
 import { newId } from '../../src/accounts/ids.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { createSite, findSite, type Site } from '../../src/accounts/sites.ts'
+import { alertsOf, createAlert, type NewAlert } from '../../src/alerts/alerts.ts'
 import type { Interval } from '../../src/email-reports/due.ts'
 import { reportLink } from '../../src/email-reports/links.ts'
 import { createSubscription } from '../../src/email-reports/subscriptions.ts'
@@ -42,6 +43,8 @@ export interface Things {
   /** A webhook of the site, and a message that it did not take. */
   webhookId: string
   deliveryId: string
+  /** An alert of the site that is on. */
+  alertId: string
   /** The name of a goal of the site. */
   goal: string
   segment: string
@@ -163,6 +166,20 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
     UPDATE webhook_deliveries SET state = 'failed', attempts = 7, http_status = 500, duration_ms = 87, problem = 'the receiver answered 500'
     WHERE id = ${deliveryId as string}`
 
+  const alert: NewAlert = {
+    siteId,
+    condition: { kind: 'missing', threshold: 24, minUsual: 10, event: 'Signup' },
+    mailTo: 'owners',
+    toWebhooks: true,
+    quiet: { from: 22, until: 7 },
+    createdBy: owner.email,
+    nonce: randomUUID(),
+  }
+  await inTransaction(postgres, (transaction) => createAlert(transaction, alert))
+  const [created] = await alertsOf(postgres, siteId)
+  const alertId = created?.id as string
+  await postgres`UPDATE alerts SET is_on = true, is_told = true, began_at = now() - interval '3 hours' WHERE id = ${alertId}`
+
   const reader = `${names.person('reader')}@example.com`
   const confirmed = await report(reader, null, 'month')
   await postgres`UPDATE report_subscriptions SET confirmed_at = now() WHERE id = ${confirmed}`
@@ -183,6 +200,7 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
     domain,
     webhookId,
     deliveryId: deliveryId as string,
+    alertId,
     goal: names.goal,
     segment: names.segment,
     noteId: note.id,
@@ -212,6 +230,7 @@ export const unknownThings = (): Things => ({
   reportId: newId('rep'),
   webhookId: newId('whk'),
   deliveryId: newId('whd'),
+  alertId: newId('alert'),
   goal: randomUUID(),
   segment: randomUUID(),
   noteId: newId('note'),

@@ -79,6 +79,7 @@ const settingsTabs = [
   ['/settings/segments', 'Segments'],
   ['/settings/notes', 'Notes'],
   ['/settings/links', 'Shared links'],
+  ['/settings/alerts', 'Alerts'],
   ['/settings/webhooks', 'Webhooks'],
 ] as const
 

@@ -12,8 +12,10 @@ import {
   setHostnames,
   setTimeZone,
 } from '../../../src/accounts/sites.ts'
+import { createAlert } from '../../../src/alerts/alerts.ts'
 import { generateDemo } from '../../../src/demo/generate.ts'
 import { forgetRollups } from '../../../src/rollups/invalidation.ts'
+import { inTransaction } from '../../../src/stores/postgres.ts'
 import { recordBatch } from '../../../src/traffic/recording.ts'
 import { auditedActions } from '../../../src/users/audit-log.ts'
 import { addNote, maxNoteLength, noteChange } from '../../../src/users/notes.ts'
@@ -46,6 +48,7 @@ export async function makeContent(stores: Stores, now: number): Promise<Content>
   await stores.postgres`DELETE FROM segments WHERE site_id = ${empty.siteId}`
   await stores.postgres`DELETE FROM notes WHERE site_id = ${empty.siteId}`
   await stores.postgres`DELETE FROM webhooks WHERE site_id = ${empty.siteId}`
+  await stores.postgres`DELETE FROM alerts WHERE site_id = ${empty.siteId}`
   await stores.postgres`DELETE FROM report_subscriptions WHERE account_id = ${empty.accountId}`
   return { usual, long, empty }
 }
@@ -133,6 +136,7 @@ async function fillUsual(stores: Stores, things: OwnThings, now: number): Promis
   await postgres`
     INSERT INTO shared_links (hash, id, site_id, name, created_by, revoked_at, embeddable, country, device)
     VALUES (sha256('revoked'), ${newId('share')}, ${siteId}, 'Old campaign', ${owner.email}, now() - interval '2 days', FALSE, 'DE', 'Mobile')`
+  await addAlerts(stores, { siteId, createdBy: owner.email })
   const outcomes = [
     ['waiting', 503, 2041, 3, 'the receiver answered 503: {"error":"maintenance until 09:00"}'],
     ['delivered', 204, 112, 1, ''],
@@ -141,7 +145,7 @@ async function fillUsual(stores: Stores, things: OwnThings, now: number): Promis
   for (const [index, [state, status, duration, attempts, problem]] of outcomes.entries())
     await postgres`
       INSERT INTO webhook_deliveries (id, webhook_id, replay_of, type, body, state, http_status, duration_ms, attempts, problem, created_at, next_attempt_at)
-      VALUES (${newId('whd')}, ${webhookId}, ${index === 1 ? deliveryId : null}, 'alert.ended', ${'{"type":"alert.ended","timestamp":"2026-11-18T08:00:00.000Z","data":{"site":"demo.example"}}'},
+      VALUES (${newId('whd')}, ${webhookId}, ${index === 1 ? deliveryId : null}, 'alert.over', ${'{"type":"alert.over","timestamp":"2026-11-18T08:00:00.000Z","data":{"site":"demo.example"}}'},
               ${state}, ${status}, ${duration}, ${attempts}, ${problem}, now() - ${index} * interval '5 hours', now() + interval '25 minutes')`
   await createSession(postgres, owner.userId, { address: '203.0.113.0', browser: 'Chrome on Windows' })
   await recordEntries(stores, accountId, {
@@ -205,6 +209,8 @@ async function fillLong(stores: Stores, { accountId, siteId, owner, memberId }: 
   await postgres`
     UPDATE webhooks SET url = ${`https://${longDomain}/${'hook'.repeat(400)}`}, created_by = ${maker}, disabled_at = now() WHERE site_id = ${siteId}`
   await postgres`
+    UPDATE alerts SET event = ${'w'.repeat(maxGoalLength.event)}, created_by = ${maker}, threshold = 72, min_usual = 1000000 WHERE site_id = ${siteId}`
+  await postgres`
     UPDATE webhook_deliveries SET problem = ${longText}, body = ${`{"data":"${'w'.repeat(2_000)}"}`} FROM webhooks
     WHERE webhooks.id = webhook_id AND site_id = ${siteId}`
   await recordEntries(stores, accountId, {
@@ -213,6 +219,27 @@ async function fillLong(stores: Stores, { accountId, siteId, owner, memberId }: 
     key: longText,
     email: owner.email,
   })
+}
+
+/** One of each other kind: off, on, and one that is told later. */
+async function addAlerts({ postgres }: Stores, by: { siteId: string; createdBy: string }): Promise<void> {
+  const conditions = [
+    { kind: 'many', threshold: 500 },
+    { kind: 'rise', threshold: 3, minUsual: 20 },
+    { kind: 'drop', threshold: 30, minUsual: 50 },
+    { kind: 'silence', threshold: 3, minUsual: 20 },
+  ] as const
+  for (const condition of conditions) {
+    const alert = { condition, mailTo: 'members', toWebhooks: condition.kind !== 'many', quiet: undefined } as const
+    await inTransaction(postgres, (transaction) => createAlert(transaction, { ...by, ...alert, nonce: condition.kind }))
+  }
+  await postgres`
+    UPDATE alerts SET is_on = true, is_told = kind = 'rise', began_at = now() - interval '50 minutes',
+      began_with = '{"hour": 1, "visitors": 1324, "usual": 402}'
+    WHERE site_id = ${by.siteId} AND kind IN ('rise', 'drop')`
+  await postgres`
+    UPDATE alerts SET began_at = now() - interval '9 days', over_at = now() - interval '8 days', began_with = '{"visitors": 802}'
+    WHERE site_id = ${by.siteId} AND kind = 'many'`
 }
 
 async function emailOf({ postgres }: Stores, userId: string): Promise<string> {
@@ -240,8 +267,9 @@ async function recordEntries(
     const of = (list: readonly string[]) => list[index % list.length] as string
     const [action, actor] = [of(actions), of(actors)]
     const subject =
-      { site: domain, goal: domain, webhook: domain, key, link: key, member: email }[action.split('.')[0] as string] ??
-      actor
+      { site: domain, goal: domain, alert: domain, webhook: domain, key, link: key, member: email }[
+        action.split('.')[0] as string
+      ] ?? actor
     await postgres`
       INSERT INTO audit_log (at, account_id, actor, action, subject, details, address)
       VALUES (now() - ${index} * interval '5 hours', ${accountId}, ${actor}, ${action}, ${subject},

@@ -49,7 +49,7 @@ function pages(content: string, things: OwnThings, personOf: (things: OwnThings)
   return (
     routes
       .filter((route) => route.method === 'GET' && !exampleOf(route).isNoPage)
-      // A new account has no keys, no shared links, no reports, no goals, no segments, no notes and no webhooks, so none of them has a page.
+      // A new account has no keys, no shared links, no reports, no goals, no segments, no notes, no alerts and no webhooks, so none has a page.
       .filter(
         (route) =>
           content !== 'empty' || !(/\/(:id|(goals|segments|notes)\/change)$/.test(route.path) || isOfLink(route)),

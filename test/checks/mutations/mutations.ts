@@ -2,6 +2,7 @@
 // of the tree. There is one for each promise that users rely on, in the file of the module that it breaks: that numbers are right, that no
 // acknowledged event is lost or counted twice, that nobody sees what is not theirs. Each long check has one that it finds in a short form.
 import { accounts } from './accounts.ts'
+import { alerts } from './alerts.ts'
 import { api } from './api.ts'
 import { cli } from './cli.ts'
 import { collector } from './collector.ts'
@@ -33,6 +34,7 @@ export interface Mutation {
 
 export const mutations: readonly Mutation[] = [
   ...accounts,
+  ...alerts,
   ...api,
   ...cli,
   ...collector,
