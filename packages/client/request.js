@@ -21,11 +21,12 @@ export class FootfallError extends Error {
 }
 
 /** @param {Server} server @param {string} path @param {object} [parameters] @param {Options} [options] */
-export const get = (server, path, parameters, options) =>
-  ask(server, path, parameters, options, async (response) => {
+export async function get(server, path, parameters, options) {
+  return ask(server, path, parameters, options, async (response) => {
     const body = parsed(await response.text())
     return body?.data && { ...body, ...fromHeaders(response.headers) }
   })
+}
 
 /**
  * The messages of a stream, until it ends.

@@ -44,7 +44,7 @@ test('the links of its README work without the rest of the repository', () => {
 test('bundlers can leave out every function: loading the modules does nothing but declare', () => {
   assert.equal(description.sideEffects, false)
   const declaration =
-    /^(?:import \{ \w+ \} from|export \{ \w+ \} from|export const \w+ = \([\w, ]+\) => get\(|(?:export )?(?:async )?function |export class \w+ extends Error \{)/
+    /^(?:import \{ [\w, ]+ \} from|export \{ \w+ \} from|export const \w+ = \([\w, ]+\) => (?:get|watch)\(|(?:export )?(?:async )?function\*? |export class \w+ extends Error \{)/
   const all = sources.flatMap(statements)
   assert.ok(all.length > 15)
   assert.deepEqual(
@@ -64,11 +64,13 @@ test('each function works with the others left out', async () => {
   for (const { lines, line } of own) {
     const module = [...lines.filter((one) => one.startsWith('import')), line].join('\n')
     const text = module.replace("'./request.js'", `'${request}'`)
-    const exported: Record<string, (to: typeof server) => Promise<unknown>> = await import(
+    const exported: Record<string, (to: typeof server) => Promise<unknown> | AsyncGenerator> = await import(
       `data:text/javascript,${encodeURIComponent(text)}`
     )
     const [only, ...more] = Object.values(exported)
     assert.deepEqual(more, [])
-    await assert.rejects(only!(server), { name: 'TypeError', message: 'fetch failed' }, line) // port 1 is closed
+    const called = only!(server)
+    const asked = 'next' in called ? called.next() : called
+    await assert.rejects(asked, { name: 'TypeError', message: 'fetch failed' }, line) // port 1 is closed
   }
 })

@@ -80,7 +80,7 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
   const { postgres, clickhouse } = stores
   const cluster = clusterOf([clickhouse])
   const passwords = options.passwords ?? createPasswords(cheapPasswords)
-  const now = clockOf(options.now)
+  const now = () => timeOf(options.now)
   const api = await startApi(stores, { now, ...(options.log && { log: options.log }) })
   const server = createServer((request, response) =>
     (request.url ?? '').startsWith('/api/') ? api.app.routing(request, response) : app.routing(request, response),
@@ -162,11 +162,9 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
   }
 }
 
-function clockOf(now: ConsoleOptions['now'] = Date.now): () => number {
-  if (typeof now === 'function') return now
-  const { epochMilliseconds } = Temporal.Instant.from(now)
-  return () => epochMilliseconds
-}
+/** A test may change the time of its options. */
+const timeOf = (now: ConsoleOptions['now'] = Date.now): number =>
+  typeof now === 'function' ? now() : Temporal.Instant.from(now).epochMilliseconds
 
 /**
  * What the console drops from the directory itself. The notification of a change usually comes first, so a test cannot see by the
