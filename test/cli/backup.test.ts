@@ -145,7 +145,7 @@ test('rollups of deleted events are backed up and restored; commands skip those 
   const imported = await old.footfall('import', 'old.example', late)
   assert.match(
     imported.stdout,
-    /Imported 1 events on 1 days into .*\. Left out 1 events that are too old for RETENTION_MONTHS/,
+    /Imported 1 events on 1 days into .*\.\nLeft out:\n +1 events that are too old for RETENTION_MONTHS/,
   )
   assert.match((await old.footfall('demo', 'gone.example')).stderr, /already has traffic/)
 

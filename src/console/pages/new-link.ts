@@ -88,7 +88,12 @@ function lockedIn(form: URLSearchParams): { filters: Filter[] } | { wrong: strin
   if (choice === null) return { wrong: 'Choose what the link shows.' }
   const chosen = new URLSearchParams(choice).getAll('filter')
   const typed = [...form].filter(([name, value]) => filterNames.includes(name) && value !== '')
-  return enteredFilters([...chosen, ...typed.map(([name, value]) => filterText(name, 'is', [value]))])
+  const pages = form.get('pages')
+  return enteredFilters([
+    ...chosen,
+    ...(pages ? [filterText('page', 'starts_with', [pages])] : []),
+    ...typed.map(([name, value]) => filterText(name, 'is', [value])),
+  ])
 }
 
 const countries = (Object.entries(countryNames) as [CountryCode, string][]).toSorted(([, one], [, other]) =>
@@ -98,8 +103,9 @@ const countries = (Object.entries(countryNames) as [CountryCode, string][]).toSo
 const option = (value: string, text: string, current: string | undefined): Html =>
   html`<option value="${value}"${value === (current ?? '') && html` selected`}>${text}</option>`
 
-/** The names of the fields are those of the API. */
+/** What links are made for most often. The names of the others are those of the API. */
 const filterFields = (field: (name: string) => string | undefined): Html => html`
+    <label>Pages that start with <input name="pages" value="${field('pages')}" maxlength="2000" autocomplete="off" placeholder="/blog"></label>
     <label>Country <select name="country">${option('', 'All', field('country'))}${countries.map(([code, name]) => option(code, name, field('country')))}</select></label>
     <label>Device <select name="device">${option('', 'All', field('device'))}${devices.filter((one) => one !== 'Unknown').map((one) => option(one.toLowerCase(), one, field('device')))}</select></label>
     <label>Hostname <input name="hostname" value="${field('hostname')}" autocomplete="off"></label>
