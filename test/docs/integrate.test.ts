@@ -134,11 +134,22 @@ test("the examples of the client's README run one after another", async (t) => {
   // A busy machine may need longer than a reader would wait.
   const patient = read('packages/client/README.md').replace('timeout(5000)', 'timeout(100_000)')
   const examples = blocks(patient, 'js')
-  assert.equal(examples.length, 6)
-  writeFileSync(join(folder, 'example.js'), addressed(world, examples.join('\n')))
-  const [totals, top, readers, refusal, ...sites] = (await run(process.execPath, 'example.js')).trimEnd().split('\n')
+  assert.equal(examples.length, 7)
+  // A stream does not end by itself.
+  const ending = examples
+    .join('\n')
+    .replace(
+      /^for await .*\blive\(server\)\) (.*)$/m,
+      (_, body) => `for await (const { data } of live(server)) { ${body}; break }`,
+    )
+  writeFileSync(join(folder, 'example.js'), addressed(world, ending))
+  const [totals, top, readers, now, refusal, ...sites] = (await run(process.execPath, 'example.js'))
+    .trimEnd()
+    .split('\n')
   assert.deepEqual([totals, top], ['3 null', '/ 2'])
   assert.equal(readers, 'x.com 2')
+  // Nobody was there in the last minutes.
+  assert.equal(now, '0 undefined')
   assert.match(refusal ?? '', /^invalid_date 400 \S/)
   assert.deepEqual(sites, [`${world.domain} 3`])
 })
