@@ -8,8 +8,7 @@ import { quantile } from '../runner.ts'
  * at most over 300,000 requests at 2,250 per second, 254 at 860. A leak shows in the growth, which is limited below.
  */
 const maxMb = 400
-/** Five runs of 20,000 requests, half of them questions, grew by 1.38 to 1.53 and ended at 279 to 296 MB, whatever they began with. */
-const maxGrowth = 1.7
+const maxGrowth = 1.5
 
 export interface Watcher {
   rssMb(): number
