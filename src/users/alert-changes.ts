@@ -2,8 +2,9 @@
 import type { Site } from '../accounts/sites.ts'
 import { type AlertSettings, settingsText } from '../alerts/alert.ts'
 import { type Alert, createAlert, deleteAlert, replaceAlert } from '../alerts/alerts.ts'
-import { inTransaction, type Postgres } from '../stores/postgres.ts'
-import { type Actor, type AuditEntry, recordAction } from './audit-log.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import type { Actor } from './audit-log.ts'
+import { changeOfSite } from './change-of-site.ts'
 
 /** Throws `InvalidSetting` if the site has too many alerts. The same form adds one once. */
 export const addAlert = (
@@ -13,7 +14,7 @@ export const addAlert = (
   settings: AlertSettings,
   nonce: string,
 ): Promise<void> =>
-  change(postgres, actor, site, {
+  changeOfSite(postgres, actor, site, {
     action: 'alert.created',
     details: settingsText(settings),
     apply: (transaction) => createAlert(transaction, { ...settings, siteId: site.id, createdBy: actor.actor, nonce }),
@@ -29,7 +30,7 @@ export async function changeAlert(
 ): Promise<void> {
   const [from, to] = [settingsText(alert), settingsText(settings)]
   if (from === to) return
-  await change(postgres, actor, site, {
+  await changeOfSite(postgres, actor, site, {
     action: 'alert.changed',
     details: `${from} → ${to}`,
     apply: (transaction) => replaceAlert(transaction, site.id, alert.id, settings),
@@ -38,26 +39,8 @@ export async function changeAlert(
 
 /** Nobody is told that it is over. */
 export const removeAlert = (postgres: Postgres, actor: Actor, site: Site, alert: Alert): Promise<void> =>
-  change(postgres, actor, site, {
+  changeOfSite(postgres, actor, site, {
     action: 'alert.deleted',
     details: settingsText(alert),
     apply: (transaction) => deleteAlert(transaction, site.id, alert.id),
-  })
-
-interface Change {
-  action: AuditEntry['action']
-  details: string
-  /** Whether it has changed anything. */
-  apply(transaction: Postgres): Promise<boolean>
-}
-
-const change = (
-  postgres: Postgres,
-  actor: Actor,
-  { accountId, domain }: Site,
-  { action, details, apply }: Change,
-): Promise<void> =>
-  inTransaction(postgres, async (transaction) => {
-    if (await apply(transaction))
-      await recordAction(transaction, { ...actor, accountId, action, subject: domain, details })
   })

@@ -1,13 +1,14 @@
 // Changes of goals by people, each together with its entry in the audit log: the console and the command line change goals only here.
 import { createGoal, deleteGoal, replaceGoal } from '../accounts/goals.ts'
 import type { Site } from '../accounts/sites.ts'
-import { inTransaction, type Postgres } from '../stores/postgres.ts'
+import type { Postgres } from '../stores/postgres.ts'
 import { type Goal, goalText } from '../traffic/goals.ts'
-import { type Actor, type AuditEntry, recordAction } from './audit-log.ts'
+import type { Actor } from './audit-log.ts'
+import { changeOfSite } from './change-of-site.ts'
 
 /** Throws `InvalidSetting` if the site has the name already or has too many goals. */
 export const addGoal = (postgres: Postgres, actor: Actor, site: Site, goal: Goal): Promise<void> =>
-  change(postgres, actor, site, {
+  changeOfSite(postgres, actor, site, {
     action: 'goal.created',
     details: goalText(goal),
     apply: (transaction) => createGoal(transaction, site.id, goal),
@@ -19,7 +20,7 @@ export async function changeGoal(postgres: Postgres, actor: Actor, site: Site, n
   const from = before ? goalText(before) : name
   const to = goalText(goal)
   if (from === to) return
-  await change(postgres, actor, site, {
+  await changeOfSite(postgres, actor, site, {
     action: 'goal.changed',
     details: `${from} → ${to}`,
     apply: (transaction) => replaceGoal(transaction, site.id, name, goal),
@@ -27,25 +28,8 @@ export async function changeGoal(postgres: Postgres, actor: Actor, site: Site, n
 }
 
 export const removeGoal = (postgres: Postgres, actor: Actor, site: Site, name: string): Promise<void> =>
-  change(postgres, actor, site, {
+  changeOfSite(postgres, actor, site, {
     action: 'goal.deleted',
     details: name,
     apply: (transaction) => deleteGoal(transaction, site.id, name),
-  })
-
-interface Change {
-  action: AuditEntry['action']
-  details: string
-  apply(transaction: Postgres): Promise<void>
-}
-
-const change = (
-  postgres: Postgres,
-  actor: Actor,
-  { accountId, domain }: Site,
-  { action, details, apply }: Change,
-): Promise<void> =>
-  inTransaction(postgres, async (transaction) => {
-    await apply(transaction)
-    await recordAction(transaction, { ...actor, accountId, action, subject: domain, details })
   })

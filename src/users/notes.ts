@@ -4,8 +4,9 @@ import { lineOf } from '../accounts/goal-rules.ts'
 import { newId } from '../accounts/ids.ts'
 import { InvalidSetting } from '../accounts/site-rules.ts'
 import type { Site } from '../accounts/sites.ts'
-import { inTransaction, type Postgres } from '../stores/postgres.ts'
-import { type Actor, type AuditEntry, recordAction } from './audit-log.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import type { Actor } from './audit-log.ts'
+import { changeOfSite } from './change-of-site.ts'
 
 export interface Note {
   id: string
@@ -46,7 +47,7 @@ export const notesOfDays = (
 export async function addNote(postgres: Postgres, actor: Actor, site: Site, entered: EnteredNote): Promise<Note> {
   const { day, text } = checked(entered)
   const note = { id: newId('note'), day, text, cause: null, createdBy: actor.actor }
-  await change(postgres, actor, site, {
+  await changeOfSite(postgres, actor, site, {
     action: 'note.created',
     details: textOf(note),
     apply: (transaction) =>
@@ -61,7 +62,7 @@ export async function changeNote(postgres: Postgres, actor: Actor, site: Site, b
   const { day, text } = checked(entered)
   const [from, to] = [textOf(before), textOf({ day, text })]
   if (from === to) return
-  await change(postgres, actor, site, {
+  await changeOfSite(postgres, actor, site, {
     action: 'note.changed',
     details: `${from} → ${to}`,
     apply: (transaction) =>
@@ -72,7 +73,7 @@ export async function changeNote(postgres: Postgres, actor: Actor, site: Site, b
 }
 
 export const removeNote = (postgres: Postgres, actor: Actor, site: Site, note: Note): Promise<void> =>
-  change(postgres, actor, site, {
+  changeOfSite(postgres, actor, site, {
     action: 'note.deleted',
     details: textOf(note),
     apply: (transaction) => stored(transaction`DELETE FROM notes WHERE site_id = ${site.id} AND id = ${note.id}`),
@@ -138,22 +139,3 @@ async function stored(statement: Promise<{ count: number }>): Promise<void> {
     throw error
   }
 }
-
-interface Change {
-  action: AuditEntry['action']
-  details: string
-  apply(transaction: Postgres): Promise<void>
-}
-
-const change = (
-  postgres: Postgres,
-  actor: Actor,
-  { id, accountId, domain }: Site,
-  { action, details, apply }: Change,
-): Promise<void> =>
-  inTransaction(postgres, async (transaction) => {
-    // Like a deletion of the site, which takes its row first.
-    await transaction`SELECT FROM sites WHERE id = ${id} FOR NO KEY UPDATE`
-    await apply(transaction)
-    await recordAction(transaction, { ...actor, accountId, action, subject: domain, details })
-  })

@@ -2,8 +2,9 @@
 import { lineOf } from '../accounts/goal-rules.ts'
 import { InvalidSetting } from '../accounts/site-rules.ts'
 import type { Site } from '../accounts/sites.ts'
-import { inTransaction, type Postgres } from '../stores/postgres.ts'
-import { type Actor, type AuditEntry, recordAction } from './audit-log.ts'
+import type { Postgres } from '../stores/postgres.ts'
+import type { Actor } from './audit-log.ts'
+import { changeOfSite } from './change-of-site.ts'
 
 export interface Segment {
   name: string
@@ -20,7 +21,7 @@ export const segmentsOf = (postgres: Postgres, siteId: string): Promise<Segment[
 /** Throws `InvalidSetting` if the site has the name already or has too many segments. */
 export const addSegment = (postgres: Postgres, actor: Actor, site: Site, segment: Segment): Promise<void> => {
   const { name, filters } = checked(segment)
-  return change(postgres, actor, site, {
+  return changeOfSite(postgres, actor, site, {
     action: 'segment.created',
     details: textOf({ name, filters }),
     apply: (transaction) =>
@@ -37,7 +38,7 @@ export async function changeSegment(postgres: Postgres, actor: Actor, site: Site
   const { name, filters } = checked(after)
   const [from, to] = [textOf(before), textOf({ name, filters })]
   if (from === to) return
-  await change(postgres, actor, site, {
+  await changeOfSite(postgres, actor, site, {
     action: 'segment.changed',
     details: `${from} → ${to}`,
     apply: (transaction) =>
@@ -53,7 +54,7 @@ export async function changeSegment(postgres: Postgres, actor: Actor, site: Site
 
 /** Links and reports that were made from it keep their filters. */
 export const removeSegment = (postgres: Postgres, actor: Actor, site: Site, name: string): Promise<void> =>
-  change(postgres, actor, site, {
+  changeOfSite(postgres, actor, site, {
     action: 'segment.deleted',
     details: name,
     apply: (transaction) =>
@@ -87,22 +88,3 @@ async function stored(statement: Promise<{ count: number }>, name: string, forme
     throw error
   }
 }
-
-interface Change {
-  action: AuditEntry['action']
-  details: string
-  apply(transaction: Postgres): Promise<void>
-}
-
-const change = (
-  postgres: Postgres,
-  actor: Actor,
-  { id, accountId, domain }: Site,
-  { action, details, apply }: Change,
-): Promise<void> =>
-  inTransaction(postgres, async (transaction) => {
-    // Like a deletion of the site, which takes its row first.
-    await transaction`SELECT FROM sites WHERE id = ${id} FOR NO KEY UPDATE`
-    await apply(transaction)
-    await recordAction(transaction, { ...actor, accountId, action, subject: domain, details })
-  })
