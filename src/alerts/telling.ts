@@ -1,5 +1,5 @@
-// Notes that an alert began or is over, and says so. One transaction changes the state and queues the messages, so whatever ends a process leaves
-// both or neither, and two processes that find the same change note it once (decision D-243).
+// Stores that an alert began or is over, and queues the messages about it. Both happen in one transaction: a process that is killed has done
+// both or neither, and of two processes that find the same change, one stores it (decision D-243).
 
 import { mayQueue } from '../mail/limits.ts'
 import { type Outbox, queueMessage } from '../mail/outbox.ts'

@@ -1,4 +1,4 @@
-// The row of an import in PostgreSQL, found or made. It decides whether the files were imported before.
+// Finds the row of an import in PostgreSQL, or creates it. The row says whether the files were imported before.
 import { randomBytes } from 'node:crypto'
 import { basename } from 'node:path'
 import type { Site } from '../accounts/sites.ts'

@@ -55,9 +55,9 @@ export interface ClaimedDelivery {
 }
 
 /**
- * Claims deliveries whose time has come, of each webhook the next one: a receiver that is slow delays no other. Counts the claim in the
- * ledger: call `noteInClickHouse` before anything is sent, so that a PostgreSQL that is restored from before this claim is recognised
- * as older, and sends nothing a second time (rollups/ledger.ts).
+ * Claims deliveries whose time has come, of each webhook the next one: a receiver that is slow delays no other. It counts the
+ * claim in the ledger. Call `noteInClickHouse` before anything is sent: if PostgreSQL is then restored to a moment before this claim,
+ * that is noticed, and nothing is sent a second time (rollups/ledger.ts).
  */
 export const claimDeliveries = (
   postgres: Postgres,

@@ -504,7 +504,7 @@ test('kill -9 between sending and noting: in doubt, and one click sends it once 
 
 test('kill -9 before anything is sent: delivered once by another process', async (t) => {
   const { receiver, stores } = world
-  // It accepts connections and never speaks TLS, so the process stands before the hand-over.
+  // It accepts connections and never answers in TLS, so the process waits and has not handed over the message.
   const silent = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1')
   await once(silent, 'listening')
   t.after(() => silent.close())

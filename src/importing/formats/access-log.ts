@@ -1,5 +1,5 @@
-// Access logs: the common and the combined format of nginx and Apache, with or without a host in front, Caddy's JSON, and CloudFront's
-// standard log. docs/migrate/access-log.md says which requests are pageviews.
+// Reads three kinds of access logs: lines of nginx and Apache (the common or the combined format, which may begin with a host), Caddy's JSON,
+// and CloudFront's standard log. docs/migrate/access-log.md says which requests are pageviews.
 import { type Line, LineFault, readLines } from '../lines.ts'
 import { attempt, type FileRecord } from '../records.ts'
 import type { Format, LeftOut, Reason } from './format.ts'

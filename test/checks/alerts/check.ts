@@ -1,5 +1,5 @@
-// Alerts tell what happens, once, and nothing else: injected rises, drops and silences against a model of its own, quiet days of the demo, processes
-// that are killed between finding and noting, and what judging costs.
+// Four stages: rises, drops and silences are injected, and each must be told once, as an independent model says; quiet days of demo traffic must
+// ring no alert; processes are killed between finding a change and storing it; and the cost of judging is measured.
 //   npm run check:alerts
 //   npm run check:alerts -- --sites 2 --quiet 1 --kills 2 --cost 500      the short form; 0 leaves a stage out
 import { runCheck } from '../runner.ts'
