@@ -39,7 +39,9 @@ await runCheck(
     const redis = await startOwnRedis()
     check.onEnd(redis.remove)
     const world = await createAccounts(connected.postgres, check.seed, n)
-    const api = await startApiProcess({ ...stores.addresses, redis: redis.url })
+    // On a large machine V8 lets garbage lie: 60,000 requests ended at 377 MB, and with this limit at 220. What is left to grow is a leak.
+    const heap = { NODE_OPTIONS: '--max-old-space-size=110' }
+    const api = await startApiProcess({ ...stores.addresses, redis: redis.url }, heap)
     check.onEnd(api.stop)
 
     const port = Number(new URL(api.url).port)
