@@ -198,7 +198,7 @@ export const parts: readonly Part[] = [
       paths: ['src/email-reports/', 'src/mail/layout.ts', 'src/display/', 'src/stats/service.ts'],
     },
   },
-  { name: 'oracle', full: '--worlds 500 --requests 20000' },
+  { name: 'oracle', full: '--worlds 500 --moved 50 --requests 30000' },
   { name: 'tenant', full: '--queries 1000000 --requests 100000 --sites 100' },
   { name: 'fuzz' },
   { name: 'sqli' },

@@ -7,11 +7,10 @@ import { pino } from 'pino'
 import { createAccount, setPlan } from '../../src/accounts/accounts.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import type { Plan } from '../../src/accounts/plans.ts'
-import { createSite, setExcludedCountries, setTimeZone } from '../../src/accounts/sites.ts'
+import { createSite, findSite, type Site, setExcludedCountries, setTimeZone } from '../../src/accounts/sites.ts'
 import { assembleApi } from '../../src/api/assembly.ts'
 import { createMetrics } from '../../src/api/metrics.ts'
 import { type Limiter, redisLimiter } from '../../src/api/rate-limit.ts'
-import { clusterOf } from '../../src/cluster/cluster.ts'
 import { invalidateDays } from '../../src/rollups/invalidation.ts'
 import { rebuildSite, rollUpSite } from '../../src/rollups/roll-up.ts'
 import { sweep } from '../../src/rollups/sweep.ts'
@@ -54,7 +53,7 @@ export async function openWorld(test: TestContext, options: WorldOptions = {}): 
 }
 
 export async function makeWorld(stores: Stores, options: WorldOptions) {
-  const { postgres, clickhouse, addresses } = stores
+  const { postgres, cluster, addresses } = stores
   let zone = options.zone ?? 'UTC'
   const clock = { at: options.now ? Temporal.Instant.from(options.now).epochMilliseconds : undefined }
   const now = () => clock.at ?? Date.now()
@@ -68,6 +67,8 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
     timeZone: zone,
     excludedCountries: options.excludedCountries ?? [],
   })
+  // The shard that the site was created on: a test that moves it records and rolls up before.
+  const clickhouse = cluster.of((await findSite(postgres, siteId)) as Site)
   const key = await createKey(postgres, keySecrets, { accountId, siteId, name: 'Test' })
   const api = await startApi(stores, { now, ...(options.limiter && { limiter: options.limiter }) })
 
@@ -109,17 +110,17 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
     recordEvents,
     /** Rolls up what is recorded, up to and including a day. */
     rollUp: async (last: string) => {
-      await rollUpSite(stores, siteId, last)
+      await rollUpSite({ postgres, clickhouse }, siteId, last)
       api.directory.forget(siteId)
     },
     /** Rolls up everything again. */
     rebuild: async (last: string) => {
-      await rebuildSite(stores, siteId, last)
+      await rebuildSite({ postgres, clickhouse }, siteId, last)
       api.directory.forget(siteId)
     },
     /** Rolls up the days that are not closed, as of now. */
     rollUpToday: async () => {
-      await rollUpToday(stores, siteId, zone, now())
+      await rollUpToday({ postgres, clickhouse }, siteId, zone, now())
       api.directory.forget(siteId)
     },
     /** Invalidates the rollups of days, as late events would. */
@@ -131,7 +132,7 @@ export async function makeWorld(stores: Stores, options: WorldOptions) {
       api.directory.forget(siteId)
     },
     /** Deletes outdated rollups at once. */
-    sweep: () => sweep(stores, '0 seconds'),
+    sweep: () => sweep({ postgres, clickhouse }, '0 seconds'),
     setNow: (iso: string) => {
       clock.at = Temporal.Instant.from(iso).epochMilliseconds
     },
@@ -165,7 +166,7 @@ export interface ApiOptions {
 }
 
 /** What one API process has: its own directory, limiter and port, on the shared stores. */
-export async function startApi({ postgres, clickhouse, addresses }: Stores, options: ApiOptions = {}) {
+export async function startApi({ postgres, cluster, addresses }: Stores, options: ApiOptions = {}) {
   const now = options.now ?? Date.now
   const metrics = createMetrics()
   const limiter =
@@ -178,7 +179,7 @@ export async function startApi({ postgres, clickhouse, addresses }: Stores, opti
     })
   const api = assembleApi({
     postgres,
-    cluster: clusterOf([clickhouse]),
+    cluster,
     limiter,
     now,
     log: options.log ? pino({ level: 'trace' }, options.log) : pino({ level: 'silent' }),

@@ -1,5 +1,6 @@
 // Sends the same queries about random worlds to the running API and to the model, and expects the same bytes from both.
 //   npm run check:oracle -- --worlds 500 --requests 20000 --seed 7
+//   npm run check:oracle -- --worlds 10 --moved 20                 and 20 worlds on two shards of two replicas, whose sites move meanwhile
 //   npm run check:oracle -- --seed 7 --world 123 --requests 40     one world again, as printed with a difference
 import { isDeepStrictEqual } from 'node:util'
 import type { CountryCode } from '../../../src/traffic/country.ts'
@@ -20,21 +21,30 @@ import { makeWorld, type World } from './worlds.ts'
 await runCheck(
   {
     name: 'oracle',
-    options: { worlds: 100, requests: 4_000, parallel: 4, world: Number.NaN },
-    seconds: ({ worlds, requests }) => 300 + 15 * worlds + requests / 3,
+    options: { worlds: 100, requests: 4_000, moved: 0, parallel: 4, world: Number.NaN },
+    mayBeZero: ['moved'],
+    seconds: ({ worlds, moved, requests }) => 300 + 15 * (worlds + 2 * moved) + requests / 3,
   },
-  async (check, { worlds, requests, parallel, world }) => {
-    const runningApi = await startRunningApi()
-    check.onEnd(runningApi.close)
-    const numbers = Number.isNaN(world) ? [...Array(worlds).keys()] : [world]
-    const requestsPerWorld = Math.ceil(requests / numbers.length)
-    const totals = { worlds: 0, requests: 0, calls: 0, questions: 0 }
-    const queue = numbers.values()
-    await Promise.all(
-      Array.from({ length: parallel }, async () => {
-        for (const number of queue) await checkWorld({ check, runningApi, requestsPerWorld, totals }, number)
-      }),
-    )
+  async (check, { worlds, requests, moved, parallel, world }) => {
+    const requestsPerWorld = Math.ceil(requests / (Number.isNaN(world) ? worlds + moved : 1))
+    const totals = { worlds: 0, requests: 0, calls: 0, questions: 0, moves: 0 }
+    const checkWorlds = async (servers: 'one' | 'replicated', numbers: readonly number[]) => {
+      if (numbers.length === 0) return
+      const runningApi = await startRunningApi(servers)
+      check.onEnd(runningApi.close)
+      const run = { check, runningApi, requestsPerWorld, moves: servers === 'replicated', totals }
+      const queue = numbers.values()
+      await Promise.all(
+        Array.from({ length: parallel }, async () => {
+          for (const number of queue) await checkWorld(run, number)
+        }),
+      )
+    }
+    const numbers = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index)
+    if (Number.isNaN(world)) {
+      await checkWorlds('one', numbers(0, worlds))
+      await checkWorlds('replicated', numbers(worlds, moved))
+    } else await checkWorlds(moved > 0 ? 'replicated' : 'one', [world])
     const { wrong = 0, failed = 0, broken = 0 } = check.faults
     return { ...totals, differences: wrong + failed, invariants: broken }
   },
@@ -169,6 +179,7 @@ async function checkWorld(run: Run, number: number): Promise<void> {
     const random = seeded(`${check.seed}/${number}/requests`)
     const questions = seeded(`${check.seed}/${number}/questions`)
     await api.addGoals(goals)
+    const move = run.moves ? api.moveToOtherShard() : undefined
     for (let count = 0; count < run.requestsPerWorld; count += 1) {
       const request = pickRequest(random, world)
       await compare(opened, request.report, request.params)
@@ -176,6 +187,8 @@ async function checkWorld(run: Run, number: number): Promise<void> {
       const asked = pickQuestion(questions, world, goals)
       if (asked) await compareQuestion(opened, asked, questions.pick([1, 3, 100, 1000]))
     }
+    await move
+    if (move) totals.moves += 1
     await checkInvariants(opened)
     await checkSites(opened)
   } finally {

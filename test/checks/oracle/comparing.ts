@@ -12,7 +12,9 @@ export interface Run {
   check: Check
   runningApi: RunningApi
   requestsPerWorld: number
-  totals: { worlds: number; requests: number; calls: number; questions: number }
+  /** Whether sites move to another shard while they are asked. */
+  moves: boolean
+  totals: { worlds: number; requests: number; calls: number; questions: number; moves: number }
 }
 
 export interface Opened {
@@ -28,10 +30,10 @@ export interface Opened {
  */
 type Kind = 'wrong' | 'failed' | 'broken'
 
-export function report({ check, requestsPerWorld }: Run, kind: Kind, world: World, lines: string[]): void {
+export function report({ check, requestsPerWorld, moves }: Run, kind: Kind, world: World, lines: string[]): void {
   check.fault(
     kind,
-    `--world ${world.number} --requests ${requestsPerWorld}`,
+    `--world ${world.number} --requests ${requestsPerWorld}${moves ? ' --moved 1' : ''}`,
     `zone ${world.zone}, until ${new Date(world.before.until).toISOString()} ${world.before.zone}, now ${new Date(world.now).toISOString()}, ${world.events.length} events`,
     ...lines,
   )

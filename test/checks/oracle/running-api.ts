@@ -1,14 +1,21 @@
 // Everything the oracle does to the API, so that the check itself needs neither stores nor HTTP.
 import { createGoal } from '../../../src/accounts/goals.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
-import { listSitesOf } from '../../../src/accounts/sites.ts'
+import { findSite, listSitesOf } from '../../../src/accounts/sites.ts'
 import { memoryLimiter } from '../../../src/api/rate-limit.ts'
+import { openCluster } from '../../../src/cluster/cluster.ts'
+import { migrate } from '../../../src/cluster/migrate.ts'
+import { moveSite } from '../../../src/moving/move-site.ts'
+import type { ClickHouse } from '../../../src/stores/clickhouse.ts'
 import type { CountryCode } from '../../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
 import type { Goal } from '../../../src/traffic/goals.ts'
+import { patientPostgres } from '../../support/fresh-stores.ts'
 import { messageHeaders, messageIn, type ToolResult, toolCall } from '../../support/mcp-message.ts'
-import { connect, createStores, disconnect, keySecrets } from '../../support/stores.ts'
+import { startOwnPostgres } from '../../support/own-servers.ts'
+import { connect, createStores, disconnect, keySecrets, redisUrl, type Stores } from '../../support/stores.ts'
 import { makeWorld } from '../../support/world.ts'
+import { findServers } from '../cluster/servers.ts'
 import type { ToolCall } from './assistant.ts'
 import type { Params } from './params.ts'
 
@@ -42,6 +49,8 @@ export interface OpenSite {
   /** As an assistant asks. */
   call(call: ToolCall): Promise<ToolResult>
   excludeCountries(countries: readonly CountryCode[]): Promise<void>
+  /** Moves its traffic to the other shard. Nothing may be recorded or rolled up afterwards. */
+  moveToOtherShard(): Promise<void>
   close(): Promise<void>
 }
 
@@ -53,15 +62,48 @@ interface SiteOptions {
   accountId?: string
 }
 
+interface Installation {
+  stores: Stores
+  remove(): Promise<void>
+}
+
 export interface RunningApi {
   openSite(options: SiteOptions): Promise<OpenSite>
   close(): Promise<void>
 }
 
-/** The real API on real stores. All sites share them, so a leak from one to another shows as a difference. */
-export async function startRunningApi(): Promise<RunningApi> {
+async function ofOneServer(): Promise<Installation> {
   const created = await createStores()
   const stores = connect(created.addresses)
+  return {
+    stores,
+    async remove() {
+      await disconnect(stores)
+      await created.remove()
+    },
+  }
+}
+
+/** Two shards of two replicas. */
+async function ofReplicas(): Promise<Installation> {
+  const [database, servers] = await Promise.all([startOwnPostgres(), findServers(2, 'replicated')])
+  const postgres = patientPostgres(database.url)
+  const cluster = openCluster({ CLICKHOUSE_URL: '', CLICKHOUSE_SHARDS: servers.addresses })
+  await migrate({ postgres, cluster })
+  const [clickhouse] = cluster.shards as [ClickHouse]
+  const addresses = { postgres: database.url, clickhouse: '', redis: redisUrl, redisPrefix: 'oracle:' }
+  return {
+    stores: { postgres, clickhouse, cluster, addresses },
+    async remove() {
+      await Promise.all([postgres.end({ timeout: 1 }), cluster.close()])
+      await Promise.all([database.remove(), servers.remove()])
+    },
+  }
+}
+
+/** The real API on real stores. All sites share them, so a leak from one to another shows as a difference. */
+export async function startRunningApi(servers: 'one' | 'replicated'): Promise<RunningApi> {
+  const { stores, remove } = servers === 'one' ? await ofOneServer() : await ofReplicas()
   return {
     async openSite({ zone, now, excludedCountries, accountId }) {
       const world = await makeWorld(stores, {
@@ -112,13 +154,19 @@ export async function startRunningApi(): Promise<RunningApi> {
           const { text } = await world.api.fetch('/mcp', { ...init, body: JSON.stringify(toolCall(tool, input)) })
           return messageIn(text).result as ToolResult
         },
+        async moveToOtherShard() {
+          const { postgres, cluster } = stores
+          const site = await findSite(postgres, world.siteId)
+          const moved = await moveSite(
+            { postgres, cluster },
+            { siteId: world.siteId, shard: site?.shard === 1 ? 2 : 1 },
+          )
+          if (moved !== 'moved') throw new Error(`The site was not moved: ${moved}`)
+        },
         excludeCountries: (countries) => world.excludeCountries([...countries]),
         close: () => world.close(),
       }
     },
-    async close() {
-      await disconnect(stores)
-      await created.remove()
-    },
+    close: remove,
   }
 }
