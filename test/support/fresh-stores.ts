@@ -5,6 +5,7 @@ import { migrate } from '../../src/cluster/migrate.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { connectPostgres } from '../../src/stores/postgres.ts'
 import {
+  createTestDatabase,
   databaseUrl,
   disconnect,
   fromTemplate,
@@ -26,7 +27,7 @@ export async function freshEmptyStores(atEnd: (end: () => Promise<void>) => void
   const shared = await openStores()
   const name = newDatabaseName()
   const admin = postgres(databaseUrl, { max: 1 })
-  await admin.unsafe(`CREATE DATABASE ${name} ${template}`)
+  await createTestDatabase(admin, name, template)
   await shared.clickhouse.command(`CREATE DATABASE ${name}`)
   const stores = connectPatiently({
     ...shared.addresses,

@@ -51,6 +51,12 @@ export async function createTemplate({ postgres }: StoreAddresses): Promise<stri
   return `${name}_template`
 }
 
+/** Nobody cuts the power under these databases. A commit that does not wait for the disk takes 0.2 ms instead of 1 to 2. */
+export async function createTestDatabase(admin: Postgres, name: string, template: string): Promise<void> {
+  await admin.unsafe(`CREATE DATABASE ${name} ${template}`)
+  await admin.unsafe(`ALTER DATABASE ${name} SET synchronous_commit = off`)
+}
+
 /** Creates and migrates a separate database in each store, and removes them again. */
 export async function createStores(
   options: ClickHouseServerOptions = {},
@@ -74,7 +80,7 @@ export async function createEmptyStores(
       : await createTemporaryDatabase(options, name)
   const admin = openPostgres(databaseUrl, 1)
   try {
-    await admin.unsafe(`CREATE DATABASE ${name} ${template}`)
+    await createTestDatabase(admin, name, template)
   } catch (error) {
     await Promise.all([database.remove(), admin.end()]) // otherwise they would keep the test file from ending
     throw error
