@@ -7,6 +7,7 @@ import { variables } from '../../src/config.ts'
 import { clientFiles } from './client.ts'
 import { type DemoExamples, demoExamples } from './examples.ts'
 import { apiPage, commandsPage, configurationPage, questionsTexts, reportsTexts } from './pages.ts'
+import { peersFiles } from './peers-page.ts'
 import { scaleFiles } from './scale-page.ts'
 import { newSchemaFiles } from './schema-files.ts'
 
@@ -29,6 +30,7 @@ export function generatedFiles({ reports, questions }: DemoExamples): Record<str
     'docs/commands.md': commandsPage(tasks),
     'src/cli/summaries.json': asJson(summariesOf(tasks)),
     'docs/configuration.md': configurationPage(variables),
+    ...peersFiles(readFileSync(new URL('docs/peers.json', root), 'utf8')),
     ...scaleFiles(readFileSync(new URL('docs/scale.json', root), 'utf8')),
   }
 }

@@ -214,6 +214,7 @@ export const parts: readonly Part[] = [
   { name: 'bench:api' },
   { name: 'bench:dashboard' },
   { name: 'bench:query' },
+  { name: 'bench:peers' },
   { name: 'bench:rollup' },
   { name: 'bench:ratchet' },
   { name: 'bench:shards' },
