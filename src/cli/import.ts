@@ -61,10 +61,9 @@ async function withReading<Result>(
 ): Promise<Result> {
   const countries = await openCountries(config.COUNTRY_FILE)
   const named = files.length === 1 ? basename(files[0]?.path ?? '') : `${files.length} files`
-  // The files are read twice, so that all of them are checked before anything is written.
   const progress = {
     checking: showProgress(progressTo, `Checking ${named}`, 'bytes'),
-    importing: showProgress(progressTo, `Importing ${named}`, 'bytes'),
+    importing: showProgress(progressTo, `Importing ${named}`, 'events'),
   }
   try {
     return await whileOnItsShard(postgres, site.id, async () =>
@@ -75,7 +74,7 @@ async function withReading<Result>(
         site,
         until,
         now: Date.now(),
-        onProgress: (reading, done, total) => progress[reading].update(done, total),
+        onProgress: (step, done, total) => progress[step].update(done, total),
         onFinish: async (transaction, { events, days }) => {
           await noteImport(transaction, commandLine, site, { events, days })
           await queueImportFinished(transaction, outboxOf(config), site, { events, days: days.length })

@@ -1,6 +1,6 @@
-// The first pass over the files of an import: what they are, what is wrong with them, and what would be imported.
+// Reads the files of an import: what they are, what is wrong with them, and what would be imported.
 import { createHash, hash } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { createReadStream, statSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Site } from '../accounts/sites.ts'
 import { agentOf } from '../enrichment/agent.ts'
@@ -42,7 +42,6 @@ export interface Checked {
   hashes: readonly string[]
   /** Hash of what all files contain. */
   content: Buffer
-  isInOrder: boolean
   events: number
   /** How many lines are no events, by reason. */
   leftOut: ReadonlyMap<string, number>
@@ -56,23 +55,32 @@ const maxFaults = 10
 /** Of the lines of a file. With more, it is not of the kind that somebody says it is. */
 const maxBroken = 0.1
 
-/** Throws `FileFaults`. `onBytes` gets bytes of the files, as they are read. */
+interface HashedFile extends ImportFile {
+  /** A log may grow while it is read: only so many bytes of it count. */
+  size: number
+  hash: string
+}
+
+/**
+ * Throws `FileFaults`. `onBytes` gets how many bytes of the files were read, and `onHit` the hits that would be imported, whose times are in
+ * no order. Files are hashed before they are read: what they contain decides their order, and so the places of their hits.
+ */
 export async function checkFiles(
   given: readonly ImportFile[],
   reading: Reading,
   onBytes: (bytes: number) => void,
+  onHit: (hit: ImportedHit) => void = () => {},
 ): Promise<Checked> {
+  const files = await inOrderOfContent(given)
   const faults: string[] = []
   const leftOut = new Map<string, number>()
   const count = (reason: string) => leftOut.set(reason, (leftOut.get(reason) ?? 0) + 1)
-  const hashes = new Map<ImportFile, string>()
   const broken: string[] = []
-  let [events, latest, isInOrder] = [0, 0, true]
-  let [first, last] = ['9999', '']
-  for (const file of given) {
+  let [events, earliest, latest] = [0, Number.POSITIVE_INFINITY, 0]
+  for (const [nth, file] of files.entries()) {
     const contained = createHash('sha256')
     let [read, unreadable] = [0, 0]
-    for await (const hit of hitsOf(file, 0, reading, (chunk) => {
+    for await (const hit of hitsOf(file, nth, reading, (chunk) => {
       contained.update(chunk)
       onBytes(chunk.length)
     })) {
@@ -86,44 +94,58 @@ export async function checkFiles(
       } else if ('reason' in hit) count(hit.reason)
       else {
         events++
-        isInOrder &&= hit.time >= latest
-        latest = hit.time
-        const day = dayIn(reading.site.timeZone, hit.time)
-        if (day < first) first = day
-        if (day > last) last = day
+        earliest = Math.min(earliest, hit.time)
+        latest = Math.max(latest, hit.time)
+        onHit(hit)
       }
       if (faults.length >= maxFaults) break
     }
     if (faults.length === 0 && unreadable > read * maxBroken) faults.push(...broken.slice(0, maxFaults))
-    hashes.set(file, contained.digest('hex'))
+    if (faults.length > 0) throw new FileFaults(faults.slice(0, maxFaults))
+    if (contained.digest('hex') !== file.hash)
+      throw new FileFaults([`${basename(file.path)} changed while it was read.`])
   }
-  if (faults.length > 0) throw new FileFaults(faults.slice(0, maxFaults))
-  const hashOf = (file: ImportFile) => hashes.get(file) as string
-  const files = given.toSorted((one, other) => (hashOf(one) < hashOf(other) ? -1 : 1))
-  const sorted = files.map(hashOf)
-  const twice = files.find((_, nth) => sorted[nth] === sorted[nth - 1])
-  if (twice) throw new FileFaults([`${basename(twice.path)} has the same content as another of the files.`])
+  const hashes = files.map((file) => file.hash)
+  const dayOf = (time: number) => dayIn(reading.site.timeZone, time)
   return {
     files,
-    hashes: sorted,
-    content: sorted.length === 1 ? Buffer.from(sorted[0] as string, 'hex') : hash('sha256', sorted.join(' '), 'buffer'),
-    isInOrder: isInOrder && files.length === 1,
+    hashes,
+    content: hashes.length === 1 ? Buffer.from(hashes[0] as string, 'hex') : hash('sha256', hashes.join(' '), 'buffer'),
     events,
     leftOut,
     broken,
-    days: events > 0 ? { first, last } : undefined,
+    days: events > 0 ? { first: dayOf(earliest), last: dayOf(latest) } : undefined,
   }
 }
 
+/** By their hashes, so that the same files make the same import, in whatever order they are named. */
+async function inOrderOfContent(given: readonly ImportFile[]): Promise<HashedFile[]> {
+  const hashed: HashedFile[] = []
+  for (const file of given) {
+    const contained = createHash('sha256')
+    let size = 0
+    for await (const chunk of createReadStream(file.path, { highWaterMark: 1 << 20 }) as AsyncIterable<Buffer>) {
+      contained.update(chunk)
+      size += chunk.length
+    }
+    hashed.push({ ...file, size, hash: contained.digest('hex') })
+  }
+  hashed.sort((one, other) => (one.hash < other.hash ? -1 : 1))
+  const twice = hashed.find(({ hash }, nth) => hash === hashed[nth - 1]?.hash)
+  if (twice) throw new FileFaults([`${basename(twice.path)} has the same content as another of the files.`])
+  return hashed
+}
+
 /** What is left out has a reason. `nth` is the place of the file in the import. */
-export async function* hitsOf(
-  { path, format }: ImportFile,
+async function* hitsOf(
+  { path, size, format }: HashedFile,
   nth: number,
   { countries, site, now, until }: Reading,
   onChunk: (chunk: Buffer) => void,
 ): AsyncGenerator<ImportedHit | LineFault | (Pick<LeftOut, 'line'> & { reason: string })> {
+  const endsAt = until === undefined ? Number.POSITIVE_INFINITY : endOf(until, site.timeZone)
   try {
-    for await (const record of format.read(contentOf(path, onChunk), site.domain)) {
+    for await (const record of format.read(contentOf(path, size, onChunk), site.domain)) {
       if (record instanceof LineFault || 'reason' in record) {
         yield record
         continue
@@ -133,8 +155,7 @@ export async function* hitsOf(
       const hit = attempt(line, () => readHit(record, place, countries, now))
       if (hit instanceof LineFault) yield hit
       else if (isProgram(hit)) yield { line, reason: 'bots' }
-      else if (until !== undefined && dayIn(site.timeZone, hit.time) > until)
-        yield { line, reason: `days after ${until}` }
+      else if (hit.time >= endsAt) yield { line, reason: `days after ${until}` }
       else yield hit
     }
   } catch (error) {
@@ -142,6 +163,9 @@ export async function* hitsOf(
     yield error
   }
 }
+
+const endOf = (day: string, zone: string): number =>
+  Temporal.PlainDate.from(day).add({ days: 1 }).toZonedDateTime(zone).epochMilliseconds
 
 /** A file without user agents has no bots. */
 const isProgram = ({ userAgent }: ImportedHit): boolean => userAgent !== '' && agentOf(userAgent).isBot

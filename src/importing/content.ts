@@ -4,10 +4,12 @@ import { pipeline, Readable } from 'node:stream'
 import { createGunzip, gunzipSync, constants as zlib } from 'node:zlib'
 import { LineFault } from './lines.ts'
 
-/** `onChunk` gets every byte as it is in the file, in order. */
-export async function* contentOf(path: string, onChunk: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
+/** Of the first bytes of the file, of which `size` says how many. `onChunk` gets each as it is in the file, in order. */
+export async function* contentOf(path: string, size: number, onChunk: (chunk: Buffer) => void): AsyncGenerator<Buffer> {
   async function* chunks(): AsyncGenerator<Buffer> {
-    for await (const chunk of createReadStream(path, { highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>) {
+    if (size === 0) return
+    const content = createReadStream(path, { end: size - 1, highWaterMark: 1 << 18 })
+    for await (const chunk of content as AsyncIterable<Buffer>) {
       onChunk(chunk)
       yield chunk
     }

@@ -1,5 +1,5 @@
-// Imports files of traffic exactly once, however often the import is started (decision D-120). The files are read twice: the first pass
-// checks everything, the second writes.
+// Imports files of traffic exactly once, however often the import is started (decision D-120). Everything is read, checked and sorted before
+// anything is written.
 import { randomUUID } from 'node:crypto'
 import type { Fragment } from 'postgres'
 import { deleteOldSalts } from '../enrichment/salts.ts'
@@ -12,18 +12,17 @@ import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import type { TrafficEvent } from '../traffic/event.ts'
 import { areOnTwoReplicas, type Batch, missingEvents, recordBatch } from '../traffic/recording.ts'
 import { uuidOf } from '../traffic/uuid.ts'
-import { type Checked, checkFiles, FileFaults, hitsOf, type ImportFile, type Reading, sizeOf } from './checking.ts'
+import { type Checked, checkFiles, FileFaults, type ImportFile, type Reading, sizeOf } from './checking.ts'
 import { eventsOf, type ImportIdentity } from './events.ts'
 import type { ImportedHit } from './hit.ts'
-import { LineFault } from './lines.ts'
 import { type Job, openJob } from './open-job.ts'
-import { inOrderOfTime } from './sorting.ts'
+import { openSorting } from './sorting.ts'
 
 export interface ImportContext extends Reading {
   postgres: Postgres
   clickhouse: ClickHouse
-  /** Called with bytes of the files, in each of the two passes. */
-  onProgress(reading: 'checking' | 'importing', done: number, total: number): void
+  /** Checking counts bytes of the files, importing events. */
+  onProgress(step: 'checking' | 'importing', done: number, total: number): void
   /** Called in the transaction that marks the import as finished. */
   onFinish?(transaction: Postgres, imported: { events: number; days: readonly string[] }): Promise<void>
 }
@@ -52,12 +51,36 @@ const whyNoSalt = ({ isOld }: Job): string =>
 /** ClickHouse writes this many rows as one block. */
 const batchEvents = 10_000
 
-/** What an import of the files would read. */
-export const previewFiles = (files: readonly ImportFile[], context: ImportContext): Promise<Checked> =>
-  checkFiles(files, context, progressOf(files, context, 'checking'))
+/** What an import of the files would read. `onHit` gets what it would write. */
+export function previewFiles(
+  files: readonly ImportFile[],
+  context: ImportContext,
+  onHit?: (hit: ImportedHit) => void,
+): Promise<Checked> {
+  const size = sizeOf(files)
+  let done = 0
+  const onBytes = (bytes: number) => {
+    done += bytes
+    context.onProgress('checking', Math.min(done, size), size)
+  }
+  return checkFiles(files, context, onBytes, onHit)
+}
 
 export async function importFiles(files: readonly ImportFile[], context: ImportContext): Promise<ImportOutcome> {
-  const checked = await previewFiles(files, context)
+  const sorting = openSorting()
+  try {
+    const checked = await previewFiles(files, context, sorting.add)
+    return await importHits(checked, sorting.inOrderOfTime(), context)
+  } finally {
+    sorting.close()
+  }
+}
+
+async function importHits(
+  checked: Checked,
+  hits: AsyncIterable<ImportedHit>,
+  context: ImportContext,
+): Promise<ImportOutcome> {
   if (!checked.days) throw new FileFaults(['It contains no event.'])
   await deleteOldSalts(context.postgres, context.now) // because there may be no collector that does it
   const job = await openJob(context, checked)
@@ -70,7 +93,7 @@ export async function importFiles(files: readonly ImportFile[], context: ImportC
   try {
     const [{ taken }] = await lock<[{ taken: boolean }]>`SELECT pg_try_advisory_lock(hashtext(${job.id})) AS taken`
     if (!taken) throw new FileFaults(['Another command is importing it right now.'])
-    const { days, tooOld } = await writeFiles(checked, context, { ...job, salt: job.salt })
+    const { days, tooOld } = await writeHits(hits, checked.events, context, { ...job, salt: job.salt })
     const events = checked.events - tooOld
     await inTransaction(context.postgres, async (transaction) => {
       // Like a deletion of the site, which takes its row before that of the import.
@@ -97,33 +120,23 @@ export async function importFiles(files: readonly ImportFile[], context: ImportC
   }
 }
 
-function progressOf(files: readonly ImportFile[], { onProgress }: ImportContext, pass: 'checking' | 'importing') {
-  const size = sizeOf(files)
-  let done = 0
-  return (bytes: number) => {
-    done += bytes
-    onProgress(pass, Math.min(done, size), size)
-  }
-}
-
 const rangesOf = (days: readonly string[]): string => `{${days.map((day) => `[${day},${day}]`).join(',')}}`
 
 /** Returns the days that have events, in their order, and how many events were left out. */
-async function writeFiles(
-  checked: Checked,
+async function writeHits(
+  hits: AsyncIterable<ImportedHit>,
+  total: number,
   context: ImportContext,
   job: ImportIdentity & { batchesDone: number },
 ): Promise<{ days: readonly string[]; tooOld: number }> {
   const eventOf = eventsOf(job, context.site)
   const days = new Set<string>()
-  let batch: TrafficEvent[] = []
-  let [number, tooOld] = [0, 0]
+  let [done, tooOld] = [0, 0]
   // ClickHouse may have batches that are not recorded: an import was killed after it wrote one, or PostgreSQL was restored from an older
   // backup. Batches are written in order, so all batches after the first missing one are missing, too.
   let mayBeThere = true
 
-  async function flush(): Promise<void> {
-    if (batch.length === 0) return
+  async function write(number: number, batch: readonly TrafficEvent[]): Promise<void> {
     if (number < job.batchesDone) for (const { day } of batch) days.add(day)
     else {
       const missing = mayBeThere ? await missingEvents(context.clickhouse, batch) : batch
@@ -132,35 +145,42 @@ async function writeFiles(
         mayBeThere = missing.length < batch.length
         for (const { day } of batch) days.add(day)
       } else tooOld += batch.length
+      await record(context, job, context.postgres`batches_done = ${number + 1}`)
     }
-    number++
-    batch = []
-    if (number > job.batchesDone) {
-      await record(context, job, context.postgres`batches_done = ${number}`)
-    }
+    done += batch.length
+    context.onProgress('importing', done, total)
   }
 
-  const hits = hitsAgain(checked, context)
-  for await (const hit of checked.isInOrder ? hits : inOrderOfTime(hits)) {
-    const event = eventOf(hit)
-    // One month per batch, so that ClickHouse takes it whole or not at all.
-    if (batch.length === batchEvents || batch[0]?.day.slice(0, 7) !== event.day.slice(0, 7)) await flush()
-    batch.push(event)
+  let number = 0
+  // While the stores write one batch, the next one is made.
+  let writing: Promise<void> = Promise.resolve()
+  try {
+    for await (const batch of batchesOf(hits, eventOf)) {
+      await writing
+      writing = write(number++, batch)
+      writing.catch(() => {}) // it is thrown where it is awaited
+    }
+  } finally {
+    await writing
   }
-  await flush()
   return { days: [...days].toSorted(), tooOld }
 }
 
-/** The second pass. What the first one has left out is left out again. */
-async function* hitsAgain({ files, leftOut }: Checked, context: ImportContext): AsyncGenerator<ImportedHit> {
-  const onBytes = progressOf(files, context, 'importing')
-  let others = 0
-  for (const [nth, file] of files.entries())
-    for await (const hit of hitsOf(file, nth, context, ({ length }) => onBytes(length)))
-      if (hit instanceof LineFault || 'reason' in hit) others++
-      else yield hit
-  if (others !== leftOut.values().reduce((sum, count) => sum + count, 0))
-    throw new FileFaults(['It changed during the import.'])
+/** One month per batch, so that ClickHouse takes it whole or not at all. */
+async function* batchesOf(
+  hits: AsyncIterable<ImportedHit>,
+  eventOf: (hit: ImportedHit) => TrafficEvent,
+): AsyncGenerator<TrafficEvent[]> {
+  let batch: TrafficEvent[] = []
+  for await (const hit of hits) {
+    const event = eventOf(hit)
+    if (batch.length === batchEvents || (batch[0] && batch[0].day.slice(0, 7) !== event.day.slice(0, 7))) {
+      yield batch
+      batch = []
+    }
+    batch.push(event)
+  }
+  if (batch.length > 0) yield batch
 }
 
 /**

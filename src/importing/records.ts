@@ -49,7 +49,8 @@ function recordOf({ number, text }: Line, names: readonly string[]): FileRecord 
   const cells = cellsOf(text)
   if (cells.length !== names.length) throw new Error(`has ${cells.length} cells, but the header has ${names.length}`)
   const fields = new Map<string, string>()
-  for (const [index, name] of names.entries()) if (cells[index] !== '') fields.set(name, cells[index] as string)
+  for (let nth = 0; nth < cells.length; nth++)
+    if (cells[nth] !== '') fields.set(names[nth] as string, cells[nth] as string)
   return { line: number, fields }
 }
 
@@ -72,6 +73,10 @@ async function* wholeRows(lines: AsyncIterable<Line | LineFault>): AsyncGenerato
       yield line
       continue
     }
+    if (!open && !line.text.includes('"')) {
+      yield line
+      continue
+    }
     const row: Line = open ? { number: open.number, text: `${open.text}\n${line.text}` } : line
     open = row.text.split('"').length % 2 === 0 ? row : undefined
     if (!open) yield row
@@ -80,14 +85,28 @@ async function* wholeRows(lines: AsyncIterable<Line | LineFault>): AsyncGenerato
   if (open) yield new LineFault(open.number, 'a quote is not closed')
 }
 
+const quoted = /"((?:[^"]|"")*)"(?=,|$)/y
+
 function cellsOf(row: string): string[] {
   if (!row.includes('"')) return row.split(',')
   const cells: string[] = []
-  const cell = /(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/y
-  for (;;) {
-    const match = cell.exec(row)
-    if (!match) throw new Error('has a quote inside a cell that is not quoted')
-    cells.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? '')
-    if (match[3] === '') return cells
+  for (let from = 0; from <= row.length; ) {
+    if (row[from] === '"') {
+      quoted.lastIndex = from
+      const match = quoted.exec(row)
+      if (!match) throw new Error(misplacedQuote)
+      cells.push((match[1] as string).replaceAll('""', '"'))
+      from = quoted.lastIndex + 1
+    } else {
+      const comma = row.indexOf(',', from)
+      const end = comma === -1 ? row.length : comma
+      const cell = row.slice(from, end)
+      if (cell.includes('"')) throw new Error(misplacedQuote)
+      cells.push(cell)
+      from = end + 1
+    }
   }
+  return cells
 }
+
+const misplacedQuote = 'has a quote inside a cell that is not quoted'

@@ -14,28 +14,36 @@ interface Piece {
   end: number
 }
 
-/** Hits of the same time stay in the order in which they came. */
-export async function* inOrderOfTime(
-  hits: AsyncIterable<ImportedHit>,
-  pieceSize = hitsPerPiece,
-): AsyncGenerator<ImportedHit> {
+export interface Sorting {
+  add(hit: ImportedHit): void
+  /** All hits that were added; those of the same time in the order in which they came. */
+  inOrderOfTime(): AsyncGenerator<ImportedHit>
+  close(): void
+}
+
+export function openSorting(pieceSize = hitsPerPiece): Sorting {
   const file = openNameless()
-  try {
-    const pieces: Piece[] = []
-    let waiting: ImportedHit[] = []
-    const write = () => {
-      const start = pieces.at(-1)?.end ?? 0
-      waiting.sort((one, other) => one.time - other.time)
-      pieces.push({ start, end: start + append(file, waiting) })
-      waiting = []
-    }
-    for await (const hit of hits) if (waiting.push(hit) === pieceSize) write()
-    // Most files fit into one piece.
-    if (pieces.length === 0) return yield* waiting.sort((one, other) => one.time - other.time)
-    write()
-    yield* merged(pieces.map((piece) => hitsOf(file, piece)))
-  } finally {
-    closeSync(file)
+  const pieces: Piece[] = []
+  let waiting: ImportedHit[] = []
+
+  function write(): void {
+    const start = pieces.at(-1)?.end ?? 0
+    pieces.push({ start, end: start + append(file, sorted()) })
+    waiting = []
+  }
+  const sorted = () => waiting.sort((one, other) => one.time - other.time)
+
+  return {
+    add(hit) {
+      if (waiting.push(hit) === pieceSize) write()
+    },
+    async *inOrderOfTime() {
+      // Most files fit into one piece.
+      if (pieces.length === 0) return yield* sorted()
+      write()
+      yield* merged(pieces.map((piece) => hitsOf(file, piece)))
+    },
+    close: () => closeSync(file),
   }
 }
 

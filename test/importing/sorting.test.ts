@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { test } from 'node:test'
 import type { ImportedHit } from '../../src/importing/hit.ts'
-import { inOrderOfTime } from '../../src/importing/sorting.ts'
+import { openSorting } from '../../src/importing/sorting.ts'
 import { seeded } from '../support/random.ts'
 
 const leftovers = () => readdirSync(tmpdir()).filter((name) => name.startsWith('footfall-import-'))
@@ -25,11 +25,10 @@ test('hits come in the order of their times, those of the same time as they came
       url: new URL(`https://example.com/straße?${nth}`),
       title: `“${nth}”\n`,
     })) as ImportedHit[]
-    async function* given() {
-      yield* hits
-    }
-    const found: ImportedHit[] = []
-    for await (const hit of inOrderOfTime(given(), pieceSize)) found.push(hit)
+    const sorting = openSorting(pieceSize)
+    for (const hit of hits) sorting.add(hit)
+    const found = await Array.fromAsync(sorting.inOrderOfTime())
+    sorting.close()
     const expected = hits.toSorted((one, other) => one.time - other.time)
     assert.deepEqual(
       found.map(({ place, title, url }) => [place, title, url.href]),
