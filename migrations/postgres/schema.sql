@@ -324,6 +324,7 @@ CREATE TABLE notes
     cause      text,
     created_by text NOT NULL,
     created_at timestamp with time zone NOT NULL DEFAULT now(),
+    import_id  uuid,
     CONSTRAINT notes_pkey PRIMARY KEY (id),
     CONSTRAINT notes_cause_check CHECK (cause = ANY (ARRAY['import'::text, 'time_zone'::text, 'exclusions'::text])),
     CONSTRAINT notes_id_check CHECK (id ~ '^note_[a-z2-7]{16}$'::text),
@@ -429,6 +430,26 @@ CREATE TABLE today_coverage
     parts     jsonb NOT NULL DEFAULT '[]'::jsonb,
     CONSTRAINT today_coverage_pkey PRIMARY KEY (site_id),
     CONSTRAINT today_coverage_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
+);
+
+CREATE TABLE uploads
+(
+    id         uuid NOT NULL,
+    site_id    text NOT NULL,
+    files      text[] NOT NULL,
+    state      text NOT NULL,
+    progress   real NOT NULL DEFAULT 0,
+    until      date,
+    preview    jsonb,
+    fault      text,
+    created_by text NOT NULL,
+    address    text NOT NULL,
+    created_at timestamp with time zone NOT NULL DEFAULT now(),
+    seen_at    timestamp with time zone NOT NULL DEFAULT now(),
+    CONSTRAINT uploads_pkey PRIMARY KEY (id),
+    CONSTRAINT uploads_site_id_key UNIQUE (site_id),
+    CONSTRAINT uploads_state_check CHECK (state = ANY (ARRAY['checking'::text, 'waiting'::text, 'confirmed'::text, 'importing'::text, 'imported'::text, 'failed'::text])),
+    CONSTRAINT uploads_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
 );
 
 CREATE TABLE users

@@ -36,6 +36,7 @@ export const notInBackup: Readonly<Record<string, string>> = {
   control_version: 'Processes that run follow it.',
   collectors: 'Collectors that run are in it.',
   leases: 'Processes that run hold them.',
+  uploads: 'The files are with processes that run.',
   salts: 'They are kept nowhere else (decision D-90).',
   replica_gaps: 'It is not used any more (decision D-207).',
   site_moves: 'What was copied is in deleted_sites, and the move can begin again.',

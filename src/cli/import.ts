@@ -9,9 +9,9 @@ import { CannotUndo, listImports, undoImport } from '../importing/undo.ts'
 import { dayBeforeOwnEvents } from '../importing/until.ts'
 import { outboxOf } from '../mail/settings.ts'
 import { whileOnItsShard } from '../moving/writing.ts'
+import type { Postgres } from '../stores/postgres.ts'
 import { commandLine } from '../users/audit-log.ts'
-import { queueImportFinished } from '../users/import-notice.ts'
-import { noteImport } from '../users/notes.ts'
+import { type FinishedImport, importFinished, importUndone } from '../users/imports.ts'
 import { type Command, CommandError, type Context, type Input, positionals, text } from './command.ts'
 import { siteOf } from './site-reference.ts'
 import { showProgress, type Terminal } from './terminal.ts'
@@ -75,10 +75,7 @@ async function withReading<Result>(
         until,
         now: Date.now(),
         onProgress: (step, done, total) => progress[step].update(done, total),
-        onFinish: async (transaction, { events, days }) => {
-          await noteImport(transaction, commandLine, site, { events, days })
-          await queueImportFinished(transaction, outboxOf(config), site, { events, days: days.length })
-        },
+        onFinish: (transaction, finished) => importFinished(transaction, commandLine, site, finished, outboxOf(config)),
       }),
     )
   } finally {
@@ -204,9 +201,12 @@ export const importUndo: Command = {
     const [reference, id] = positionals(input, ['site', 'import']) as [string, string]
     const site = await siteOf(postgres, reference)
     try {
-      const undone = await whileOnItsShard(postgres, site.id, async () =>
-        undoImport({ postgres, clickhouse: cluster.of(await siteOf(postgres, site.id)) }, site, id),
-      )
+      const undone = await whileOnItsShard(postgres, site.id, async () => {
+        const clickhouse = cluster.of(await siteOf(postgres, site.id))
+        const onUndone = (transaction: Postgres, gone: FinishedImport) =>
+          importUndone(transaction, commandLine, site, gone)
+        return undoImport({ postgres, clickhouse, onUndone }, site, id)
+      })
       return {
         data: { id, ...undone },
         show: (terminal) =>

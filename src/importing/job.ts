@@ -24,7 +24,7 @@ export interface ImportContext extends Reading {
   /** Checking counts bytes of the files, importing events. */
   onProgress(step: 'checking' | 'importing', done: number, total: number): void
   /** Called in the transaction that marks the import as finished. */
-  onFinish?(transaction: Postgres, imported: { events: number; days: readonly string[] }): Promise<void>
+  onFinish?(transaction: Postgres, imported: { id: string; events: number; days: readonly string[] }): Promise<void>
 }
 
 export interface ImportOutcome {
@@ -104,7 +104,7 @@ async function importHits(
         transaction`salt = NULL, finished_at = now(), events = ${events}, days = ${rangesOf(days)}::text::datemultirange`,
         transaction,
       )
-      await context.onFinish?.(transaction, { events, days })
+      await context.onFinish?.(transaction, { id: job.id, events, days })
     })
     return {
       ...outcome,

@@ -6,7 +6,7 @@ import { invalidateDays } from '../rollups/invalidation.ts'
 import { noteInClickHouse } from '../rollups/ledger.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, text } from '../stores/clickhouse-sql.ts'
-import type { Postgres } from '../stores/postgres.ts'
+import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import { storedId } from '../traffic/recording.ts'
 
 export interface ImportSummary {
@@ -35,15 +35,17 @@ export class CannotUndo extends Error {}
 interface Stores {
   postgres: Postgres
   clickhouse: ClickHouse
+  /** Called in the transaction that marks the import as undone. */
+  onUndone?(transaction: Postgres, undone: { id: string; events: number; days: readonly string[] }): Promise<void>
 }
 
 /** Call it while the site stays on its shard (moving/writing.ts). Returns how many events it has taken back. */
 export async function undoImport(
-  { postgres, clickhouse }: Stores,
+  stores: Stores,
   site: Pick<Site, 'id' | 'domain'>,
   id: string,
 ): Promise<{ events: number; days: number }> {
-  const stores = { postgres, clickhouse }
+  const { postgres } = stores
   const lock = await postgres.reserve()
   try {
     const [{ taken }] = await lock<[{ taken: boolean }]>`SELECT pg_try_advisory_lock(hashtext(${id})) AS taken`
@@ -61,7 +63,7 @@ export async function undoImport(
 export async function takeBack(stores: Stores, siteId: string, id: string): Promise<{ events: number; days: number }> {
   const days = await begin(stores, siteId, id)
   const events = await deleteEvents(stores, siteId, id)
-  await afterDeletion(stores, siteId, id, days)
+  await afterDeletion(stores, siteId, { id, events, days })
   return { events, days: days.length }
 }
 
@@ -109,8 +111,13 @@ async function deleteEvents({ clickhouse }: Stores, siteId: string, id: string):
 }
 
 /** The import is undone when no answer shows it any more. A site that has left the shard has taken its events with it. */
-async function afterDeletion(stores: Stores, siteId: string, id: string, days: readonly string[]): Promise<void> {
+async function afterDeletion(
+  stores: Stores,
+  siteId: string,
+  undone: { id: string; events: number; days: readonly string[] },
+): Promise<void> {
   const { postgres, clickhouse } = stores
+  const { id, days } = undone
   if (
     await invalidateDays(
       postgres,
@@ -118,11 +125,16 @@ async function afterDeletion(stores: Stores, siteId: string, id: string, days: r
     )
   )
     await noteInClickHouse(stores)
-  const { count } = await postgres`
-    UPDATE imports SET undone_at = now(), salt = NULL FROM sites
-    WHERE imports.id = ${id}::text::uuid AND sites.id = site_id AND shard = ${clickhouse.shard}
-      AND NOT EXISTS (SELECT FROM site_moves WHERE site_moves.site_id = sites.id AND hold IS NOT NULL)`
-  if (count === 0) throw new CannotUndo('The site was deleted or has moved to another shard. Repeat the command.')
+  await inTransaction(postgres, async (transaction) => {
+    // Like a deletion of the site, which takes its row before that of the import.
+    await transaction`SELECT FROM sites WHERE id = ${siteId} FOR KEY SHARE`
+    const { count } = await transaction`
+      UPDATE imports SET undone_at = now(), salt = NULL FROM sites
+      WHERE imports.id = ${id}::text::uuid AND sites.id = site_id AND shard = ${clickhouse.shard}
+        AND NOT EXISTS (SELECT FROM site_moves WHERE site_moves.site_id = sites.id AND hold IS NOT NULL)`
+    if (count === 0) throw new CannotUndo('The site was deleted or has moved to another shard. Repeat it.')
+    await stores.onUndone?.(transaction, { ...undone, days: days.toSorted() })
+  })
   if ((days.toSorted()[0] ?? '9999') < (await retainedFrom(postgres)))
     throw new CannotUndo(
       'Some of its months were dropped by RETENTION_MONTHS in the meantime; the numbers of those months stay.',

@@ -40,6 +40,8 @@ export const auditedActions = {
   'segment.created': 'saved a segment of a site',
   'segment.changed': 'changed a segment of a site',
   'segment.deleted': 'removed a segment of a site',
+  'import.finished': 'imported traffic into a site',
+  'import.undone': 'took an import of a site back',
   'note.created': 'added a note of a site',
   'note.changed': 'changed a note of a site',
   'note.deleted': 'removed a note of a site',

@@ -84,11 +84,11 @@ export async function noteChange(
   transaction: Postgres,
   { actor }: Actor,
   site: Pick<Site, 'id'>,
-  { day, text, cause }: EnteredNote & { cause: NonNullable<Note['cause']> },
+  { day, text, cause, importId }: EnteredNote & { cause: NonNullable<Note['cause']>; importId?: string },
 ): Promise<void> {
   await transaction`
-    INSERT INTO notes (id, site_id, day, text, cause, created_by)
-    VALUES (${newId('note')}, ${site.id}, ${day}, ${text.slice(0, maxNoteLength)}, ${cause}, ${actor})`
+    INSERT INTO notes (id, site_id, day, text, cause, created_by, import_id)
+    VALUES (${newId('note')}, ${site.id}, ${day}, ${text.slice(0, maxNoteLength)}, ${cause}, ${actor}, ${importId ?? null})`
   await transaction`
     DELETE FROM notes WHERE id IN (
       SELECT id FROM notes WHERE site_id = ${site.id} AND cause IS NOT NULL ORDER BY created_at DESC, id OFFSET ${maxOwnNotes}
@@ -100,14 +100,18 @@ export async function noteImport(
   transaction: Postgres,
   actor: Actor,
   site: Pick<Site, 'id'>,
-  { events, days }: { events: number; days: readonly string[] },
+  { id, events, days }: { id: string; events: number; days: readonly string[] },
 ): Promise<void> {
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined) return
   const count = `${events.toLocaleString('en')} imported ${events === 1 ? 'event' : 'events'}`
   const text = first === last ? count : `${count}, until ${last}`
-  await noteChange(transaction, actor, site, { day: first, text, cause: 'import' })
+  await noteChange(transaction, actor, site, { day: first, text, cause: 'import', importId: id })
 }
+
+/** Also if somebody has changed it: what it is about is gone. */
+export const removeNoteOfImport = (transaction: Postgres, siteId: string, importId: string) =>
+  transaction`DELETE FROM notes WHERE site_id = ${siteId} AND import_id = ${importId}`
 
 function checked({ day, text }: EnteredNote): EnteredNote {
   const advice = 'Use a few words, such as Launched the new pricing.'

@@ -69,7 +69,22 @@ test('an import is undone, also of days that are rolled up, and its file may be 
   await installation.json('rollup', 'run', '--site', 'undone.example')
   assert.deepEqual(await views(), { '2025-03-01': 1, '2025-03-02': 3, '2025-04-01': 1 })
 
+  const notes = async () =>
+    (await installation.json('note', 'list', 'undone.example')).map(({ text }: { text: string }) => text)
+  assert.deepEqual(await notes(), ['2 imported events, until 2025-04-01', '3 imported events, until 2025-03-02'])
+
   const undone = await installation.json('import', 'undo', 'undone.example', id)
+  assert.deepEqual(await notes(), ['2 imported events, until 2025-04-01'])
+  const log = await postgres<{ actor: string; action: string; details: string }[]>`
+    SELECT actor, action, details FROM audit_log WHERE subject = 'undone.example' AND action LIKE 'import.%' ORDER BY id`
+  assert.deepEqual(
+    log.map(({ actor, action, details }) => [actor, action, details]),
+    [
+      ['command line', 'import.finished', '3 events, 2025-03-01 to 2025-03-02'],
+      ['command line', 'import.finished', '2 events, 2025-03-02 to 2025-04-01'],
+      ['command line', 'import.undone', '3 events, 2025-03-01 to 2025-03-02'],
+    ],
+  )
   assert.deepEqual(undone, { id, events: 3, days: 2 })
   assert.deepEqual(await views(), { '2025-03-02': 1, '2025-04-01': 1 })
   await installation.json('rollup', 'run', '--site', 'undone.example')

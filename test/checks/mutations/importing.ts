@@ -81,6 +81,13 @@ export const importing: readonly Mutation[] = [
     caughtBy: 'test/importing/undo.test.ts',
   },
   {
+    name: 'import: its note stays after an undo',
+    file: 'src/users/imports.ts',
+    find: '  await removeNoteOfImport(transaction, siteId, id)\n',
+    replace: '',
+    caughtBy: 'test/importing/undo.test.ts',
+  },
+  {
     name: 'import: the days of an undo are looked up after the deletion only',
     file: 'src/importing/undo.ts',
     find: "coalesce(days, '{}') + ${ranges}::text::datemultirange",

@@ -385,9 +385,9 @@ export const users: readonly Mutation[] = [
   },
   {
     name: 'notices: a mail about each of a hundred imports',
-    file: 'src/users/import-notice.ts',
+    file: 'src/users/imports.ts',
     find: 'const mostPerHour = 10',
     replace: 'const mostPerHour = 100',
-    caughtBy: 'test/users/import-notice.test.ts',
+    caughtBy: 'test/users/imports.test.ts',
   },
 ]
