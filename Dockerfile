@@ -9,14 +9,14 @@ RUN npm ci --omit=dev
 
 FROM node:26.10.0-bookworm-slim
 WORKDIR /app
-ENV NODE_ENV=production HOST=0.0.0.0 COLLECTOR_HOST=0.0.0.0 CONSOLE_HOST=0.0.0.0 SPOOL_FOLDER=/spool
+ENV NODE_ENV=production HOST=0.0.0.0 COLLECTOR_HOST=0.0.0.0 CONSOLE_HOST=0.0.0.0 SPOOL_FOLDER=/spool TMPDIR=/uploads
 COPY --from=dependencies /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY packages packages
 COPY migrations migrations
 COPY src src
 # For `docker compose exec footfall footfall key list`. The file starts with a line that names its interpreter.
-RUN mkdir /spool /backups /imports && chown node /spool /backups \
+RUN mkdir /spool /backups /imports /uploads && chown node /spool /backups /uploads \
   && chmod +x src/cli/start.ts && ln -s /app/src/cli/start.ts /usr/local/bin/footfall
 VOLUME /spool
 USER node

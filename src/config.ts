@@ -162,6 +162,12 @@ export const variables = {
     parse: megabytes,
   }),
   ...keepingVariables,
+  UPLOAD_MAX_MB: variable({
+    description:
+      'Megabytes of files that somebody can upload at once in the console to import them; 0 allows no uploads. They are kept in the folder for temporary files (TMPDIR) for an hour at most. `footfall import` has no limit.',
+    default: '500',
+    parse: megabytes,
+  }),
   COLLECTOR_HOST: variable({
     description: 'Address the collector listens on if it runs alone (`npm run collect`).',
     default: '127.0.0.1',

@@ -43,6 +43,7 @@ test('with only the secrets set, everything else has its default', () => {
     METRICS_HOST: '127.0.0.1',
     METRICS_PORT: 9390,
     RESPONSE_CACHE_MB: 64,
+    UPLOAD_MAX_MB: 500,
     RETENTION_MONTHS: undefined,
     COLLECTOR_HOST: '127.0.0.1',
     COLLECTOR_PORT: 8081,

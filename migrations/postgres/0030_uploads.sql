@@ -13,6 +13,8 @@ CREATE TABLE uploads
     until      date,
     -- What would be imported and what is left out.
     preview    jsonb,
+    -- What was imported.
+    outcome    jsonb,
     -- Why it failed.
     fault      text,
     -- The email of a user, and the truncated address, for the audit log.

@@ -441,6 +441,7 @@ CREATE TABLE uploads
     progress   real NOT NULL DEFAULT 0,
     until      date,
     preview    jsonb,
+    outcome    jsonb,
     fault      text,
     created_by text NOT NULL,
     address    text NOT NULL,

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import { ApiError, errorBody } from '../errors.ts'
+import { isExceptedTimeout } from '../process/long-bodies.ts'
 import { commonHeaders } from './cross-origin.ts'
 
 const notHttp = 'The request is not valid HTTP, or its headers are too large.'
@@ -42,7 +43,9 @@ export function refuseUnparsedRequests(): UnparsedRequests {
   }
 
   return {
-    refuse({ code }, socket) {
+    refuse(error, socket) {
+      if (isExceptedTimeout(error, socket)) return
+      const { code } = error
       const connection = connections.get(socket)
       // On a shared port the collector waits for the body, so it will never answer this request.
       if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && connection?.running === 1 && !connection.last.complete) {

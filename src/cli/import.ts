@@ -6,7 +6,7 @@ import { type Checked, FileFaults, type ImportFile } from '../importing/checking
 import { formatOf, formats } from '../importing/formats/formats.ts'
 import { type ImportContext, type ImportOutcome, importFiles, previewFiles } from '../importing/job.ts'
 import { CannotUndo, listImports, undoImport } from '../importing/undo.ts'
-import { dayBeforeOwnEvents } from '../importing/until.ts'
+import { defaultUntil } from '../importing/until.ts'
 import { outboxOf } from '../mail/settings.ts'
 import { whileOnItsShard } from '../moving/writing.ts'
 import type { Postgres } from '../stores/postgres.ts'
@@ -38,7 +38,7 @@ export const importCommand: Command = {
       throw new CommandError('This command takes a site and at least one file.', 'Add --help to see its usage.')
     const site = await siteOf(context.postgres, reference)
     const files = filesAt(paths, text(input, 'from'))
-    const until = dayOf(text(input, 'until')) ?? (await defaultUntil(context, site, files))
+    const until = dayOf(text(input, 'until')) ?? (await defaultUntil(context.cluster.of(site), site.id, files))
     try {
       return await withReading(context, site, { files, until }, async (given) =>
         input.options.preview === true
@@ -60,7 +60,7 @@ async function withReading<Result>(
   work: (given: ImportContext) => Promise<Result>,
 ): Promise<Result> {
   const countries = await openCountries(config.COUNTRY_FILE)
-  const named = files.length === 1 ? basename(files[0]?.path ?? '') : `${files.length} files`
+  const named = files.length === 1 ? files[0]?.name : `${files.length} files`
   const progress = {
     checking: showProgress(progressTo, `Checking ${named}`, 'bytes'),
     importing: showProgress(progressTo, `Importing ${named}`, 'events'),
@@ -93,9 +93,10 @@ function filesAt(paths: readonly string[], from: string | undefined): ImportFile
     if (!file) throw new CommandError(`There is no file ${path}.`, 'Name files on this machine.')
     // A pipe cannot be read twice.
     if (!file.isFile()) throw new CommandError(`${path} is not a file.`, 'Unpack archives, and name the files in them.')
-    const format = named ?? formatOf(path)
+    const name = basename(path)
+    const format = named ?? formatOf(path, name)
     if (!format) throw new CommandError(`It is unknown what ${path} is.`, `Add --from, with one of ${kinds}.`)
-    return { path, format }
+    return { path, name, format }
   })
 }
 
@@ -106,12 +107,6 @@ function dayOf(until: string | undefined): string | undefined {
     throw new CommandError(`${until} is not a day.`, 'Write it like this: --until 2025-03-31')
   }
 }
-
-/** Whoever writes a file for Footfall knows which days it should have. */
-const defaultUntil = async ({ postgres, cluster }: Context, { id }: Site, files: readonly ImportFile[]) =>
-  files.some(({ format }) => format.leavesOutBrokenLines)
-    ? dayBeforeOwnEvents(cluster.of(await siteOf(postgres, id)), id)
-    : undefined
 
 const count = (number: number) => number.toLocaleString('en')
 

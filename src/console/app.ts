@@ -8,7 +8,6 @@ import { maxHostname } from '../hostnames.ts'
 import type { ClientAddress } from '../process/client-address.ts'
 import { compress, encodingOf } from '../process/compression.ts'
 import { answerDoctor } from '../process/forwarded-for.ts'
-import { deadlineFactor } from '../stores/deadline.ts'
 import { createAttempts } from '../users/attempts.ts'
 import { ChangeRefused } from '../users/change-refused.ts'
 import { openLinkTokens } from '../users/link-tokens.ts'
@@ -19,9 +18,10 @@ import { findSession } from '../users/sessions.ts'
 import { sharedLinkPath } from '../users/shared-links.ts'
 import { truncatedAddress } from './addresses.ts'
 import { createCookies } from './cookies.ts'
-import { foreignForm, formTokenOf } from './forms/forms.ts'
+import { formTokenOf, isFromOurPage, isOurToken } from './forms/forms.ts'
 import { admit } from './gate.ts'
-import { assets, widget } from './layout/assets.ts'
+import { inTime } from './in-time.ts'
+import { serveAssets } from './layout/asset-routes.ts'
 import { contentPolicy } from './layout/content-policy.ts'
 import { createLiveStreams } from './live-streams.ts'
 import { refusalPage } from './pages/refusal.ts'
@@ -44,10 +44,10 @@ import { send } from './sending.ts'
 import { admitLink } from './sharing/link-gate.ts'
 import { createLinkLimits } from './sharing/link-limits.ts'
 import { browserName } from './sign-in/browser-name.ts'
+import { refuseUnreadable } from './unreadable-requests.ts'
+import { maxUploadMs, type Received } from './uploads/receiving.ts'
 
 const maxFormBytes = 64 * 1024
-/** Longer than any request takes unless a store hangs: the driver of PostgreSQL has no time limit. */
-const maxAnswerMs = 12_000 * deadlineFactor
 /** A full queue of passwords is worked off in four seconds. */
 const busySeconds = 5
 
@@ -102,6 +102,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...options }: 
     return503OnClosing: false,
     requestTimeout: 10_000,
     http: { maxHeaderSize: 8_192, headersTimeout: 5_000, connectionsCheckingInterval: 1_000 },
+    clientErrorHandler: refuseUnreadable,
     // A path that cannot be decoded names nothing.
     frameworkErrors: (_error, _request, reply) => void refuse(reply, new Refusal('not_found')),
   })
@@ -147,30 +148,18 @@ export function buildConsole({ clientAddress, isEnding, registry, ...options }: 
     if (isEnding()) reply.code(503)
     return { status: isEnding() ? 'ending' : 'ready' }
   })
-  for (const { path, type, body } of assets) {
-    app.get(path, async (_request, reply) =>
-      reply
-        .headers({
-          'Content-Type': type,
-          'Cache-Control': 'public, max-age=31536000, immutable',
-          Vary: 'Accept-Encoding',
-        })
-        .send(body),
-    )
-  }
-  app.get(widget.path, async (_request, reply) =>
-    reply
-      .headers({ 'Content-Type': widget.type, 'Cache-Control': 'public, max-age=3600', Vary: 'Accept-Encoding' })
-      .send(widget.body),
-  )
+  serveAssets(app)
   for (const route of routes) {
     if (isMailedRoute(route)) continue
-    app.route({
-      method: route.method,
-      url: route.path,
-      handler: (request, reply) =>
-        isLinkRoute(route) ? answerLink(route, request, reply) : answer(route, request, reply),
-    })
+    const handler = (request: FastifyRequest, reply: FastifyReply) =>
+      isLinkRoute(route) ? answerLink(route, request, reply) : answer(route, request, reply)
+    if (!route.takesFiles) app.route({ method: route.method, url: route.path, handler })
+    else
+      app.register(async (scope) => {
+        // The handler reads it, after the gate.
+        scope.addContentTypeParser('multipart/form-data', (_request, _body, done) => done(null, undefined))
+        scope.route({ method: route.method, url: route.path, handler })
+      })
   }
   app.register(async (scope) => {
     // Mail programs may send a form of another type (RFC 8058), of which nothing is read.
@@ -194,7 +183,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...options }: 
       const next = route.method === 'GET' ? `?next=${encodeURIComponent(request.url)}` : ''
       return send(reply, goTo(`/login${next}`), [])
     }
-    return send(reply, await inTime(admit(route, visit)), newCookies)
+    return send(reply, await inTime(admit(route, visit), route.takesFiles && maxUploadMs), newCookies)
   }
 
   async function answerLink(route: LinkRoute, request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -247,6 +236,7 @@ export function buildConsole({ clientAddress, isEnding, registry, ...options }: 
       params: request.params as Record<string, string>,
       query: url.searchParams,
       form: formOf(request),
+      receive: () => receive(request, visit),
       url: request.url,
       path: url.pathname,
       formToken: formTokenOf(secret),
@@ -263,22 +253,28 @@ export function buildConsole({ clientAddress, isEnding, registry, ...options }: 
     return { visit, newCookies: session || form ? [] : [cookies.set('form', secret)] }
   }
 
+  function refuseForeign(request: FastifyRequest, visit: Visit): void {
+    const expected = expectedToken(request, visit)
+    // The token of a form with files comes with them.
+    const isOurs = hasFiles(request) ? expected !== undefined : isOurToken(visit.form.get('token'), expected)
+    if (!isFromOurPage(request.headers, services.publicUrl) || !isOurs) throw new Refusal('foreign_form')
+  }
+
   /** Without a session, the browser must send the form cookie that came with the page of the form. */
-  function refuseForeign(request: FastifyRequest, { form, formToken, session }: Visit): void {
-    const isKnown = session !== undefined || cookies.read(request.headers, 'form') !== undefined
-    const expected = isKnown ? formToken : undefined
-    const reason = foreignForm(request.headers, services.publicUrl, { token: form.get('token'), expected })
-    if (reason) throw new Refusal('foreign_form')
+  function expectedToken({ headers }: FastifyRequest, { formToken, session }: Visit): string | undefined {
+    return session || cookies.read(headers, 'form') !== undefined ? formToken : undefined
+  }
+
+  async function receive(request: FastifyRequest, visit: Visit): Promise<Received> {
+    if (!hasFiles(request)) return { fields: visit.form, files: [] }
+    const expected = expectedToken(request, visit)
+    return services.uploads.receive(request.raw, (token) => isOurToken(token, expected))
   }
 }
 
-async function inTime<Value>(work: Promise<Value>): Promise<Value> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Refusal('late')), maxAnswerMs)
-  })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
-}
+/** Only routes that take files let such a body in. */
+const hasFiles = ({ headers, body }: FastifyRequest): boolean =>
+  body === undefined && /^multipart\/form-data\b/i.test(headers['content-type'] ?? '')
 
 const formOf = ({ body }: FastifyRequest): URLSearchParams =>
   body instanceof URLSearchParams ? body : new URLSearchParams()

@@ -97,6 +97,26 @@ export const refusals = {
     title: 'Busy at the moment',
     text: 'Many people are signing in. Try again in a few seconds.',
   },
+  files_too_large: {
+    status: 413,
+    title: 'These files are too large',
+    text: 'The page of imports says how much may be sent at once. Pack the files with gzip, send fewer, or ask whoever runs this Footfall: the command footfall import reads files of any size.',
+  },
+  too_many_files: {
+    status: 413,
+    title: 'These are too many files',
+    text: 'Send at most 400 at once.',
+  },
+  disk_full: {
+    status: 507,
+    title: 'There is no room for these files',
+    text: 'The disk of the server is nearly full. Nothing was kept. Tell whoever runs this Footfall, or send less at once.',
+  },
+  uploads_busy: {
+    status: 503,
+    title: 'Others are importing right now',
+    text: 'Too many files wait to be imported. Try again in some minutes.',
+  },
   failed: {
     status: 500,
     title: 'That did not work',

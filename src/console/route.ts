@@ -26,6 +26,8 @@ import type { Cookies } from './cookies.ts'
 import type { RefusalTraces } from './refusal-traces.ts'
 import type { LinkLimits } from './sharing/link-limits.ts'
 import type { Provider } from './sign-in/provider.ts'
+import type { Uploads } from './uploads/jobs.ts'
+import type { Received } from './uploads/receiving.ts'
 
 export interface ConsoleServices {
   postgres: Postgres
@@ -44,6 +46,7 @@ export interface ConsoleServices {
   refusalTraces: RefusalTraces
   /** Of live pages. */
   streams: EventStreams<Watching>
+  uploads: Uploads
   keySecrets: KeySecrets
   /** Undefined: people sign in with passwords only. */
   singleSignOn: SingleSignOn | undefined
@@ -84,8 +87,10 @@ export interface Visit {
   query: URLSearchParams
   /** Path and query as they were sent. */
   url: string
-  /** The fields of a POST; empty for a GET. */
+  /** The fields of a POST; empty for a GET, and for a form with files. */
   form: URLSearchParams
+  /** Of a route that takes files: the form, once all of it has come. Throws `Refusal`. */
+  receive(): Promise<Received>
   path: string
   /** For `tokenField` of every form on the page. */
   formToken: string
@@ -172,6 +177,8 @@ interface RouteOf<Access extends string, V> {
   path: string
   access: Access
   handle(visit: V): Promise<Reply> | Reply
+  /** Its form has files, and so may take long. */
+  takesFiles?: true
 }
 
 /**

@@ -10,6 +10,7 @@ import { forgottenRoutes } from './pages/forgotten.ts'
 import { goalRoutes } from './pages/goal.ts'
 import { goalsRoutes } from './pages/goals.ts'
 import { guideRoutes } from './pages/guides.ts'
+import { importsRoutes } from './pages/imports.ts'
 import { invitationRoutes } from './pages/invitation.ts'
 import { keyRoutes } from './pages/keys.ts'
 import { linkRoutes } from './pages/links.ts'
@@ -68,6 +69,7 @@ export const routes: readonly Route[] = [
   ...alertRoutes,
   ...webhooksRoutes,
   ...webhookRoutes,
+  ...importsRoutes,
   ...siteDeletionRoutes,
   ...keyRoutes,
   ...linkRoutes,

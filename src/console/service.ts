@@ -34,6 +34,7 @@ import { resolveByDns } from '../webhooks/target.ts'
 import { buildConsole } from './app.ts'
 import type { SingleSignOn } from './route.ts'
 import { createProvider } from './sign-in/provider.ts'
+import { openUploads } from './uploads/jobs.ts'
 
 const maxDrainMs = 6_000
 
@@ -159,6 +160,7 @@ function assemble(
     { postgres, cluster },
     { publicUrl, outbox: outboxOf(config), log, onChecked: showChecks(registry, cluster) },
   )
+  const uploads = openUploads({ config, postgres, outbox: outboxOf(config), log })
   const app = buildConsole({
     postgres,
     cluster,
@@ -176,12 +178,13 @@ function assemble(
     log,
     clientAddress: createClientAddress(networksOf(config.TRUSTED_PROXIES)),
     isEnding,
+    uploads,
   })
   return {
     app,
     announceSetup: () => announceSetup(postgres, publicUrl, log),
     async close() {
-      await Promise.all([mail?.stop(), webhooks.stop(), alerts.stop()])
+      await Promise.all([mail?.stop(), webhooks.stop(), alerts.stop(), uploads.close()])
       await Promise.all([postgres.end({ timeout: 0 }), cluster.close()])
     },
   }

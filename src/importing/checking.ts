@@ -1,7 +1,6 @@
 // Reads the files of an import: what they are, what is wrong with them, and what would be imported.
 import { createHash, hash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
-import { basename } from 'node:path'
 import type { Site } from '../accounts/sites.ts'
 import { agentOf } from '../enrichment/agent.ts'
 import type { Countries } from '../enrichment/country.ts'
@@ -24,6 +23,8 @@ export class FileFaults extends Error {
 
 export interface ImportFile {
   path: string
+  /** What its owner calls it. */
+  name: string
   format: Format
 }
 
@@ -86,7 +87,7 @@ export async function checkFiles(
     })) {
       read++
       if (hit instanceof LineFault) {
-        const fault = given.length === 1 ? hit.message : `${basename(file.path)}: ${hit.message}`
+        const fault = given.length === 1 ? hit.message : `${file.name}: ${hit.message}`
         unreadable++
         if (!file.format.leavesOutBrokenLines) faults.push(fault)
         else if (broken.length < maxFaults) broken.push(fault)
@@ -102,8 +103,7 @@ export async function checkFiles(
     }
     if (faults.length === 0 && unreadable > read * maxBroken) faults.push(...broken.slice(0, maxFaults))
     if (faults.length > 0) throw new FileFaults(faults.slice(0, maxFaults))
-    if (contained.digest('hex') !== file.hash)
-      throw new FileFaults([`${basename(file.path)} changed while it was read.`])
+    if (contained.digest('hex') !== file.hash) throw new FileFaults([`${file.name} changed while it was read.`])
   }
   const hashes = files.map((file) => file.hash)
   const dayOf = (time: number) => dayIn(reading.site.timeZone, time)
@@ -132,7 +132,7 @@ async function inOrderOfContent(given: readonly ImportFile[]): Promise<HashedFil
   }
   hashed.sort((one, other) => (one.hash < other.hash ? -1 : 1))
   const twice = hashed.find(({ hash }, nth) => hash === hashed[nth - 1]?.hash)
-  if (twice) throw new FileFaults([`${basename(twice.path)} has the same content as another of the files.`])
+  if (twice) throw new FileFaults([`${twice.name} has the same content as another of the files.`])
   return hashed
 }
 

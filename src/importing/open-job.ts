@@ -1,6 +1,5 @@
 // Finds the row of an import in PostgreSQL, or creates it. The row says whether the files were imported before.
 import { randomBytes } from 'node:crypto'
-import { basename } from 'node:path'
 import type { Site } from '../accounts/sites.ts'
 import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, text, texts } from '../stores/clickhouse-sql.ts'
@@ -56,7 +55,7 @@ export async function openJob(context: Installation, checked: Checked): Promise<
     await postgres`
       INSERT INTO imports (id, site_id, content, time_zone, salt, kind, files, hashes)
       VALUES (${await idOf(context, content)}, ${site.id}, ${content}, ${site.timeZone}, ${randomBytes(32)},
-        ${checked.files[0]?.format.name ?? ''}, ${checked.files.map(({ path }) => basename(path))}::text[],
+        ${checked.files[0]?.format.name ?? ''}, ${checked.files.map(({ name }) => name)}::text[],
         ${hashes}::text[])
       ON CONFLICT (site_id, content) WHERE undone_at IS NULL DO NOTHING`
     ;[row] = await find()
@@ -80,7 +79,7 @@ async function importWithOneOf({ postgres, site }: Installation, { content, file
     SELECT id, encode(content, 'hex') AS content, hashes FROM imports WHERE site_id = ${site.id} AND content <> ${content} AND undone_at IS NULL`
   for (const { id, content: one, hashes: parts } of rows) {
     const nth = hashes.findIndex((hash) => hash === one || parts.includes(hash))
-    if (nth !== -1) return { id, file: basename(files[nth]?.path ?? '') }
+    if (nth !== -1) return { id, file: files[nth]?.name }
   }
   return undefined
 }

@@ -1,10 +1,9 @@
 // Puts hits in the order of their times. Exports of other products are in any order, and may be larger than memory: so they are sorted in
 // pieces on disk, which are then merged.
-import { closeSync, createReadStream, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { closeSync, createReadStream, writeSync } from 'node:fs'
 import type { ImportedHit } from './hit.ts'
 import { LineFault, readLines } from './lines.ts'
+import { openNameless } from './nameless.ts'
 
 /** About 40 MB of memory. A file of 5 GB becomes some 300 pieces. */
 const hitsPerPiece = 50_000
@@ -45,14 +44,6 @@ export function openSorting(pieceSize = hitsPerPiece): Sorting {
     },
     close: () => closeSync(file),
   }
-}
-
-/** The file has visitors' addresses. Without a name it is gone with this process, however it ends. */
-function openNameless(): number {
-  const folder = mkdtempSync(join(tmpdir(), 'footfall-import-'))
-  const file = openSync(join(folder, 'sorting'), 'wx+', 0o600)
-  rmSync(folder, { recursive: true })
-  return file
 }
 
 function append(file: number, hits: readonly ImportedHit[]): number {

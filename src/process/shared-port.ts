@@ -1,6 +1,7 @@
 // Several processes behind one port, for `footfall serve`: the path of a request decides which of them answers it.
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import { mayTakeLong } from './long-bodies.ts'
 
 /** The requests that one process answers on the port of another. */
 export interface PortShare {
@@ -53,7 +54,7 @@ function reportTo({ complete, answered }: ConnectionLimits, request: IncomingMes
 function boundBody(request: IncomingMessage): void {
   const { headers, socket } = request
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return
-  const timer = setTimeout(() => request.complete || socket.destroy(), maxBodyMs).unref()
+  const timer = setTimeout(() => request.complete || mayTakeLong(socket) || socket.destroy(), maxBodyMs).unref()
   request.once('close', () => clearTimeout(timer))
 }
 

@@ -11,6 +11,7 @@ import { createSite } from '../../src/accounts/sites.ts'
 import { clusterOf } from '../../src/cluster/cluster.ts'
 import { buildConsole } from '../../src/console/app.ts'
 import { callbackPath, createProvider } from '../../src/console/sign-in/provider.ts'
+import { openUploads } from '../../src/console/uploads/jobs.ts'
 import { createClientAddress } from '../../src/process/client-address.ts'
 import { networksOf } from '../../src/process/networks.ts'
 import { createStatsService, type StatsService } from '../../src/stats/service.ts'
@@ -48,6 +49,8 @@ export interface ConsoleOptions {
   joinDomain?: string
   /** Without it: statistics of the stores, without a cache. */
   stats?: StatsService
+  /** Without it: 500. */
+  uploadMaxMegabytes?: number
   /** Whether the process is shutting down. */
   isEnding?(): boolean
 }
@@ -92,6 +95,19 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
   const { provider, joinDomain } = options
   provider?.admit(url + callbackPath)
   const registry = new Registry()
+  const outbox = options.sendsMail ? { secrets: keySecrets, publicUrl: url } : undefined
+  const uploads = openUploads({
+    config: {
+      DATABASE_URL: stores.addresses.postgres,
+      CLICKHOUSE_URL: stores.addresses.clickhouse,
+      CLICKHOUSE_SHARDS: undefined,
+      COUNTRY_FILE: undefined,
+      UPLOAD_MAX_MB: options.uploadMaxMegabytes ?? 500,
+    },
+    postgres,
+    outbox,
+    log,
+  })
   const app = buildConsole({
     postgres,
     cluster,
@@ -107,7 +123,8 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
     },
     publicUrl: url,
     webhookRules: { resolve: async () => ['127.0.0.1'], isAllowed: networksOf(['127.0.0.1']) },
-    outbox: options.sendsMail ? { secrets: keySecrets, publicUrl: url } : undefined,
+    outbox,
+    uploads,
     now,
     log,
     clientAddress: createClientAddress(networksOf(['127.0.0.1'])),
@@ -115,6 +132,7 @@ export async function openConsole(test: TestContext, options: ConsoleOptions = {
   })
   await app.ready()
   test.after(async () => {
+    await uploads.close()
     server.close()
     server.closeAllConnections()
     await app.close()

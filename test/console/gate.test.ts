@@ -196,6 +196,12 @@ async function openGate(t: TestContext) {
       assert.ok([200, 303].includes(status), `${status} ${text}`)
       // A request for a new password is answered before anything is done.
       await eventually(async () => assert.notDeepEqual(await dumpTables(stores.postgres), before))
+      // Files are read in the background.
+      await eventually(async () => {
+        const reading = await stores.postgres`
+          SELECT FROM uploads WHERE state = 'checking' AND seen_at > now() - interval '20 seconds'`
+        assert.equal(reading.length, 0)
+      })
     },
   }
 

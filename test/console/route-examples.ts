@@ -15,6 +15,8 @@ export interface Example {
   isForOtherSites?: boolean
   /** The page with the form and what its token is made from, if it is not a cookie. */
   form?(things: OwnThings): { page: string; secret: string }
+  /** A form with a file. */
+  file?: { name: string; content: string }
   /** The fields of a form that an owner may send and that changes something. */
   fields?(things: OwnThings): Record<string, string>
   /** Viewers may send this form, although it changes something: it concerns only themselves. */
@@ -135,6 +137,19 @@ export const examples: Readonly<Record<string, Example>> = {
     fields: ({ segment }) => ({ segment, name: 'Another name' }),
     mistake: ({ segment }) => ({ segment, name: '' }),
   },
+  'GET /sites/:domain/settings/imports': {},
+  'GET /sites/:domain/settings/imports/state': { isNoPage: true },
+  'POST /sites/:domain/settings/imports': {
+    file: { name: 'visits.csv', content: 'time,url,visitor\n' },
+    fields: () => ({ kind: 'csv' }),
+  },
+  'POST /sites/:domain/settings/imports/check': {
+    fields: ({ uploadId }) => ({ upload: uploadId, until: '2025-03-31' }),
+    mistake: ({ uploadId }) => ({ upload: uploadId, until: '2025-02-31' }),
+  },
+  'POST /sites/:domain/settings/imports/start': { fields: ({ uploadId }) => ({ upload: uploadId }) },
+  'POST /sites/:domain/settings/imports/discard': { fields: ({ uploadId }) => ({ upload: uploadId }) },
+  'POST /sites/:domain/settings/imports/undo': { fields: ({ importId }) => ({ import: importId }) },
   'GET /sites/:domain/settings/notes': {},
   'GET /sites/:domain/settings/notes/new': {
     address: ({ domain }) => `/sites/${domain}/settings/notes/new?day=2026-11-14&back=range%3D7d`,

@@ -29,20 +29,30 @@ export function sendExample(url: string, route: Route, things: OwnThings, sent: 
   const { person, headers = {}, token, address = addressOf(route, things) } = sent
   const cookie = person ? `footfall-session=${person.cookie}` : `footfall-form=${formCookie}`
   const fields = sent.fields ?? exampleOf(route).fields?.(things) ?? {}
-  const { form: ofForm, isForOtherSites = false } = exampleOf(route)
+  const { form: ofForm, isForOtherSites = false, file } = exampleOf(route)
   const own = token ?? formTokenOf(ofForm?.(things).secret ?? person?.cookie ?? formCookie)
   const form = {
     Origin: url,
     'Sec-Fetch-Site': 'same-origin',
-    'Content-Type': 'application/x-www-form-urlencoded',
+    'Content-Type': file ? `multipart/form-data; boundary=${boundary}` : 'application/x-www-form-urlencoded',
     ...headers,
   }
   return exchange(url + address, {
     method: route.method,
     headers: { Cookie: cookie, ...(route.method === 'POST' ? form : headers) },
-    body: route.method === 'POST' ? new URLSearchParams({ ...(own && { token: own }), ...fields }).toString() : '',
+    body: route.method === 'POST' ? bodyOf({ ...(own && { token: own }), ...fields }, file) : '',
     isForOtherSites,
   })
+}
+
+const boundary = 'between-two-parts'
+
+function bodyOf(fields: Record<string, string>, file: { name: string; content: string } | undefined): string {
+  if (!file) return new URLSearchParams(fields).toString()
+  const part = (head: string, content: string) =>
+    `--${boundary}\r\nContent-Disposition: form-data; ${head}\r\n\r\n${content}\r\n`
+  const parts = Object.entries(fields).map(([name, value]) => part(`name="${name}"`, value))
+  return `${parts.join('')}${part(`name="files"; filename="${file.name}"`, file.content)}--${boundary}--\r\n`
 }
 
 /** Every response has the headers that protect pages. */

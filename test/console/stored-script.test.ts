@@ -42,6 +42,7 @@ const shown = [
   'goals.path',
   'goals.property_key',
   'goals.property_value',
+  'imports.files',
   'notes.created_by',
   'notes.text',
   'one_time_links.email',
@@ -58,6 +59,8 @@ const shown = [
   'sites.domain',
   'sites.hostnames',
   'user_identities.email',
+  'uploads.fault',
+  'uploads.files',
   'user_sessions.address',
   'user_sessions.browser',
   'users.email',
@@ -71,7 +74,7 @@ const shown = [
 /** The other columns of text: ids, words from a fixed list, zones that Temporal knows, and what no page reads. */
 const others = [
   /\.(id|account_id|site_id|user_id|key_id)$/,
-  /^(collectors|imports|leases|migrations|retention|salts|rollup_\w+|shards|today_coverage)\./,
+  /^(collectors|leases|migrations|retention|salts|rollup_\w+|shards|today_coverage)\./,
   /^outbox\./,
   /^dropped_hits\./, // shown while a site waits for its first event: site-settings.test.ts has script in it
   /^user_identities\.(issuer|subject)$/,
@@ -80,6 +83,8 @@ const others = [
   /^shared_links\.(country|device)$/,
   /^segments\.created_by$/,
   /^notes\.cause$/,
+  /^imports\.(time_zone|kind|hashes)$/,
+  /^uploads\.(state|created_by|address)$/,
   /^alerts\.(kind|mail_to)$/,
   /^webhook_deliveries\.(webhook_id|replay_of|state)$/,
   /^(outbox|report_subscriptions\.(every|time_zone)$)/,
@@ -172,6 +177,9 @@ async function plant({ postgres, clickhouse }: Stores, things: OwnThings): Promi
                                    DROP CONSTRAINT goals_path_check`
   await postgres`INSERT INTO goals ${postgres({ site_id: siteId, name, event, ...property })}`
   await postgres`INSERT INTO goals ${postgres({ site_id: siteId, name: 'Path', path: markOf('goals.path') })}`
+  await postgres`UPDATE imports SET files = ${[markOf('imports.files')]} WHERE site_id = ${siteId}`
+  await postgres`
+    UPDATE uploads SET state = 'failed', files = ${[markOf('uploads.files')]}, fault = ${markOf('uploads.fault')} WHERE site_id = ${siteId}`
   await postgres`UPDATE notes SET text = ${markOf('notes.text')}, created_by = ${markOf('notes.created_by')} WHERE site_id = ${siteId}`
   await postgres`ALTER TABLE segments DROP CONSTRAINT segments_name_check`
   await postgres`

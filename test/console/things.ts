@@ -1,5 +1,5 @@
 // Everything in an account that a URL or a form of the console can name.
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createGoal } from '../../src/accounts/goals.ts'
 import { newId } from '../../src/accounts/ids.ts'
@@ -50,6 +50,9 @@ export interface Things {
   segment: string
   /** The id of a note of the site. */
   noteId: string
+  /** Files that wait for the owner, at a process that is gone. */
+  uploadId: string
+  importId: string
 }
 
 export interface Person {
@@ -111,6 +114,14 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
   const segment = { name: names.segment, filters: ['page:is:/pricing', 'channel:is:Organic Search'] }
   await addSegment(postgres, { actor: 'maria.keller@example.com' }, site, segment)
   const note = await addNote(postgres, { actor: 'maria.keller@example.com' }, site, { day: today(), text: names.note })
+  const [uploadId, importId] = [randomUUID(), randomUUID()]
+  await postgres`
+    INSERT INTO uploads (id, site_id, files, state, preview, created_by, address, seen_at)
+    VALUES (${uploadId}, ${siteId}, '{visits.csv}', 'waiting', '{"kind":"csv","events":1,"leftOut":{},"broken":[]}',
+      'maria.keller@example.com', '', now() - interval '1 minute')`
+  await postgres`
+    INSERT INTO imports (id, site_id, content, time_zone, kind, files, events, days, finished_at)
+    VALUES (${importId}, ${siteId}, ${randomBytes(32)}, 'UTC', 'umami', '{website_event.csv}', 1, '{[2025-03-01,2025-03-02)}', now())`
   const share = async (name: string, more: Partial<NewSharedLink> = {}): Promise<string> => {
     const link = {
       name,
@@ -204,6 +215,8 @@ export async function makeThings(stores: Stores, passwordHash: string, names = r
     goal: names.goal,
     segment: names.segment,
     noteId: note.id,
+    uploadId,
+    importId,
     keyId: siteKey.id,
     linkId: links.find(({ name }) => name === 'For the agency')?.id as string,
     sharedToken,
@@ -234,4 +247,6 @@ export const unknownThings = (): Things => ({
   goal: randomUUID(),
   segment: randomUUID(),
   noteId: newId('note'),
+  uploadId: randomUUID(),
+  importId: randomUUID(),
 })

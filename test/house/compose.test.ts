@@ -66,6 +66,7 @@ test('without settings, Compose has its own databases, the default ports, and vo
   // Volumes of Docker get the owner that the image gives the folder. A folder of the host that Docker makes belongs to root.
   assert.match(service, /^ {4}- backups:\/backups:rw$/m)
   assert.match(service, /^ {4}- spool:\/spool:rw$/m)
+  assert.match(service, /^ {4}- uploads:\/uploads:rw$/m)
 })
 
 test('no port is that of a server beside Footfall: Prometheus listens on 9090', () => {

@@ -276,10 +276,10 @@ test('a file is recognised by how it begins, also packed; one that is cut off sa
     [undefined, 'Page,Views\n/,3\n'],
   ]
   for (const [kind, content] of kinds) {
-    assert.equal(formatOf(at('file', content))?.name, kind, content)
-    assert.equal(formatOf(at('packed', gzipSync(content)))?.name, kind, content)
+    assert.equal(formatOf(at('file', content), 'x')?.name, kind, content)
+    assert.equal(formatOf(at('packed', gzipSync(content)), 'x')?.name, kind, content)
   }
-  assert.equal(formatOf(at('mine.csv.gz', gzipSync('colour\nred\n')))?.name, 'csv')
+  assert.equal(formatOf(at('mine.csv.gz', gzipSync('colour\nred\n')), 'mine.csv.gz')?.name, 'csv')
 
   const packed = gzipSync(Buffer.from('x'.repeat(100_000)))
   const drain = async (path: string) => {

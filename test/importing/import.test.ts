@@ -250,7 +250,7 @@ test('a file with any fault is refused as a whole, and every fault is reported w
   } as unknown
   for (const [name, content, message] of refused) {
     const format = formats.find((one) => name.endsWith(`.${one.name}`)) as Format
-    const imported = importFiles([{ path: fileOf(name, content), format }], context as ImportContext)
+    const imported = importFiles([{ path: fileOf(name, content), name, format }], context as ImportContext)
     await assert.rejects(imported, (error) => error instanceof FileFaults && message.test(error.message), name)
   }
   const twice = fileOf('twice.csv', `${header}x,https://faults.example/,v1,,\n${good}y,https://faults.example/,v1,,\n`)

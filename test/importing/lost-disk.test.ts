@@ -29,7 +29,8 @@ test('a batch is imported when two replicas have it, also if the only disk with 
     now: Date.parse(now),
     onProgress() {},
   }
-  const bring = (shard: ClickHouse) => importFiles([{ path, format: csv }], { ...context, clickhouse: shard })
+  const bring = (shard: ClickHouse) =>
+    importFiles([{ path, name: 'visits.csv', format: csv }], { ...context, clickhouse: shard })
   const stored = async () =>
     (await clickhouse.rowsPatiently(sql`SELECT event_id FROM events WHERE site_id = ${text(siteId)}`)).length
 

@@ -344,7 +344,7 @@ async function openImport(t: TestContext) {
     async importInto(clickhouse: ClickHouse) {
       const { postgres, site } = moving
       const context = { postgres, clickhouse, countries, site: await site(), now, onProgress() {} }
-      return importFiles([{ path, format: csv }], context)
+      return importFiles([{ path, name: 'visits.csv', format: csv }], context)
     },
   }
 }

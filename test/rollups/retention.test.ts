@@ -312,7 +312,7 @@ test('an import skips days outside the retention, even when retention is declare
     const path = join(folder, name)
     const lines = times.map((time) => `${time},https://${site.domain}/${name},v1`)
     writeFileSync(path, ['time,url,visitor', ...lines, ''].join('\n'))
-    return importFiles([{ path, format: csv }], { ...context, ...stores, clickhouse })
+    return importFiles([{ path, name: 'visits.csv', format: csv }], { ...context, ...stores, clickhouse })
   }
   const meanwhile: ClickHouse = {
     ...stores.clickhouse,

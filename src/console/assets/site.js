@@ -11,8 +11,8 @@ for (const place of document.querySelectorAll('[data-poll]')) {
   let shown
   const ask = async () => {
     if (place.querySelector('[data-done]')) {
-      // Numbers may be five seconds old, so a page that loads at once could have none.
-      if ('thenReload' in place.dataset) setTimeout(() => location.reload(), 6000)
+      // Numbers may be five seconds old, so a page that loads at once could have none. Elsewhere the page says 0.
+      if ('thenReload' in place.dataset) setTimeout(() => location.reload(), Number(place.dataset.thenReload || 6000))
       return
     }
     if (!document.hidden) {
@@ -24,7 +24,7 @@ for (const place of document.querySelectorAll('[data-poll]')) {
       if (text && text !== shown) place.innerHTML = text
       shown = text
     }
-    setTimeout(ask, pollMs)
+    setTimeout(ask, place.querySelector('[data-done]') ? 0 : pollMs)
   }
   setTimeout(ask, pollMs)
 }
@@ -74,5 +74,41 @@ for (const form of document.querySelectorAll('form[data-preview]')) {
     if (event.target.name !== 'country') return
     clearTimeout(timer)
     timer = setTimeout(preview, waitMs)
+  })
+}
+
+// Sends files with a bar that moves, and says at once when they are too large.
+for (const form of document.querySelectorAll('form[data-upload]')) {
+  const [wrong, bar, button] = ['.fault', 'progress', 'button'].map((name) => form.querySelector(name))
+  const fail = (text) => {
+    wrong.textContent = text
+    wrong.hidden = false
+    bar.hidden = true
+    button.disabled = false
+  }
+  form.addEventListener('submit', (event) => {
+    event.preventDefault()
+    const files = Array.from(form.querySelector('input[type=file]').files)
+    const max = Number(form.dataset.upload)
+    if (files.reduce((sum, { size }) => sum + size, 0) > max - 1e5)
+      return fail(`These files are larger than ${max / 1e6} MB. Pack them with gzip, or send fewer at once.`)
+    const request = new XMLHttpRequest()
+    request.open('POST', form.action)
+    request.upload.addEventListener('progress', ({ loaded, total }) => {
+      bar.value = loaded / total
+    })
+    request.addEventListener('error', () => fail('The connection broke. Send the files again.'))
+    request.addEventListener('load', () => {
+      if (request.status < 400) return location.assign(request.responseURL)
+      const page = new DOMParser().parseFromString(request.responseText, 'text/html')
+      fail(
+        (page.querySelector('main .fault') ?? page.querySelector('main'))?.textContent.trim() ?? 'That did not work.',
+      )
+    })
+    wrong.hidden = true
+    bar.hidden = false
+    bar.value = 0
+    button.disabled = true
+    request.send(new FormData(form))
   })
 }

@@ -9,18 +9,13 @@ export const formTokenOf = (cookieValue: string): string =>
 
 export const tokenField = (token: string): Html => html`<input type="hidden" name="token" value="${token}">`
 
-/** Returns the reason to refuse, or undefined. */
-export function foreignForm(
-  headers: IncomingHttpHeaders,
-  publicUrl: string,
-  { token, expected }: { token: string | null; expected: string | undefined },
-): string | undefined {
-  if (headers.origin !== publicUrl) return 'origin'
+export function isFromOurPage(headers: IncomingHttpHeaders, publicUrl: string): boolean {
   const site = headers['sec-fetch-site']
-  if (site !== undefined && site !== 'same-origin') return 'site'
-  if (!expected || !token || !equal(token, expected)) return 'token'
-  return undefined
+  return headers.origin === publicUrl && (site === undefined || site === 'same-origin')
 }
+
+export const isOurToken = (token: string | null, expected: string | undefined): boolean =>
+  Boolean(expected && token && equal(token, expected))
 
 function equal(one: string, other: string): boolean {
   const [left, right] = [Buffer.from(one), Buffer.from(other)]

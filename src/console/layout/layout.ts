@@ -78,6 +78,7 @@ const settingsTabs = [
   ['/settings/goals', 'Goals'],
   ['/settings/segments', 'Segments'],
   ['/settings/notes', 'Notes'],
+  ['/settings/imports', 'Import'],
   ['/settings/links', 'Shared links'],
   ['/settings/alerts', 'Alerts'],
   ['/settings/webhooks', 'Webhooks'],

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { findSite } from '../../accounts/sites.ts'
 import { openSharedLink, sharedLinkPath } from '../../users/shared-links.ts'
 import { isUnlocked } from '../../users/unlocked-link.ts'
-import { foreignForm, formTokenOf } from '../forms/forms.ts'
+import { formTokenOf, isFromOurPage, isOurToken } from '../forms/forms.ts'
 import { Refusal } from '../refusals.ts'
 import { goTo, type LinkRoute, type LinkVisit, type Reply } from '../route.ts'
 
@@ -17,10 +17,11 @@ export async function admitLink(route: LinkRoute, request: LinkRequest, headers:
   if (waitSeconds > 0) throw new Refusal('opened_often', waitSeconds)
   // Only a page of the link knows its token, so its forms need no cookie.
   const formToken = formTokenOf(token)
-  if (route.method === 'POST') {
-    const reason = foreignForm(headers, services.publicUrl, { token: form.get('token'), expected: formToken })
-    if (reason) throw new Refusal('foreign_form')
-  }
+  if (
+    route.method === 'POST' &&
+    !(isFromOurPage(headers, services.publicUrl) && isOurToken(form.get('token'), formToken))
+  )
+    throw new Refusal('foreign_form')
   const now = services.now()
   const link = await openSharedLink(services.postgres, token, now)
   const site = link && (await findSite(services.postgres, link.siteId))

@@ -10,10 +10,10 @@ import { umami } from './umami.ts'
 export const formats: readonly Format[] = [umami, goatcounter, matomo, accessLog, csv, jsonl]
 
 /** The kind of a file by its name or, better, by what it begins with. */
-export function formatOf(path: string): Format | undefined {
+export function formatOf(path: string, name: string): Format | undefined {
   const head = headOf(path)
   return (
     formats.find((format) => format.isKnownBy(head)) ??
-    formats.find(({ name }) => path.replace(/\.gz$/, '').endsWith(`.${name}`))
+    formats.find((format) => name.replace(/\.gz$/, '').endsWith(`.${format.name}`))
   )
 }

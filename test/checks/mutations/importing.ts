@@ -124,7 +124,7 @@ export const importing: readonly Mutation[] = [
   },
   {
     name: 'import: the file with visitors keeps its name',
-    file: 'src/importing/sorting.ts',
+    file: 'src/importing/nameless.ts',
     find: '  rmSync(folder, { recursive: true })\n',
     replace: '',
     caughtBy: 'test/importing/sorting.test.ts',
