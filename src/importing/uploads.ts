@@ -28,7 +28,7 @@ export interface Upload {
   createdBy: string
 }
 
-export interface UploadOutcome {
+interface UploadOutcome {
   /** The same files were imported before, so nothing was done. */
   wasThere: boolean
   events: number
@@ -57,11 +57,12 @@ export async function addUpload(
   return count > 0
 }
 
+/** One that was imported is news for an hour; then the list of imports is enough. */
 export async function uploadOf(postgres: Postgres, siteId: string): Promise<Upload | undefined> {
   const [upload] = await postgres<[Upload?]>`
     SELECT id, files, progress, until::text, preview, outcome, fault, created_by AS "createdBy",
       CASE WHEN state NOT IN ('imported', 'failed') AND ${isOver(postgres)} THEN 'abandoned' ELSE state END AS state
-    FROM uploads WHERE site_id = ${siteId}`
+    FROM uploads WHERE site_id = ${siteId} AND NOT (state = 'imported' AND seen_at < now() - interval '1 hour')`
   return upload
 }
 
@@ -98,6 +99,10 @@ export async function discardUpload(postgres: Postgres, siteId: string, id: stri
     WHERE site_id = ${siteId} AND id::text = ${id} AND (state NOT IN ('confirmed', 'importing') OR ${isOver(postgres)})`
   return count > 0
 }
+
+/** After an undo the page must not say what was imported. */
+export const forgetImported = (postgres: Postgres, siteId: string) =>
+  postgres`DELETE FROM uploads WHERE site_id = ${siteId} AND state = 'imported'`
 
 export interface Wanted {
   state: Exclude<Upload['state'], 'abandoned'>

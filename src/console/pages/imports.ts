@@ -2,7 +2,7 @@
 import { InvalidSetting } from '../../accounts/site-rules.ts'
 import { formats } from '../../importing/formats/formats.ts'
 import { CannotUndo, type ImportSummary, listImports, undoImport } from '../../importing/undo.ts'
-import { checkAgain, confirmUpload, discardUpload, uploadOf } from '../../importing/uploads.ts'
+import { checkAgain, confirmUpload, discardUpload, forgetImported, uploadOf } from '../../importing/uploads.ts'
 import { whileOnItsShard } from '../../moving/writing.ts'
 import { importUndone } from '../../users/imports.ts'
 import { type Html, html } from '../../web/html.ts'
@@ -136,6 +136,7 @@ async function undo(visit: SiteVisit): Promise<Reply> {
   })
   try {
     const isLate = (await Promise.race([undoing, late])) === 'late'
+    await forgetImported(postgres, site.id)
     if (isLate) undoing.catch((err) => log.error({ err, siteId: site.id }, 'an import was not taken back'))
     return goTo(importsPath(site, isLate ? '?done=undoing' : '?done=undone'))
   } catch (error) {

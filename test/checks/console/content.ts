@@ -47,6 +47,8 @@ export async function makeContent(stores: Stores, now: number): Promise<Content>
   await deleteGoal(stores.postgres, empty.siteId, empty.goal)
   await stores.postgres`DELETE FROM segments WHERE site_id = ${empty.siteId}`
   await stores.postgres`DELETE FROM notes WHERE site_id = ${empty.siteId}`
+  await stores.postgres`DELETE FROM uploads WHERE site_id = ${empty.siteId}`
+  await stores.postgres`DELETE FROM imports WHERE site_id = ${empty.siteId}`
   await stores.postgres`DELETE FROM webhooks WHERE site_id = ${empty.siteId}`
   await stores.postgres`DELETE FROM alerts WHERE site_id = ${empty.siteId}`
   await stores.postgres`DELETE FROM report_subscriptions WHERE account_id = ${empty.accountId}`
@@ -88,6 +90,24 @@ async function fillUsual(stores: Stores, things: OwnThings, now: number): Promis
     await addNote(postgres, { actor: 'maria.keller@example.com' }, site, { day: dayBefore(days), text })
   const own = { day: dayBefore(21), text: 'Excluded countries: China and Russia', cause: 'exclusions' } as const
   await noteChange(postgres, { actor: 'maria.keller@example.com' }, site, own)
+  const preview = {
+    kind: 'umami',
+    events: 48_213,
+    leftOut: {
+      'days after 2026-08-14': 1_204,
+      'clicks on short links, pixels and measurements of speed': 86,
+      bots: 12,
+    },
+    broken: [],
+    days: { first: '2025-01-01', last: '2026-08-14' },
+  }
+  // As if its process were there.
+  await postgres`
+    UPDATE uploads SET files = '{website_event.csv}', preview = ${postgres.json(preview)}, until = '2026-08-14', seen_at = now() + interval '1 day'
+    WHERE site_id = ${siteId}`
+  await postgres`
+    UPDATE imports SET kind = 'access-log', files = '{access.log.2.gz,access.log.3.gz}', events = 9170, days = '{[2024-11-01,2024-12-01)}'
+    WHERE site_id = ${siteId}`
   for (const [name, condition] of goals) await createGoal(postgres, siteId, goalOf(name, condition))
   const domains = ['shop.example', 'blog.example', 'docs.example', 'status.example', 'events.example']
   const sites: [id: string, domain: string, events: number][] = [[siteId, 'demo.example', 20_000]]
@@ -201,6 +221,11 @@ async function fillLong(stores: Stores, { accountId, siteId, owner, memberId }: 
   const event = longText.slice(0, maxGoalLength.event)
   await createGoal(postgres, siteId, goalOf(longText.slice(0, maxGoalLength.name), { event, property }))
   await createGoal(postgres, siteId, goalOf('Path', { pattern: `/${'p'.repeat(maxGoalLength.pattern - 1)}` }))
+  const file = `${'f'.repeat(250)}.csv`
+  await postgres`
+    UPDATE uploads SET files = ${[file]}, state = 'failed', fault = ${`Line 1: has an unknown field, ${'x'.repeat(900)}`}
+    WHERE site_id = ${siteId}`
+  await postgres`UPDATE imports SET files = ${[file, file]}, events = 9007199254740991 WHERE site_id = ${siteId}`
   await setExcludedCountries(postgres, siteId, ['GB', 'GS', 'VC', 'CD', 'UM', 'BQ', 'SH', 'TF', 'IO', 'MK'])
   await postgres`UPDATE api_keys SET name = ${longText.slice(0, 250)}, created_by = ${maker} WHERE account_id = ${accountId}`
   await postgres`

@@ -43,6 +43,7 @@ const pictures: readonly Picture[] = [
   { name: 'settings', address: ({ usual }) => `/sites/${usual.domain}/settings`, width: 960, most: 640 },
   { name: 'exclusions', address: ({ usual }) => `/sites/${usual.domain}/settings/exclusions`, width: 960, most: 520 },
   { name: 'goals', address: ({ usual }) => `/sites/${usual.domain}/settings/goals`, width: 960, most: 1_100 },
+  { name: 'import', address: ({ usual }) => `/sites/${usual.domain}/settings/imports`, width: 960, most: 640 },
   { name: 'segments', address: ({ usual }) => `/sites/${usual.domain}/settings/segments`, width: 960, most: 520 },
   { name: 'keys', address: ({ usual }) => `/sites/${usual.domain}/settings/keys`, width: 1120, most: 480 },
   { name: 'links', address: ({ usual }) => `/sites/${usual.domain}/settings/links`, width: 1120, most: 560 },
