@@ -111,7 +111,7 @@ export async function noteImport(
 
 /** Also if somebody has changed it: what it is about is gone. */
 export const removeNoteOfImport = (transaction: Postgres, siteId: string, importId: string) =>
-  transaction`DELETE FROM notes WHERE site_id = ${siteId} AND import_id = ${importId}`
+  transaction`DELETE FROM notes WHERE import_id = ${importId} AND site_id = ${siteId}`
 
 function checked({ day, text }: EnteredNote): EnteredNote {
   const advice = 'Use a few words, such as Launched the new pricing.'
