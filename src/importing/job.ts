@@ -167,8 +167,8 @@ async function* hitsAgain({ files, leftOut }: Checked, context: ImportContext): 
  * Records progress, unless the site has left the shard or is about to: the lock that keeps it there is lost when its connection breaks. A
  * batch that is not recorded may be on the wrong shard. The next import of the file begins with this batch, and writes its missing events.
  */
-async function record(
-  { postgres, clickhouse, site }: ImportContext,
+export async function record(
+  { postgres, clickhouse, site }: Pick<ImportContext, 'postgres' | 'clickhouse' | 'site'>,
   { id }: Pick<Job, 'id'>,
   change: Fragment,
   connection = postgres,
@@ -189,7 +189,7 @@ async function record(
   ])
 }
 
-const oneReplica =
+export const oneReplica =
   'Only one replica of ClickHouse answers, and one disk alone may be lost. Start the others, then import the same file again.'
 
 /**

@@ -8,6 +8,7 @@ import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, text } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { storedId } from '../traffic/recording.ts'
+import { isOfSums } from './sums/formats.ts'
 
 export interface ImportSummary {
   id: string
@@ -59,15 +60,16 @@ export async function undoImport(
 
 /** Call it while nobody else imports or undoes it. */
 export async function takeBack(stores: Stores, siteId: string, id: string): Promise<{ events: number; days: number }> {
-  const days = await begin(stores, siteId, id)
+  const { kind, days } = await begin(stores, siteId, id)
   const events = await deleteEvents(stores, siteId, id)
-  await afterDeletion(stores, siteId, id, days)
+  // Days with imported sums are no rollups.
+  await afterDeletion(stores, siteId, id, isOfSums(kind) ? [] : days)
   return { events, days: days.length }
 }
 
 async function refuseWhatCannotBeUndone(postgres: Postgres, site: Pick<Site, 'id' | 'domain'>, id: string) {
-  const [row] = await postgres<{ state: ImportSummary['state']; is_old: boolean; is_dropped: boolean }[]>`
-    SELECT CASE WHEN undone_at IS NOT NULL THEN 'undone' WHEN undoing_at IS NOT NULL THEN 'being undone' ELSE 'finished' END AS state,
+  const [row] = await postgres<{ kind: string; state: ImportSummary['state']; is_old: boolean; is_dropped: boolean }[]>`
+    SELECT kind, CASE WHEN undone_at IS NOT NULL THEN 'undone' WHEN undoing_at IS NOT NULL THEN 'being undone' ELSE 'finished' END AS state,
       started_at < now() - interval '30 days' AS is_old, coalesce(lower(days) < events_from, false) AS is_dropped
     FROM imports, retention WHERE id::text = ${id} AND site_id = ${site.id}`
   if (!row)
@@ -75,27 +77,37 @@ async function refuseWhatCannotBeUndone(postgres: Postgres, site: Pick<Site, 'id
   if (row.state === 'undone') throw new CannotUndo('It was undone before. Its files may be imported again.')
   if (row.state === 'being undone') return
   if (row.is_old) throw new CannotUndo('It began more than 30 days ago. Only younger imports can be undone.')
-  if (row.is_dropped)
+  if (row.is_dropped && !isOfSums(row.kind))
     throw new CannotUndo(
       'Events of its first months were dropped by RETENTION_MONTHS, and the numbers of those months stay.',
     )
 }
 
-/** Notes which days change before anything is deleted: afterwards nobody could find them. */
-async function begin({ postgres, clickhouse }: Stores, siteId: string, id: string): Promise<string[]> {
+/**
+ * Notes which days change before anything is deleted: afterwards nobody could find them. From here on nobody reads imported sums: without
+ * half of their rows they would be wrong.
+ */
+async function begin(
+  { postgres, clickhouse }: Stores,
+  siteId: string,
+  id: string,
+): Promise<{ kind: string; days: string[] }> {
   const found = await clickhouse.rowsPatiently<{ day: string }>(
     sql`SELECT DISTINCT toString(day) AS day FROM events WHERE ${isOf(siteId, id)}`,
   )
   const ranges = `{${found.map(({ day }) => `[${day},${day}]`).join(',')}}`
-  const rows = await postgres<{ day: string }[]>`
-    WITH noted AS (
+  const rows = await postgres<{ kind: string; day: string | null }[]>`
+    WITH hidden AS (
+      DELETE FROM imported_days WHERE import_id = ${id}::text::uuid
+    ), noted AS (
       UPDATE imports SET undoing_at = coalesce(undoing_at, now()),
         days = coalesce(days, '{}') + ${ranges}::text::datemultirange
       WHERE id = ${id}::text::uuid
-      RETURNING days
+      RETURNING kind, days
     )
-    SELECT generate_series(lower(range), upper(range) - 1, interval '1 day')::date::text AS day FROM noted, unnest(days) AS range`
-  return rows.map(({ day }) => day)
+    SELECT kind, generate_series(lower(range), upper(range) - 1, interval '1 day')::date::text AS day
+    FROM noted LEFT JOIN unnest(days) AS range ON true`
+  return { kind: rows[0]?.kind ?? '', days: rows.flatMap(({ day }) => day ?? []) }
 }
 
 async function deleteEvents({ clickhouse }: Stores, siteId: string, id: string): Promise<number> {
@@ -104,7 +116,8 @@ async function deleteEvents({ clickhouse }: Stores, siteId: string, id: string):
     sql`SELECT toString(count()) AS events FROM events WHERE ${isOf(siteId, id)}`,
   )
   // On all replicas; fails while one is away.
-  await worker.run(sql`DELETE FROM events WHERE ${isOf(siteId, id)}`, { lightweight_deletes_sync: '2' })
+  for (const table of [sql`events`, sql`imported_sums`])
+    await worker.run(sql`DELETE FROM ${table} WHERE ${isOf(siteId, id)}`, { lightweight_deletes_sync: '2' })
   return Number(before?.events)
 }
 

@@ -13,7 +13,7 @@ export async function queueImportFinished(
   transaction: Postgres,
   outbox: Outbox | undefined,
   { accountId, domain }: Pick<Site, 'accountId' | 'domain'>,
-  imported: { events: number; days: number },
+  imported: { events: number | undefined; days: number },
 ): Promise<void> {
   if (!outbox) return
   const letter = importLetter(outbox, { domain, ...imported })

@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, type TestContext, test } from 'node:test'
+import { invalidateDays } from '../../src/rollups/invalidation.ts'
+import { openClickHouse } from '../../src/stores/clickhouse.ts'
+import { sql, text } from '../../src/stores/clickhouse-sql.ts'
+import { openPostgres, type Postgres } from '../../src/stores/postgres.ts'
+import { recordBatch } from '../../src/traffic/recording.ts'
+import { startApiProcess } from '../support/api-process.ts'
+import { eventOf, type Hit } from '../support/events.ts'
+import { type Installation, install } from '../support/installation.ts'
+import { zipOf } from './zip.ts'
+
+let installation: Installation
+let postgres: Postgres
+let folder: string
+before(async () => {
+  installation = await install()
+  postgres = openPostgres(installation.addresses.postgres, 1)
+  folder = mkdtempSync(join(tmpdir(), 'footfall-sums-'))
+})
+after(async () => {
+  rmSync(folder, { recursive: true })
+  await postgres.end()
+  await installation.remove()
+})
+
+function fileOf(name: string, content: string | Buffer): string {
+  const path = join(folder, name)
+  writeFileSync(path, content)
+  return path
+}
+
+/** Three days of Plausible's export, made by hand. 3 March has no visits, so no file has a row of it. */
+const exported = (days = '20250301_20250304') => ({
+  [`imported_visitors_${days}.csv`]: [
+    'date,visitors,pageviews,bounces,visits,visit_duration',
+    '2025-03-01,10,25,4,12,600',
+    '2025-03-02,20,30,15,20,100',
+    '2025-03-04,1,1,1,1,0',
+  ],
+  [`imported_pages_${days}.csv`]: [
+    'date,hostname,page,visits,visitors,pageviews,total_scroll_depth,total_scroll_depth_visits',
+    '2025-03-01,sums.example,/,12,10,20,0,0',
+    '2025-03-01,sums.example,/a,3,3,5,0,0',
+    '2025-03-02,sums.example,/,20,20,30,0,0',
+    '2025-03-04,sums.example,/a,1,1,1,0,0',
+  ],
+  [`imported_entry_pages_${days}.csv`]: [
+    'date,entry_page,visitors,entrances,visit_duration,bounces,pageviews',
+    '2025-03-01,/,10,12,600,4,25',
+    '2025-03-02,/,20,20,100,15,30',
+  ],
+  [`imported_exit_pages_${days}.csv`]: [
+    'date,exit_page,visitors,visit_duration,exits,bounces,pageviews',
+    '2025-03-01,/a,3,200,3,0,9',
+  ],
+  [`imported_sources_${days}.csv`]: [
+    'date,source,referrer,utm_source,utm_medium,utm_campaign,utm_content,utm_term,pageviews,visitors,visits,visit_duration,bounces',
+    '2025-03-01,Google,www.google.com/,,,,,,10,5,6,300,2',
+    '2025-03-01,Hacker News,news.ycombinator.com/item,,,,,,5,2,2,100,1',
+    '2025-03-01,News,,News,email,"Spring, ""25""",,,4,2,2,100,1',
+    '2025-03-01,,,,,,,,6,1,2,100,0',
+    '2025-03-02,,,,,,,,30,20,20,100,15',
+  ],
+  [`imported_locations_${days}.csv`]: [
+    'date,country,region,city,visitors,visits,visit_duration,bounces,pageviews',
+    '2025-03-01,DE,DE-BE,2950159,4,5,300,1,10',
+    '2025-03-01,DE,DE-HH,2911298,2,2,100,1,5',
+    '2025-03-01,US,US-CA,5391959,3,4,150,2,8',
+    '2025-03-02,US,,0,19,19,100,14,28',
+  ],
+  [`imported_devices_${days}.csv`]: [
+    'date,device,visitors,visits,visit_duration,bounces,pageviews',
+    '2025-03-01,Desktop,4,5,300,1,12',
+    '2025-03-01,Laptop,3,4,200,1,8',
+    '2025-03-01,Mobile,3,3,100,2,5',
+    '2025-03-02,Mobile,20,20,100,15,30',
+    '2025-03-04,,1,1,0,1,1',
+  ],
+  [`imported_browsers_${days}.csv`]: [
+    'date,browser,browser_version,visitors,visits,visit_duration,bounces,pageviews',
+    '2025-03-01,Chrome,133.0,6,7,300,2,15',
+    '2025-03-01,Chrome,134.0,2,2,200,1,5',
+    '2025-03-01,Mobile App,,2,3,100,1,5',
+    '2025-03-02,Firefox,130.0,20,20,100,15,30',
+  ],
+  [`imported_operating_systems_${days}.csv`]: [
+    'date,operating_system,operating_system_version,visitors,visits,visit_duration,bounces,pageviews',
+    '2025-03-01,GNU/Linux,,10,12,600,4,25',
+    '2025-03-02,Mac,15,20,20,100,15,30',
+  ],
+  [`imported_custom_events_${days}.csv`]: [
+    'date,name,link_url,path,visitors,events',
+    '2025-03-01,Signup,,,2,2',
+    '2025-03-01,Outbound Link: Click,https://a.example/,,1,3',
+    '2025-03-01,Outbound Link: Click,https://b.example/,,1,1',
+    '2025-03-01,engagement,,,9,90',
+  ],
+})
+
+const archiveOf = (files: Readonly<Record<string, readonly string[]>>, deflated = true): Buffer =>
+  zipOf(Object.fromEntries(Object.entries(files).map(([name, lines]) => [name, `${lines.join('\n')}\n`])), deflated)
+
+const march = { range: 'custom', start: '2025-03-01', end: '2025-03-05' }
+
+async function openSite(t: TestContext, domain: string, ...options: string[]) {
+  const { id } = (await installation.json('site', 'create', domain, ...options)) as { id: string }
+  const { key } = (await installation.json('key', 'create', domain)) as { key: string }
+  const api = await startApiProcess(installation.addresses)
+  t.after(() => api.stop())
+  async function get(path: string, parameters: Record<string, string> = march) {
+    const answer = await fetch(`${api.url}/api${path}?${new URLSearchParams(parameters)}`, {
+      headers: { Authorization: `Bearer ${key}` },
+    })
+    const json = (await answer.json()) as { data: unknown }
+    assert.equal(answer.status, 200, JSON.stringify(json))
+    return { data: json.data, warning: answer.headers.get('stats-warning') }
+  }
+  return {
+    id,
+    domain,
+    get,
+    data: async (path: string, parameters?: Record<string, string>) => (await get(path, parameters)).data,
+    /** As the tracker does. */
+    async record(...hits: Hit[]): Promise<void> {
+      const clickhouse = openClickHouse(installation.addresses.clickhouse)
+      const events = hits.map((hit) => eventOf(hit, id, 'UTC'))
+      await recordBatch(clickhouse, { id: events[0]?.eventId ?? '', events })
+      await invalidateDays(postgres, events)
+      await clickhouse.close()
+    },
+    rows: async () => {
+      const clickhouse = openClickHouse(installation.addresses.clickhouse)
+      const [row] = await clickhouse.rows<{ rows: number }>(
+        sql`SELECT count() AS rows FROM imported_sums WHERE site_id = ${text(id)}`,
+      )
+      await clickhouse.close()
+      return row?.rows
+    },
+  }
+}
+
+const days = '2025-03-01 to 2025-03-02, 2025-03-04'
+
+test('an export of Plausible: every list of v1, its numbers worked out by hand', async (t) => {
+  const { domain, data, get } = await openSite(t, 'sums.example')
+  const outcome = await installation.json('import', domain, fileOf('export.zip', archiveOf(exported())))
+  assert.deepEqual([outcome.imported, outcome.lines, outcome.days], ['whole', 33, 3])
+  assert.deepEqual(outcome.leftOut, { 'events that the product records by itself': 1 })
+
+  const { data: overview, warning } = await get('/v1/stats/overview')
+  assert.deepEqual((overview as { current: unknown }).current, {
+    visitors: 31,
+    pageviews: 56,
+    sessions: 33,
+    bounce_rate: 61,
+    avg_duration: 21,
+  })
+  assert.equal(warning, `${days} are imported as daily sums of another product, which counts in its own way`)
+  assert.deepEqual(await data('/v1/stats/timeseries'), [
+    { date: '2025-03-01', visitors: 10, pageviews: 25 },
+    { date: '2025-03-02', visitors: 20, pageviews: 30 },
+    { date: '2025-03-03', visitors: 0, pageviews: 0 },
+    { date: '2025-03-04', visitors: 1, pageviews: 1 },
+    { date: '2025-03-05', visitors: 0, pageviews: 0 },
+  ])
+  assert.deepEqual(await data('/v1/stats/pages'), [
+    { pathname: '/', title: '', views: 50, visitors: 30 },
+    { pathname: '/a', title: '', views: 6, visitors: 4 },
+  ])
+  assert.deepEqual(await data('/v1/stats/referrers'), [
+    { referrer: 'google.com', views: 10, visitors: 5 },
+    { referrer: 'news.ycombinator.com', views: 5, visitors: 2 },
+  ])
+  assert.deepEqual(await data('/v1/stats/channels'), [
+    { channel: 'Direct', visitors: 21, percentage: 68 },
+    { channel: 'Organic Search', visitors: 5, percentage: 16 },
+    { channel: 'Email', visitors: 2, percentage: 6 },
+    { channel: 'Organic Social', visitors: 2, percentage: 6 },
+  ])
+  assert.deepEqual(await data('/v1/stats/geo'), [
+    { name: 'United States', visitors: 22 },
+    { name: 'Germany', visitors: 6 },
+  ])
+  assert.deepEqual(await data('/v1/stats/devices'), [
+    { name: 'Mobile', visitors: 23 },
+    { name: 'Desktop', visitors: 7 },
+    { name: 'Unknown', visitors: 1 },
+  ])
+  assert.deepEqual(await data('/v1/stats/events'), [
+    { name: 'Outbound Link: Click', count: 4, visitors: 2 },
+    { name: 'Signup', count: 2, visitors: 2 },
+  ])
+  assert.deepEqual(await data('/v1/stats/utm'), [{ name: 'News', visitors: 2 }])
+  const sites = (await data('/v1/sites/overview')) as { current: object }[]
+  assert.deepEqual(sites[0]?.current, (overview as { current: unknown }).current)
+})
+
+test('questions of version 2 about one list of an export', async (t) => {
+  const { domain, data } = await openSite(t, 'questions.example')
+  await installation.json('import', domain, fileOf('questions.zip', archiveOf(exported(), false)))
+  const by = (list: string, metrics: string) => data('/v2/stats/breakdown', { ...march, by: list, metrics })
+  assert.deepEqual(await by('browser', 'visitors,sessions,bounce_rate'), [
+    { browser: 'Firefox', visitors: 20, sessions: 20, bounce_rate: 75 },
+    { browser: 'Chrome', visitors: 8, sessions: 9, bounce_rate: 33 },
+    { browser: 'Mobile App', visitors: 2, sessions: 3, bounce_rate: 33 },
+  ])
+  assert.deepEqual(await by('os', 'visitors,pageviews'), [
+    { os: 'macOS', visitors: 20, pageviews: 30 },
+    { os: 'Linux', visitors: 10, pageviews: 25 },
+  ])
+  assert.deepEqual(await by('entry_page', 'sessions,avg_duration'), [
+    { entry_page: '/', sessions: 32, avg_duration: 22 },
+  ])
+  assert.deepEqual(await by('exit_page', 'visitors,sessions'), [{ exit_page: '/a', visitors: 3, sessions: 3 }])
+  assert.deepEqual(
+    await by('referrer', 'visitors'),
+    [
+      { referrer: 'google.com', visitors: 5 },
+      { referrer: 'news.ycombinator.com', visitors: 2 },
+      { referrer: null, visitors: 23 },
+    ].toSorted((one, other) => other.visitors - one.visitors),
+  )
+  assert.deepEqual(await by('utm_campaign', 'visitors'), [
+    { utm_campaign: null, visitors: 28 },
+    { utm_campaign: 'Spring, "25"', visitors: 2 },
+  ])
+  assert.deepEqual(await by('device', 'visitors'), [
+    { device: 'mobile', visitors: 23 },
+    { device: 'desktop', visitors: 7 },
+    { device: 'unknown', visitors: 1 },
+  ])
+  assert.deepEqual(await data('/v2/stats/timeseries', { ...march, interval: 'month' }), [
+    { date: '2025-03-01', visitors: 31, pageviews: 56 },
+  ])
+  const compared = { ...march, start: '2025-03-02', end: '2025-03-02', compare: 'previous', metrics: 'visitors' }
+  assert.deepEqual(await data('/v2/stats/totals', compared), {
+    visitors: 20,
+    previous: { visitors: 10 },
+    change: { visitors: 100 },
+  })
+})
