@@ -50,6 +50,8 @@ export interface Checked {
   broken: readonly string[]
   /** `YYYY-MM-DD` in the zone of the site. Undefined without an event. */
   days: { first: string; last: string } | undefined
+  /** Every day with an event. */
+  daysWithEvents: ReadonlySet<string>
 }
 
 const maxFaults = 10
@@ -68,7 +70,7 @@ export async function checkFiles(
   const hashes = new Map<ImportFile, string>()
   const broken: string[] = []
   let [events, latest, isInOrder] = [0, 0, true]
-  let [first, last] = ['9999', '']
+  const days = new Set<string>()
   for (const file of given) {
     const contained = createHash('sha256')
     let [read, unreadable] = [0, 0]
@@ -88,9 +90,7 @@ export async function checkFiles(
         events++
         isInOrder &&= hit.time >= latest
         latest = hit.time
-        const day = dayIn(reading.site.timeZone, hit.time)
-        if (day < first) first = day
-        if (day > last) last = day
+        days.add(dayIn(reading.site.timeZone, hit.time))
       }
       if (faults.length >= maxFaults) break
     }
@@ -98,6 +98,7 @@ export async function checkFiles(
     hashes.set(file, contained.digest('hex'))
   }
   if (faults.length > 0) throw new FileFaults(faults.slice(0, maxFaults))
+  const inOrder = [...days].toSorted()
   const hashOf = (file: ImportFile) => hashes.get(file) as string
   const files = given.toSorted((one, other) => (hashOf(one) < hashOf(other) ? -1 : 1))
   const sorted = files.map(hashOf)
@@ -111,7 +112,8 @@ export async function checkFiles(
     events,
     leftOut,
     broken,
-    days: events > 0 ? { first, last } : undefined,
+    days: events > 0 ? { first: inOrder[0] as string, last: inOrder.at(-1) as string } : undefined,
+    daysWithEvents: days,
   }
 }
 

@@ -16,7 +16,7 @@ import { type Checked, checkFiles, FileFaults, hitsOf, type ImportFile, type Rea
 import { eventsOf, type ImportIdentity } from './events.ts'
 import type { ImportedHit } from './hit.ts'
 import { LineFault } from './lines.ts'
-import { type Job, openJob } from './open-job.ts'
+import { isImported, type Job, openJob } from './open-job.ts'
 import { inOrderOfTime } from './sorting.ts'
 
 export interface ImportContext extends Reading {
@@ -53,11 +53,26 @@ const whyNoSalt = ({ isOld }: Job): string =>
 const batchEvents = 10_000
 
 /** What an import of the files would read. */
-export const previewFiles = (files: readonly ImportFile[], context: ImportContext): Promise<Checked> =>
-  checkFiles(files, context, progressOf(files, context, 'checking'))
+export async function previewFiles(files: readonly ImportFile[], context: ImportContext): Promise<Checked> {
+  const checked = await checkFiles(files, context, progressOf(files, context, 'checking'))
+  refuseImportedDays(checked, context)
+  return checked
+}
+
+/** Of a day with daily sums of another product, visitors would count twice (decision D-244). */
+function refuseImportedDays({ daysWithEvents }: Checked, { site }: ImportContext): void {
+  const imported = site.coverage.imported.flatMap(({ days }) => days)
+  const both = [...daysWithEvents].filter((day) => imported.some(([first, last]) => first <= day && day <= last)).sort()
+  if (both.length === 0) return
+  const days = both.length === 1 ? both[0] : `${both[0]} to ${both.at(-1)}`
+  throw new FileFaults([
+    `Daily sums are imported for ${days}, and visitors would count twice. Undo that import, or end before these days with --until.`,
+  ])
+}
 
 export async function importFiles(files: readonly ImportFile[], context: ImportContext): Promise<ImportOutcome> {
-  const checked = await previewFiles(files, context)
+  const checked = await checkFiles(files, context, progressOf(files, context, 'checking'))
+  if (!(await isImported(context, checked))) refuseImportedDays(checked, context)
   if (!checked.days) throw new FileFaults(['It contains no event.'])
   await deleteOldSalts(context.postgres, context.now) // because there may be no collector that does it
   const job = await openJob(context, checked)

@@ -81,6 +81,13 @@ export async function openJob(context: Installation, checked: OpenedFiles): Prom
   return { id, salt, isFinished, isOld, timeZone, batchesDone }
 }
 
+/** Whether these files are imported already, so that nothing can refuse them any more. */
+export async function isImported({ postgres, site }: Installation, { content }: OpenedFiles): Promise<boolean> {
+  const rows = await postgres`
+    SELECT FROM imports WHERE site_id = ${site.id} AND content = ${content} AND undone_at IS NULL AND finished_at IS NOT NULL`
+  return rows.length > 0
+}
+
 /** Another import of the site that read one of the files. */
 async function importWithOneOf({ postgres, site }: Installation, { content, files, hashes }: OpenedFiles) {
   const rows = await postgres<{ id: string; content: string; hashes: string[] }[]>`

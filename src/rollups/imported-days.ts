@@ -126,9 +126,18 @@ export function importedRemarks(plans: readonly (ImportedPlan | undefined)[]): s
 /** A header has room for a few; most sites have one. */
 const maxNamed = 5
 
-function nameDays(ranges: readonly DayRange[]): string {
+/** `2025-01-01 to 2025-03-31, 2025-05-01` */
+export function textOfDays(ranges: readonly DayRange[]): string {
   const named = ranges.slice(0, maxNamed).map(([first, last]) => (first === last ? first : `${first} to ${last}`))
   const more = ranges.length - named.length
-  const isOne = ranges.length === 1 && ranges[0]?.[0] === ranges[0]?.[1]
-  return `${named.join(', ')}${more > 0 ? ` and ${more} more ranges of days` : ''} ${isOne ? 'is' : 'are'}`
+  return `${named.join(', ')}${more > 0 ? ` and ${more} more ranges of days` : ''}`
 }
+
+function nameDays(ranges: readonly DayRange[]): string {
+  const isOne = ranges.length === 1 && ranges[0]?.[0] === ranges[0]?.[1]
+  return `${textOfDays(ranges)} ${isOne ? 'is' : 'are'}`
+}
+
+/** The imported days that every list but that of countries leaves out while a country is excluded. */
+export const hiddenByExclusions = ({ imported }: Pick<Coverage, 'imported'>): DayRange[] =>
+  unionOf(imported.filter(({ list }) => list !== 'country').flatMap(({ days }) => days))

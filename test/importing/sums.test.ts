@@ -243,3 +243,126 @@ test('questions of version 2 about one list of an export', async (t) => {
     change: { visitors: 100 },
   })
 })
+
+test('what imported days cannot answer leaves them out, and the warning names them and the reason', async (t) => {
+  const { domain, data, get, record } = await openSite(t, 'warned.example')
+  await installation.json('import', domain, fileOf('warned.zip', archiveOf(exported())))
+  await record({ at: '2025-03-03T10:00:00Z', pathname: '/own', country: 'DE' })
+  const visitorsOf = async (path: string, parameters: Record<string, string>) => {
+    const { data, warning } = await get(path, parameters)
+    const rows = Array.isArray(data) ? data : [(data as { current?: object }).current ?? data]
+    return [rows.reduce((sum, row) => sum + row.visitors, 0), warning]
+  }
+  const imported = `${days} are imported as daily sums of another product, which counts in its own way`
+  assert.deepEqual(await visitorsOf('/v1/stats/overview', march), [32, imported])
+  const filtered = `${days} are left out, because sums of another product cannot be filtered`
+  assert.deepEqual(await visitorsOf('/v1/stats/overview', { ...march, country: 'DE' }), [1, filtered])
+  assert.deepEqual(await visitorsOf('/v1/stats/pages', { ...march, device: 'mobile' }), [0, filtered])
+  const by = { ...march, by: 'page', filter: 'page:contains:own' }
+  assert.deepEqual(await visitorsOf('/v2/stats/breakdown', by), [1, filtered])
+  const hourly = `${days} are left out, because sums of another product have no hours`
+  assert.deepEqual(await visitorsOf('/v2/stats/timeseries', { ...march, interval: 'hour' }), [1, hourly])
+  const noList = `${days} are left out, because the import has no such list: `
+  assert.deepEqual(await visitorsOf('/v2/stats/breakdown', { ...march, by: 'hostname' }), [
+    1,
+    `${noList}hostname with visitors, pageviews`,
+  ])
+  const converted = await get('/v2/stats/breakdown', { ...march, by: 'page', metrics: 'visitors,bounce_rate' })
+  assert.match(String(converted.warning), /left out, because the import has no such list: page with visitors, bounces/)
+
+  await installation.json('site', 'exclude-countries', domain, 'US', '--yes')
+  const hidden = `${days} are left out, because their sums by another product do not say which are of excluded countries`
+  assert.deepEqual(await visitorsOf('/v1/stats/overview', march), [1, hidden])
+  assert.deepEqual(await visitorsOf('/v1/stats/timeseries', march), [1, hidden])
+  assert.deepEqual(await visitorsOf('/v1/stats/pages', march), [1, hidden])
+  assert.deepEqual(await data('/v1/stats/geo'), [{ name: 'Germany', visitors: 7 }])
+  await installation.json('site', 'exclude-countries', domain)
+  assert.deepEqual(await visitorsOf('/v1/stats/overview', march), [32, imported])
+
+  const manySites = await get('/v1/sites/overview', march)
+  assert.equal(
+    manySites.warning,
+    'for some sites, days are imported as daily sums of another product: ask for one site to see which',
+  )
+  const some = await get('/v1/sites/overview', { ...march, country: 'DE' })
+  assert.equal(some.warning, 'for some sites, imported days are left out: ask for one site to see which')
+})
+
+test('an exclusion that hides imported days is saved only if somebody says so', async (t) => {
+  const { domain } = await openSite(t, 'asked.example')
+  await installation.json('import', domain, fileOf('asked.zip', archiveOf(exported())))
+  await assert.rejects(
+    installation.json('site', 'exclude-countries', domain, 'US'),
+    /imported days are in the list of countries only: 2025-03-01 to 2025-03-02, 2025-03-04/,
+  )
+  const { excludedCountries } = await installation.json('site', 'show', domain)
+  assert.deepEqual(excludedCountries, [])
+})
+
+test('an import of sums is previewed, undone and imported again; its days are never counted twice', async (t) => {
+  const { domain, data, rows } = await openSite(t, 'undone.example')
+  const path = fileOf('undone.zip', archiveOf(exported()))
+  const preview = await installation.json('import', domain, path, '--preview', '--until', '2025-03-02')
+  assert.deepEqual(
+    [preview.kind, preview.lines, preview.days, preview.leftOut],
+    [
+      'plausible',
+      30,
+      { first: '2025-03-01', last: '2025-03-02', count: 2 },
+      { 'events that the product records by itself': 1, 'days after 2025-03-02': 3 },
+    ],
+  )
+  assert.equal(await rows(), 0)
+  const views = async () => ((await data('/v1/stats/overview')) as { current: { pageviews: number } }).current.pageviews
+
+  const first = await installation.json('import', domain, path)
+  assert.equal(await views(), 56)
+  assert.equal((await installation.json('import', domain, path)).imported, 'was')
+  assert.equal(await views(), 56)
+  const other = fileOf(
+    'other.zip',
+    archiveOf({ 'imported_visitors.csv': exported()['imported_visitors_20250301_20250304.csv'] as string[] }),
+  )
+  await assert.rejects(
+    installation.json('import', domain, other),
+    new RegExp(`The import ${first.id} has the list total of 2025-03-01 to 2025-03-02 already`),
+  )
+  const undone = await installation.json('import', 'undo', domain, first.id)
+  assert.deepEqual(undone, { id: first.id, events: 0, days: 3 })
+  assert.deepEqual([await views(), await rows()], [0, 0])
+  const again = await installation.json('import', domain, path)
+  assert.deepEqual([again.imported, again.id === first.id, await views()], ['whole', false, 56])
+})
+
+test('days with events are refused unless both shall count, and doctor names days that both have', async (t) => {
+  const { domain, data, record } = await openSite(t, 'meeting.example')
+  const at = (day: string) => ({ at: `${day}T10:00:00Z` })
+  await record(at('2025-03-04'), at('2025-03-20'))
+  const path = fileOf('meeting.zip', archiveOf(exported()))
+  // It ends the day before our first day.
+  const short = await installation.json('import', domain, path)
+  assert.deepEqual([short.days, short.leftOut['days after 2025-03-03']], [2, 3])
+  await installation.json('import', 'undo', domain, short.id)
+
+  await assert.rejects(
+    installation.json('import', domain, path, '--until', '2025-03-31'),
+    /2025-03-04 have events of the site/,
+  )
+  const both = await installation.json('import', domain, path, '--until', '2025-03-31', '--beside-events')
+  assert.equal(both.days, 3)
+  const visitors = async () =>
+    ((await data('/v1/stats/overview')) as { current: { visitors: number } }).current.visitors
+  assert.equal(await visitors(), 32)
+  // An event that was acknowledged counts, also when it comes late.
+  await record(at('2025-03-02'))
+  assert.equal(await visitors(), 33)
+  await installation.json('rollup', 'run', '--site', domain)
+  assert.equal(await visitors(), 33)
+  const findings = (await installation.json('doctor')) as unknown as { check: string; state: string; found: string }[]
+  const { state, found } = findings.find(({ check }) => check === 'Imported days') ?? {}
+  assert.equal(state, 'warning')
+  assert.match(String(found), /meeting\.example 2025-03-02, meeting\.example 2025-03-04/)
+
+  const events = fileOf('late.csv', 'time,url,visitor\n2025-03-01T10:00:00Z,https://meeting.example/,ann\n')
+  await assert.rejects(installation.json('import', domain, events), /Daily sums are imported for 2025-03-01/)
+})

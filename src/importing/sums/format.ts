@@ -57,7 +57,7 @@ export interface SumsFormat {
 /** A count as products write it. */
 export function countOf(text: string, name: string): number {
   if (text === '' || text === '\\N') return 0
-  if (!/^\d{1,15}$/.test(text)) throw new Error(`has a ${name} that is not a whole number`)
+  if (!/^\d{1,15}$/.test(text)) throw new Error(`has a number of ${name} that is not whole`)
   return Number(text)
 }
 

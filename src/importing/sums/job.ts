@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { DayRange } from '../../calendar/days.ts'
-import { unionOf } from '../../rollups/imported-days.ts'
+import { textOfDays, unionOf } from '../../rollups/imported-days.ts'
 import type { ClickHouse } from '../../stores/clickhouse.ts'
 import { sql, text } from '../../stores/clickhouse-sql.ts'
 import { inTransaction, type Postgres } from '../../stores/postgres.ts'
@@ -11,7 +11,7 @@ import { storedId } from '../../traffic/recording.ts'
 import { FileFaults } from '../checking.ts'
 import { oneReplica, record } from '../job.ts'
 import { LineFault } from '../lines.ts'
-import { openJob } from '../open-job.ts'
+import { isImported, openJob } from '../open-job.ts'
 import { type CheckedSums, checkSums, linesOf, type SumsFile, type SumsReading, tablesOf } from './checking.ts'
 import { type DaySum, sumNames } from './format.ts'
 import { daysWithEvents, importedBefore } from './own-days.ts'
@@ -49,6 +49,7 @@ export async function previewSums(files: readonly SumsFile[], context: SumsConte
 export async function importSums(files: readonly SumsFile[], context: SumsContext): Promise<SumsOutcome> {
   const checked = await checkSums(files, context, progressOf(files, context, 'checking'))
   if (checked.lists.length === 0) throw new FileFaults(['It contains no day.'])
+  if (!(await isImported(context, checked))) await refuseDaysOfOthers(context, checked)
   const job = await openJob(context, checked)
   const outcome: Omit<SumsOutcome, 'imported'> = {
     id: job.id,
@@ -65,7 +66,6 @@ export async function importSums(files: readonly SumsFile[], context: SumsContex
   try {
     const [{ taken }] = await lock<[{ taken: boolean }]>`SELECT pg_try_advisory_lock(hashtext(${job.id})) AS taken`
     if (!taken) throw new FileFaults(['Another command is importing it right now.'])
-    await refuseDaysOfOthers(context, checked)
     const version = storedId(randomUUID())
     await writeSums(checked, context, { importId: storedId(job.id), version })
     await finish(context, checked, job.id, version)
@@ -82,7 +82,7 @@ async function refuseDaysOfOthers({ postgres, clickhouse, site, besideEvents }: 
   const other = await importedBefore(postgres, site.id, checked.lists)
   if (other)
     throw new FileFaults([
-      `The import ${other.id} has the list ${other.list} of ${named([other.days])} already. Undo it, or end before these days with --until.`,
+      `The import ${other.id} has the list ${other.list} of ${textOfDays([other.days])} already. Undo it, or end before these days with --until.`,
     ])
   if (besideEvents) return
   const own = await daysWithEvents(
@@ -93,15 +93,9 @@ async function refuseDaysOfOthers({ postgres, clickhouse, site, besideEvents }: 
   )
   if (own.length > 0)
     throw new FileFaults([
-      `${named(own)} have events of the site, whose visitors would count twice. End before these days with --until, or count both with --beside-events.`,
+      `${textOfDays(own)} have events of the site, whose visitors would count twice. End before these days with --until, or count both with --beside-events.`,
     ])
 }
-
-const named = (days: readonly DayRange[]): string =>
-  `${days
-    .slice(0, 3)
-    .map(([first, last]) => (first === last ? first : `${first} to ${last}`))
-    .join(', ')}${days.length > 3 ? ` and ${days.length - 3} more` : ''}`
 
 function progressOf(files: readonly SumsFile[], { onProgress }: SumsContext, pass: 'checking' | 'importing') {
   const size = files.reduce((total, { path }) => total + statSync(path).size, 0)
