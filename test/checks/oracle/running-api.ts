@@ -1,8 +1,13 @@
 // Everything the oracle does to the API, so that the check itself needs neither stores nor HTTP.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createGoal } from '../../../src/accounts/goals.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
-import { listSitesOf } from '../../../src/accounts/sites.ts'
+import { findSite, listSitesOf, type Site } from '../../../src/accounts/sites.ts'
 import { memoryLimiter } from '../../../src/api/rate-limit.ts'
+import { importSums } from '../../../src/importing/sums/job.ts'
+import { plausible } from '../../../src/importing/sums/plausible.ts'
 import type { CountryCode } from '../../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
 import type { Goal } from '../../../src/traffic/goals.ts'
@@ -23,6 +28,8 @@ export interface OpenSite {
   domain: string
   accountId: string
   record(events: readonly TrafficEvent[]): Promise<void>
+  /** Imports daily sums of another product, beside whatever events there are. */
+  importSums(files: Readonly<Record<string, string>>): Promise<void>
   rollUp(last: string): Promise<void>
   /** Rolls all days up again. */
   rebuild(last: string): Promise<void>
@@ -83,6 +90,20 @@ export async function startRunningApi(): Promise<RunningApi> {
         accountId: world.accountId,
         async record(events) {
           if (events.length > 0) await world.recordEvents(events)
+        },
+        async importSums(files) {
+          const folder = mkdtempSync(join(tmpdir(), 'footfall-oracle-'))
+          try {
+            const paths = Object.entries(files).map(([name, content]) => {
+              writeFileSync(join(folder, name), content)
+              return { path: join(folder, name), format: plausible }
+            })
+            const site = (await findSite(stores.postgres, world.siteId)) as Site
+            await importSums(paths, { ...stores, site, now, besideEvents: true, onProgress: () => {} })
+            world.api.directory.forget(world.siteId)
+          } finally {
+            rmSync(folder, { recursive: true })
+          }
         },
         rollUp: world.rollUp,
         rebuild: world.rebuild,
