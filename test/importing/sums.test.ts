@@ -3,6 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, type TestContext, test } from 'node:test'
+import { findSite, type Site } from '../../src/accounts/sites.ts'
+import { importSums } from '../../src/importing/sums/job.ts'
+import { plausible } from '../../src/importing/sums/plausible.ts'
 import { invalidateDays } from '../../src/rollups/invalidation.ts'
 import { openClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
@@ -365,4 +368,44 @@ test('days with events are refused unless both shall count, and doctor names day
 
   const events = fileOf('late.csv', 'time,url,visitor\n2025-03-01T10:00:00Z,https://meeting.example/,ann\n')
   await assert.rejects(installation.json('import', domain, events), /Daily sums are imported for 2025-03-01/)
+})
+
+test('an import that is stopped shows nothing; the next run shows everything once, and leaves no other rows', async (t) => {
+  const { id, domain, data, rows } = await openSite(t, 'stopped.example')
+  const days = Array.from({ length: 120 }, (_, nth) => new Date(Date.UTC(2025, 0, 1 + nth)).toISOString().slice(0, 10))
+  const lines = days.flatMap((day) => Array.from({ length: 250 }, (_, nth) => `${day},x,/page/${nth},1,1,2,0,0`))
+  const path = fileOf(
+    'stopped.zip',
+    archiveOf({
+      'imported_pages.csv': ['date,hostname,page,visits,visitors,pageviews,total_scroll_depth,n', ...lines],
+      'imported_visitors.csv': [
+        'date,visitors,pageviews,bounces,visits,visit_duration',
+        ...days.map((day) => `${day},9,500,1,9,90`),
+      ],
+    }),
+  )
+  const clickhouse = openClickHouse(installation.addresses.clickhouse)
+  t.after(() => clickhouse.close())
+  const site = (await findSite(postgres, id)) as Site
+  let inserts = 0
+  const failing = {
+    ...clickhouse,
+    insert: async (...given: Parameters<typeof clickhouse.insert>) => {
+      if (++inserts === 2) throw new Error('killed')
+      return clickhouse.insert(...given)
+    },
+  }
+  const context = { postgres, site, now: Date.now(), besideEvents: false, onProgress: () => {} }
+  const files = [{ path, format: plausible }]
+  await assert.rejects(importSums(files, { ...context, clickhouse: failing }), /killed/)
+  assert.ok(((await rows()) as number) > 0)
+  const year = { range: 'custom', start: '2025-01-01', end: '2025-12-31' }
+  const views = async () =>
+    ((await data('/v1/stats/overview', year)) as { current: { pageviews: number } }).current.pageviews
+  assert.equal(await views(), 0)
+  assert.equal((await installation.json('import', domain, path)).imported, 'whole')
+  assert.deepEqual([await views(), await rows()], [120 * 500, 120 * 251])
+  assert.deepEqual(await data('/v1/stats/pages', { ...year, limit: '1' }), [
+    { pathname: '/page/0', title: '', views: 240, visitors: 120 },
+  ])
 })

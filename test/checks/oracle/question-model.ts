@@ -73,7 +73,7 @@ const columnsOf: Record<string, readonly string[]> = {
 }
 
 /** The imported days that a question reads. */
-export const importedBy = (site: AskedSite, question: Question, window: Window): ImportedPart =>
+const importedBy = (site: AskedSite, question: Question, window: Window): ImportedPart =>
   importedIn(site.imported, window, {
     lists: [{ list: question.by ?? 'total', metrics: question.metrics.flatMap((name) => columnsOf[name] ?? [name]) }],
     isFiltered: question.filters.length > 0,

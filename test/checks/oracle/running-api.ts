@@ -1,16 +1,12 @@
 // Everything the oracle does to the API, so that the check itself needs neither stores nor HTTP.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { createGoal } from '../../../src/accounts/goals.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
-import { findSite, listSitesOf, type Site } from '../../../src/accounts/sites.ts'
+import { listSitesOf } from '../../../src/accounts/sites.ts'
 import { memoryLimiter } from '../../../src/api/rate-limit.ts'
-import { importSums } from '../../../src/importing/sums/job.ts'
-import { plausible } from '../../../src/importing/sums/plausible.ts'
 import type { CountryCode } from '../../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
 import type { Goal } from '../../../src/traffic/goals.ts'
+import { importDailySums } from '../../support/imported-sums.ts'
 import { messageHeaders, messageIn, type ToolResult, toolCall } from '../../support/mcp-message.ts'
 import { connect, createStores, disconnect, keySecrets } from '../../support/stores.ts'
 import { makeWorld } from '../../support/world.ts'
@@ -92,18 +88,8 @@ export async function startRunningApi(): Promise<RunningApi> {
           if (events.length > 0) await world.recordEvents(events)
         },
         async importSums(files) {
-          const folder = mkdtempSync(join(tmpdir(), 'footfall-oracle-'))
-          try {
-            const paths = Object.entries(files).map(([name, content]) => {
-              writeFileSync(join(folder, name), content)
-              return { path: join(folder, name), format: plausible }
-            })
-            const site = (await findSite(stores.postgres, world.siteId)) as Site
-            await importSums(paths, { ...stores, site, now, besideEvents: true, onProgress: () => {} })
-            world.api.directory.forget(world.siteId)
-          } finally {
-            rmSync(folder, { recursive: true })
-          }
+          await importDailySums(stores, world.siteId, files, now)
+          world.api.directory.forget(world.siteId)
         },
         rollUp: world.rollUp,
         rebuild: world.rebuild,
