@@ -117,6 +117,7 @@ function siteOf(id: string, shard: number): StatsSite {
     settledThrough: null,
     invalidations: 0,
     eventsFrom: '1970-01-01',
+    imported: [],
   }
   return { id, timeZone: 'UTC', excludedCountries: [], goals: [], shard, coverage: nothing }
 }

@@ -83,7 +83,14 @@ async function reportExamples(clickhouse: ClickHouseReader): Promise<Record<stri
 }
 
 async function questionExamples(clickhouse: ClickHouseReader): Promise<Record<string, unknown>> {
-  const coverage = { versions: [], today: null, settledThrough: null, invalidations: 0, eventsFrom: '1970-01-01' }
+  const coverage = {
+    versions: [],
+    today: null,
+    settledThrough: null,
+    invalidations: 0,
+    eventsFrom: '1970-01-01',
+    imported: [],
+  }
   const site = { id: siteId, timeZone: zone, excludedCountries: [], goals: [], shard: 1, coverage }
   const examples: Record<string, unknown> = {}
   for (const kind of questionKinds) {

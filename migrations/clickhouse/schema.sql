@@ -34,6 +34,27 @@ PARTITION BY toYYYYMM(day)
 ORDER BY (site_id, day, visitor_id, time)
 SETTINGS non_replicated_deduplication_window = 1000, fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, index_granularity = 8192, replicated_deduplication_window = 1000000, replicated_deduplication_window_seconds = 604800;
 
+CREATE TABLE imported_sums
+(
+    `site_id` String,
+    `list` LowCardinality(String),
+    `version` UInt64,
+    `day` Date,
+    `value` String,
+    `import_id` UInt64,
+    `visitors` Int64 CODEC(T64, ZSTD(1)),
+    `pageviews` Int64 CODEC(T64, ZSTD(1)),
+    `sessions` Int64 CODEC(T64, ZSTD(1)),
+    `bounces` Int64 CODEC(T64, ZSTD(1)),
+    `duration` Int64 CODEC(T64, ZSTD(1)),
+    `events` Int64 CODEC(T64, ZSTD(1))
+)
+ENGINE = MergeTree
+PARTITION BY toYear(day)
+PRIMARY KEY (site_id, list, version, day)
+ORDER BY (site_id, list, version, day, value)
+SETTINGS fsync_after_insert = 1, fsync_part_directory = 1, min_rows_to_fsync_after_merge = 1, min_compressed_bytes_to_fsync_after_merge = 1, index_granularity = 8192;
+
 CREATE TABLE kept_days
 (
     `site_id` String,

@@ -305,6 +305,20 @@ CREATE TABLE imports
 );
 CREATE UNIQUE INDEX imports_content ON imports USING btree (site_id, content) WHERE undone_at IS NULL;
 
+CREATE TABLE imported_days
+(
+    site_id   text NOT NULL,
+    import_id uuid NOT NULL,
+    list      text NOT NULL,
+    metrics   text[] NOT NULL,
+    days      datemultirange NOT NULL,
+    version   text NOT NULL,
+    CONSTRAINT imported_days_pkey PRIMARY KEY (import_id, list),
+    CONSTRAINT imported_days_import_id_fkey FOREIGN KEY (import_id) REFERENCES imports(id) ON DELETE CASCADE,
+    CONSTRAINT imported_days_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
+);
+CREATE INDEX imported_days_of_site ON imported_days USING btree (site_id);
+
 CREATE TABLE key_usage
 (
     key_id   text NOT NULL,
@@ -700,6 +714,19 @@ DECLARE
 BEGIN
     UPDATE control_version SET version = version + 1 RETURNING version INTO new_version;
     PERFORM pg_notify('footfall_changes', new_version || ' ' || COALESCE(NEW.site_id, OLD.site_id));
+    RETURN NULL;
+END
+$function$;
+
+CREATE FUNCTION announce_imported_days()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+    new_version bigint;
+BEGIN
+    UPDATE control_version SET version = version + 1 RETURNING version INTO new_version;
+    PERFORM pg_notify('footfall_changes', new_version || ' ' || COALESCE(NEW.site_id, OLD.site_id) || ' rollups');
     RETURN NULL;
 END
 $function$;
@@ -1275,6 +1302,7 @@ CREATE TRIGGER announce AFTER INSERT OR DELETE OR UPDATE OF disabled, expires_at
 CREATE TRIGGER only_grows BEFORE DELETE OR UPDATE OR TRUNCATE ON audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_change();
 CREATE TRIGGER announce AFTER INSERT OR DELETE OR UPDATE ON goals FOR EACH ROW EXECUTE FUNCTION announce_goal();
 CREATE TRIGGER limit_goals BEFORE INSERT ON goals FOR EACH ROW EXECUTE FUNCTION limit_goals();
+CREATE TRIGGER announce AFTER INSERT OR DELETE OR UPDATE ON imported_days FOR EACH ROW EXECUTE FUNCTION announce_imported_days();
 CREATE TRIGGER limit_notes BEFORE INSERT ON notes FOR EACH ROW WHEN (new.cause IS NULL) EXECUTE FUNCTION limit_notes();
 CREATE TRIGGER announce AFTER INSERT OR UPDATE OF events_from ON retention FOR EACH ROW EXECUTE FUNCTION announce_retention();
 CREATE TRIGGER count_change AFTER UPDATE ON retention FOR EACH ROW EXECUTE FUNCTION count_retention_change();

@@ -14,6 +14,7 @@ export const controlTables = [
   'retention',
   'rollup_coverage',
   'imports',
+  'imported_days',
   'deleted_sites',
   'audit_log',
   'users',

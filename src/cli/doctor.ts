@@ -8,6 +8,7 @@ import { sql } from '../stores/clickhouse-sql.ts'
 import { backupState } from './backup-state.ts'
 import { settingsNotInForce } from './clickhouse-settings.ts'
 import { type Command, type Context, positionals } from './command.ts'
+import { importedDaysState } from './imported-days-state.ts'
 import { ledgerState } from './ledger-state.ts'
 import { mailState } from './mail-state.ts'
 import { portsState } from './ports-state.ts'
@@ -78,6 +79,7 @@ const needs: Readonly<Record<string, readonly string[]>> = {
   Clocks: ['PostgreSQL', 'ClickHouse'],
   Upgrade: ['ClickHouse', 'Migrations'],
   Ledger: ['PostgreSQL', 'ClickHouse', 'Migrations'],
+  'Imported days': ['PostgreSQL', 'ClickHouse', 'Migrations'],
   Disk: ['ClickHouse', 'Migrations'],
 }
 
@@ -235,6 +237,8 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
   Upgrade: ofEachServer(upgradeOf),
 
   Ledger: ledgerState,
+
+  'Imported days': importedDaysState,
 
   async Clocks(context) {
     const clocks = await readClocks(context)

@@ -5,6 +5,8 @@ import { openCountries } from '../enrichment/country.ts'
 import { type Checked, FileFaults, type ImportFile } from '../importing/checking.ts'
 import { formatOf, formats } from '../importing/formats/formats.ts'
 import { type ImportContext, type ImportOutcome, importFiles, previewFiles } from '../importing/job.ts'
+import type { SumsFile } from '../importing/sums/checking.ts'
+import { sumsFormatOf, sumsFormats } from '../importing/sums/formats.ts'
 import { CannotUndo, listImports, undoImport } from '../importing/undo.ts'
 import { defaultUntil } from '../importing/until.ts'
 import { outboxOf } from '../mail/settings.ts'
@@ -13,33 +15,45 @@ import type { Postgres } from '../stores/postgres.ts'
 import { commandLine } from '../users/audit-log.ts'
 import { type FinishedImport, importFinished, importUndone } from '../users/imports.ts'
 import { type Command, CommandError, type Context, type Input, positionals, text } from './command.ts'
+import { importDailySums } from './import-sums.ts'
+import { leftOutText } from './left-out.ts'
 import { siteOf } from './site-reference.ts'
 import { showProgress, type Terminal } from './terminal.ts'
 
-const kinds = formats.map(({ name }) => name).join('|')
+const kinds = [...formats, ...sumsFormats].map(({ name }) => name).join('|')
 
 export const importCommand: Command = {
   summary: 'Import traffic from files, exactly once; an import that was stopped can be started again',
-  usage: `<site> <file>… [--from <${kinds}>] [--until <day>] [--preview]`,
-  options: { from: { type: 'string' }, until: { type: 'string' }, preview: { type: 'boolean' } },
+  usage: `<site> <file>… [--from <${kinds}>] [--until <day>] [--beside-events] [--preview]`,
+  options: {
+    from: { type: 'string' },
+    until: { type: 'string' },
+    'beside-events': { type: 'boolean' },
+    preview: { type: 'boolean' },
+  },
   optionHelp: {
     from: 'what the files are; the default is seen from how they begin (docs/import.md)',
     until: 'the last day to import, such as 2025-03-31; files of other products end the day before the tracker began',
+    'beside-events': 'import daily sums (plausible, ga4) also of days that have events of their own: both count',
     preview: 'show what would be imported and what would be left out, and write nothing',
   },
   examples: [
     'footfall import example.com visits.csv',
     'footfall import example.com access.log access.log.1 access.log.2.gz --preview',
     'footfall import example.com website_event.csv --from umami --until 2025-03-31',
+    'footfall import example.com example_com_20250401.zip --preview',
   ],
   async run(input, context) {
     const [reference, ...paths] = input.positionals
     if (!reference || paths.length === 0)
       throw new CommandError('This command takes a site and at least one file.', 'Add --help to see its usage.')
     const site = await siteOf(context.postgres, reference)
-    const files = filesAt(paths, text(input, 'from'))
-    const until = dayOf(text(input, 'until')) ?? (await defaultUntil(context.cluster.of(site), site.id, files))
+    const named = dayOf(text(input, 'until'))
+    const sums = sumsFilesAt(paths, text(input, 'from'))
     try {
+      if (sums) return await importDailySums(input, context, { site, files: sums, until: named })
+      const files = filesAt(paths, text(input, 'from'))
+      const until = named ?? (await defaultUntil(context.cluster.of(site), site.id, files))
       return await withReading(context, site, { files, until }, async (given) =>
         input.options.preview === true
           ? previewed(await previewFiles(files, given), site, until)
@@ -83,6 +97,21 @@ async function withReading<Result>(
     progress.importing.end()
     countries.close()
   }
+}
+
+/** Undefined: they are files of events, or none that are known. */
+function sumsFilesAt(paths: readonly string[], from: string | undefined): SumsFile[] | undefined {
+  const named = sumsFormats.find(({ name }) => name === from)
+  if (from !== undefined && !named) return undefined
+  const files = paths.flatMap((path) => {
+    const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true
+    const format = isFile ? (named ?? sumsFormatOf(path)) : undefined
+    return format ? [{ path, name: basename(path), format }] : []
+  })
+  const kinds = new Set(files.map(({ format }) => format.name))
+  if (files.length > 0 && (files.length < paths.length || kinds.size > 1))
+    throw new CommandError('The files are of different kinds.', 'Import the files of each product alone.')
+  return files.length > 0 ? files : undefined
 }
 
 function filesAt(paths: readonly string[], from: string | undefined): ImportFile[] {
@@ -145,20 +174,6 @@ function previewed({ files, events, leftOut, broken, days }: Checked, { domain }
         'Nothing was written.',
       ].join('\n'),
   }
-}
-
-function leftOutText(
-  leftOut: readonly (readonly [reason: string, lines: number])[],
-  broken: readonly string[],
-): string[] {
-  if (leftOut.length === 0) return []
-  const most = leftOut.toSorted(([, one], [, other]) => other - one)
-  const width = Math.max(...most.map(([, lines]) => count(lines).length))
-  return [
-    'Left out:',
-    ...most.map(([reason, lines]) => `  ${count(lines).padStart(width)} ${reason}`),
-    ...(broken.length > 0 ? ['The first lines that cannot be read:', ...broken.map((one) => `  ${one}`)] : []),
-  ]
 }
 
 export const importList: Command = {

@@ -3,6 +3,7 @@ import { countriesOf, domainOf, hostnamesOf, timeZoneOf } from '../accounts/site
 import { findSite, listSites, type Site } from '../accounts/sites.ts'
 import { type DeletedSite, eraseUnknownSite, listDeletedSites } from '../erasure/deleted-sites.ts'
 import { tryToEraseRows } from '../erasure/job.ts'
+import { hiddenByExclusions, textOfDays } from '../rollups/imported-days.ts'
 import { unknownSites } from '../rollups/ledger.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { readTracker } from '../tracker/script.ts'
@@ -103,13 +104,22 @@ const show: Command = {
 
 const excludeCountries: Command = {
   summary: 'Set the countries to leave out of every report, also for past days',
-  usage: '<site> [<code> …]   (none: exclude nothing)',
+  usage: '<site> [<code> …] [--yes]   (none: exclude nothing)',
+  options: { yes: { type: 'boolean' } },
+  optionHelp: { yes: 'save it although it hides imported days' },
   examples: ['footfall site exclude-countries example.com DE FR', 'footfall site exclude-countries example.com'],
   async run(input, { postgres }) {
     const [reference, ...codes] = input.positionals
     if (!reference) throw new CommandError('Which site?', 'footfall site exclude-countries <site> [<code> …]')
     const site = await siteOf(postgres, reference)
     const excludedCountries = checked(countriesOf, codes)
+    const hidden = hiddenByExclusions(site.coverage)
+    const isNew = excludedCountries.length > 0 && site.excludedCountries.length === 0
+    if (isNew && hidden.length > 0 && input.options.yes !== true)
+      throw new CommandError(
+        `While a country is excluded, imported days are in the list of countries only: ${textOfDays(hidden)}.`,
+        'Nothing was saved. To save it all the same, repeat it with --yes.',
+      )
     await changeExcludedCountries(postgres, commandLine, site, excludedCountries, Date.now())
     return {
       data: { id: site.id, excludedCountries },

@@ -2,7 +2,7 @@
 import { sql } from '../stores/clickhouse-sql.ts'
 
 /** Recorded data, which cannot be computed again. */
-const recordedTables = { events: sql`events`, titles: sql`titles` }
+const recordedTables = { events: sql`events`, titles: sql`titles`, imported_sums: sql`imported_sums` }
 
 /** Can be computed again as long as the events of their days are kept. */
 export const rollupTables = { short_rollups: sql`short_rollups`, long_rollups: sql`long_rollups` }

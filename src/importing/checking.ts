@@ -2,6 +2,7 @@
 import { createHash, hash } from 'node:crypto'
 import { createReadStream, statSync } from 'node:fs'
 import type { Site } from '../accounts/sites.ts'
+import { minuteMs } from '../durations.ts'
 import { agentOf } from '../enrichment/agent.ts'
 import type { Countries } from '../enrichment/country.ts'
 import { dayIn } from '../enrichment/day.ts'
@@ -50,7 +51,12 @@ export interface Checked {
   broken: readonly string[]
   /** `YYYY-MM-DD` in the zone of the site. Undefined without an event. */
   days: { first: string; last: string } | undefined
+  /** Every day with an event. */
+  daysWithEvents: ReadonlySet<string>
 }
+
+/** No day of a time zone begins within a quarter of an hour, so its first instant tells the day of all of it. */
+const quarterMs = 15 * minuteMs
 
 const maxFaults = 10
 /** Of the lines of a file. With more, it is not of the kind that somebody says it is. */
@@ -77,7 +83,8 @@ export async function checkFiles(
   const leftOut = new Map<string, number>()
   const count = (reason: string) => leftOut.set(reason, (leftOut.get(reason) ?? 0) + 1)
   const broken: string[] = []
-  let [events, earliest, latest] = [0, Number.POSITIVE_INFINITY, 0]
+  const quarters = new Set<number>()
+  let events = 0
   for (const [nth, file] of files.entries()) {
     const contained = createHash('sha256')
     let [read, unreadable] = [0, 0]
@@ -95,8 +102,7 @@ export async function checkFiles(
       } else if ('reason' in hit) count(hit.reason)
       else {
         events++
-        earliest = Math.min(earliest, hit.time)
-        latest = Math.max(latest, hit.time)
+        quarters.add(Math.floor(hit.time / quarterMs))
         onHit(hit)
       }
       if (faults.length >= maxFaults) break
@@ -106,7 +112,8 @@ export async function checkFiles(
     if (contained.digest('hex') !== file.hash) throw new FileFaults([`${file.name} changed while it was read.`])
   }
   const hashes = files.map((file) => file.hash)
-  const dayOf = (time: number) => dayIn(reading.site.timeZone, time)
+  const daysWithEvents = new Set(Array.from(quarters, (quarter) => dayIn(reading.site.timeZone, quarter * quarterMs)))
+  const inOrder = [...daysWithEvents].toSorted()
   return {
     files,
     hashes,
@@ -114,7 +121,8 @@ export async function checkFiles(
     events,
     leftOut,
     broken,
-    days: events > 0 ? { first: dayOf(earliest), last: dayOf(latest) } : undefined,
+    days: events > 0 ? { first: inOrder[0] as string, last: inOrder.at(-1) as string } : undefined,
+    daysWithEvents,
   }
 }
 

@@ -15,7 +15,7 @@ import { uuidOf } from '../traffic/uuid.ts'
 import { type Checked, checkFiles, FileFaults, type ImportFile, type Reading, sizeOf } from './checking.ts'
 import { eventsOf, type ImportIdentity } from './events.ts'
 import type { ImportedHit } from './hit.ts'
-import { type Job, openJob } from './open-job.ts'
+import { isImported, type Job, openJob } from './open-job.ts'
 import { openSorting } from './sorting.ts'
 
 export interface ImportContext extends Reading {
@@ -51,8 +51,25 @@ const whyNoSalt = ({ isOld }: Job): string =>
 /** ClickHouse writes this many rows as one block. */
 const batchEvents = 10_000
 
-/** What an import of the files would read. `onHit` gets what it would write. */
-export function previewFiles(
+/** What an import of the files would read. */
+export async function previewFiles(files: readonly ImportFile[], context: ImportContext): Promise<Checked> {
+  const checked = await check(files, context)
+  refuseImportedDays(checked, context)
+  return checked
+}
+
+export async function importFiles(files: readonly ImportFile[], context: ImportContext): Promise<ImportOutcome> {
+  const sorting = openSorting()
+  try {
+    const checked = await check(files, context, sorting.add)
+    return await importHits(checked, sorting.inOrderOfTime(), context)
+  } finally {
+    sorting.close()
+  }
+}
+
+/** `onHit` gets what would be written. */
+function check(
   files: readonly ImportFile[],
   context: ImportContext,
   onHit?: (hit: ImportedHit) => void,
@@ -66,14 +83,15 @@ export function previewFiles(
   return checkFiles(files, context, onBytes, onHit)
 }
 
-export async function importFiles(files: readonly ImportFile[], context: ImportContext): Promise<ImportOutcome> {
-  const sorting = openSorting()
-  try {
-    const checked = await previewFiles(files, context, sorting.add)
-    return await importHits(checked, sorting.inOrderOfTime(), context)
-  } finally {
-    sorting.close()
-  }
+/** Of a day with daily sums of another product, visitors would count twice (decision D-244). */
+function refuseImportedDays({ daysWithEvents }: Checked, { site }: ImportContext): void {
+  const imported = site.coverage.imported.flatMap(({ days }) => days)
+  const both = [...daysWithEvents].filter((day) => imported.some(([first, last]) => first <= day && day <= last)).sort()
+  if (both.length === 0) return
+  const days = both.length === 1 ? both[0] : `${both[0]} to ${both.at(-1)}`
+  throw new FileFaults([
+    `Daily sums are imported for ${days}, and visitors would count twice. Undo that import, or end before these days with --until.`,
+  ])
 }
 
 async function importHits(
@@ -82,6 +100,7 @@ async function importHits(
   context: ImportContext,
 ): Promise<ImportOutcome> {
   if (!checked.days) throw new FileFaults(['It contains no event.'])
+  if (!(await isImported(context, checked))) refuseImportedDays(checked, context)
   await deleteOldSalts(context.postgres, context.now) // because there may be no collector that does it
   const job = await openJob(context, checked)
   const leftOut = Object.fromEntries(checked.leftOut)
@@ -187,8 +206,8 @@ async function* batchesOf(
  * Records progress, unless the site has left the shard or is about to: the lock that keeps it there is lost when its connection breaks. A
  * batch that is not recorded may be on the wrong shard. The next import of the file begins with this batch, and writes its missing events.
  */
-async function record(
-  { postgres, clickhouse, site }: ImportContext,
+export async function record(
+  { postgres, clickhouse, site }: Pick<ImportContext, 'postgres' | 'clickhouse' | 'site'>,
   { id }: Pick<Job, 'id'>,
   change: Fragment,
   connection = postgres,
@@ -209,7 +228,7 @@ async function record(
   ])
 }
 
-const oneReplica =
+export const oneReplica =
   'Only one replica of ClickHouse answers, and one disk alone may be lost. Start the others, then import the same file again.'
 
 /**

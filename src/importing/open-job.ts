@@ -6,13 +6,20 @@ import { sql, text, texts } from '../stores/clickhouse-sql.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { storedId } from '../traffic/recording.ts'
 import { uuidOf } from '../traffic/uuid.ts'
-import { type Checked, FileFaults } from './checking.ts'
+import { FileFaults } from './checking.ts'
 import { takeBack } from './undo.ts'
 
 interface Installation {
   postgres: Postgres
   clickhouse: ClickHouse
   site: Site
+}
+
+/** The files of an import, in the order in which they are read. */
+interface OpenedFiles {
+  files: readonly { name: string; format: { name: string } }[]
+  hashes: readonly string[]
+  content: Buffer
 }
 
 export interface Job {
@@ -40,7 +47,7 @@ interface JobRow {
  * Finds the import of these files into this site, or creates it. Its id is derived from both, and from how often it was undone: if a
  * restored PostgreSQL does not know the import, its events are still found in ClickHouse.
  */
-export async function openJob(context: Installation, checked: Checked): Promise<Job> {
+export async function openJob(context: Installation, checked: OpenedFiles): Promise<Job> {
   const { postgres, site } = context
   const { content, hashes } = checked
   const other = await importWithOneOf(context, checked)
@@ -73,8 +80,15 @@ export async function openJob(context: Installation, checked: Checked): Promise<
   return { id, salt, isFinished, isOld, timeZone, batchesDone }
 }
 
+/** Whether these files are imported already, so that nothing can refuse them any more. */
+export async function isImported({ postgres, site }: Installation, { content }: OpenedFiles): Promise<boolean> {
+  const rows = await postgres`
+    SELECT FROM imports WHERE site_id = ${site.id} AND content = ${content} AND undone_at IS NULL AND finished_at IS NOT NULL`
+  return rows.length > 0
+}
+
 /** Another import of the site that read one of the files. */
-async function importWithOneOf({ postgres, site }: Installation, { content, files, hashes }: Checked) {
+async function importWithOneOf({ postgres, site }: Installation, { content, files, hashes }: OpenedFiles) {
   const rows = await postgres<{ id: string; content: string; hashes: string[] }[]>`
     SELECT id, encode(content, 'hex') AS content, hashes FROM imports WHERE site_id = ${site.id} AND content <> ${content} AND undone_at IS NULL`
   for (const { id, content: one, hashes: parts } of rows) {

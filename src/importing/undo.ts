@@ -8,6 +8,7 @@ import type { ClickHouse } from '../stores/clickhouse.ts'
 import { sql, text } from '../stores/clickhouse-sql.ts'
 import { inTransaction, type Postgres } from '../stores/postgres.ts'
 import { storedId } from '../traffic/recording.ts'
+import { isOfSums } from './sums/formats.ts'
 
 export interface ImportSummary {
   id: string
@@ -32,11 +33,18 @@ export const listImports = (postgres: Postgres, siteId: string): Promise<ImportS
 /** Why an import cannot be undone, in a sentence. */
 export class CannotUndo extends Error {}
 
+interface Undone {
+  id: string
+  /** Undefined: it had daily sums. */
+  events: number | undefined
+  days: readonly string[]
+}
+
 interface Stores {
   postgres: Postgres
   clickhouse: ClickHouse
   /** Called in the transaction that marks the import as undone. */
-  onUndone?(transaction: Postgres, undone: { id: string; events: number; days: readonly string[] }): Promise<void>
+  onUndone?(transaction: Postgres, undone: Undone): Promise<void>
 }
 
 /** Call it while the site stays on its shard (moving/writing.ts). Returns how many events it has taken back. */
@@ -61,15 +69,15 @@ export async function undoImport(
 
 /** Call it while nobody else imports or undoes it. */
 export async function takeBack(stores: Stores, siteId: string, id: string): Promise<{ events: number; days: number }> {
-  const days = await begin(stores, siteId, id)
+  const { kind, days } = await begin(stores, siteId, id)
   const events = await deleteEvents(stores, siteId, id)
-  await afterDeletion(stores, siteId, { id, events, days })
+  await afterDeletion(stores, siteId, { id, kind, events, days })
   return { events, days: days.length }
 }
 
 async function refuseWhatCannotBeUndone(postgres: Postgres, site: Pick<Site, 'id' | 'domain'>, id: string) {
-  const [row] = await postgres<{ state: ImportSummary['state']; is_old: boolean; is_dropped: boolean }[]>`
-    SELECT CASE WHEN undone_at IS NOT NULL THEN 'undone' WHEN undoing_at IS NOT NULL THEN 'being undone' ELSE 'finished' END AS state,
+  const [row] = await postgres<{ kind: string; state: ImportSummary['state']; is_old: boolean; is_dropped: boolean }[]>`
+    SELECT kind, CASE WHEN undone_at IS NOT NULL THEN 'undone' WHEN undoing_at IS NOT NULL THEN 'being undone' ELSE 'finished' END AS state,
       started_at < now() - interval '30 days' AS is_old, coalesce(lower(days) < events_from, false) AS is_dropped
     FROM imports, retention WHERE id::text = ${id} AND site_id = ${site.id}`
   if (!row)
@@ -77,27 +85,37 @@ async function refuseWhatCannotBeUndone(postgres: Postgres, site: Pick<Site, 'id
   if (row.state === 'undone') throw new CannotUndo('It was undone before. Its files may be imported again.')
   if (row.state === 'being undone') return
   if (row.is_old) throw new CannotUndo('It began more than 30 days ago. Only younger imports can be undone.')
-  if (row.is_dropped)
+  if (row.is_dropped && !isOfSums(row.kind))
     throw new CannotUndo(
       'Events of its first months were dropped by RETENTION_MONTHS, and the numbers of those months stay.',
     )
 }
 
-/** Notes which days change before anything is deleted: afterwards nobody could find them. */
-async function begin({ postgres, clickhouse }: Stores, siteId: string, id: string): Promise<string[]> {
+/**
+ * Notes which days change before anything is deleted: afterwards nobody could find them. From here on nobody reads imported sums: without
+ * half of their rows they would be wrong.
+ */
+async function begin(
+  { postgres, clickhouse }: Stores,
+  siteId: string,
+  id: string,
+): Promise<{ kind: string; days: string[] }> {
   const found = await clickhouse.rowsPatiently<{ day: string }>(
     sql`SELECT DISTINCT toString(day) AS day FROM events WHERE ${isOf(siteId, id)}`,
   )
   const ranges = `{${found.map(({ day }) => `[${day},${day}]`).join(',')}}`
-  const rows = await postgres<{ day: string }[]>`
-    WITH noted AS (
+  const rows = await postgres<{ kind: string; day: string | null }[]>`
+    WITH hidden AS (
+      DELETE FROM imported_days WHERE import_id = ${id}::text::uuid
+    ), noted AS (
       UPDATE imports SET undoing_at = coalesce(undoing_at, now()),
         days = coalesce(days, '{}') + ${ranges}::text::datemultirange
       WHERE id = ${id}::text::uuid
-      RETURNING days
+      RETURNING kind, days
     )
-    SELECT generate_series(lower(range), upper(range) - 1, interval '1 day')::date::text AS day FROM noted, unnest(days) AS range`
-  return rows.map(({ day }) => day)
+    SELECT kind, generate_series(lower(range), upper(range) - 1, interval '1 day')::date::text AS day
+    FROM noted LEFT JOIN unnest(days) AS range ON true`
+  return { kind: rows[0]?.kind ?? '', days: rows.flatMap(({ day }) => day ?? []) }
 }
 
 async function deleteEvents({ clickhouse }: Stores, siteId: string, id: string): Promise<number> {
@@ -106,7 +124,8 @@ async function deleteEvents({ clickhouse }: Stores, siteId: string, id: string):
     sql`SELECT toString(count()) AS events FROM events WHERE ${isOf(siteId, id)}`,
   )
   // On all replicas; fails while one is away.
-  await worker.run(sql`DELETE FROM events WHERE ${isOf(siteId, id)}`, { lightweight_deletes_sync: '2' })
+  for (const table of [sql`events`, sql`imported_sums`])
+    await worker.run(sql`DELETE FROM ${table} WHERE ${isOf(siteId, id)}`, { lightweight_deletes_sync: '2' })
   return Number(before?.events)
 }
 
@@ -114,14 +133,15 @@ async function deleteEvents({ clickhouse }: Stores, siteId: string, id: string):
 async function afterDeletion(
   stores: Stores,
   siteId: string,
-  undone: { id: string; events: number; days: readonly string[] },
+  { id, kind, events, days }: { id: string; kind: string; events: number; days: readonly string[] },
 ): Promise<void> {
   const { postgres, clickhouse } = stores
-  const { id, days } = undone
+  // Imported days are no rollups.
+  const changed = isOfSums(kind) ? [] : days
   if (
     await invalidateDays(
       postgres,
-      days.map((day) => ({ siteId, day })),
+      changed.map((day) => ({ siteId, day })),
     )
   )
     await noteInClickHouse(stores)
@@ -133,9 +153,9 @@ async function afterDeletion(
       WHERE imports.id = ${id}::text::uuid AND sites.id = site_id AND shard = ${clickhouse.shard}
         AND NOT EXISTS (SELECT FROM site_moves WHERE site_moves.site_id = sites.id AND hold IS NOT NULL)`
     if (count === 0) throw new CannotUndo('The site was deleted or has moved to another shard. Repeat it.')
-    await stores.onUndone?.(transaction, { ...undone, days: days.toSorted() })
+    await stores.onUndone?.(transaction, { id, events: isOfSums(kind) ? undefined : events, days: days.toSorted() })
   })
-  if ((days.toSorted()[0] ?? '9999') < (await retainedFrom(postgres)))
+  if ((changed.toSorted()[0] ?? '9999') < (await retainedFrom(postgres)))
     throw new CannotUndo(
       'Some of its months were dropped by RETENTION_MONTHS in the meantime; the numbers of those months stay.',
     )

@@ -14,6 +14,10 @@ export async function defaultUntil(
   files: readonly ImportFile[],
 ): Promise<string | undefined> {
   if (!files.some(({ format }) => format.leavesOutBrokenLines)) return undefined
+  return dayBeforeOwnEvents(clickhouse, siteId)
+}
+
+export async function dayBeforeOwnEvents(clickhouse: ClickHouseReader, siteId: string): Promise<string | undefined> {
   const [row] = await clickhouse.rows<{ day: string }>(sql`
     SELECT toString(day) AS day FROM events WHERE site_id = ${text(siteId)} AND import_id = 0 ORDER BY day LIMIT 1`)
   return row && dayBefore(row.day)

@@ -30,6 +30,7 @@ const slicings: Record<keyof typeof lastingTables, Slicing> = {
   short_rollups: byDay,
   long_rollups: byDay,
   sessions: byDay,
+  imported_sums: byDay,
 }
 
 const tables = Object.entries(lastingTables).map(([name, table]) => ({

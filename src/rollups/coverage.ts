@@ -1,5 +1,5 @@
-// The state of a site's days: which are rolled up, which are settled, and how far back events reach. It is part of the site, so every API
-// process learns of a change within a second.
+// The state of a site's days: which are rolled up, which are settled, how far back events reach, and for which there are imported sums. It is
+// part of the site, so every API process learns of a change within a second.
 import type { PendingQuery, Row, TransactionSql } from 'postgres'
 import type { DayRange } from '../calendar/days.ts'
 import { intersect } from '../calendar/days.ts'
@@ -15,6 +15,18 @@ export interface Coverage {
   invalidations: number
   /** The first day whose events are retained. Earlier days exist only as rollups (decision D-79). */
   eventsFrom: string
+  /** Daily sums of other products (imported-days.ts). No two of the same list have a day in common. */
+  imported: readonly ImportedDays[]
+}
+
+export interface ImportedDays {
+  /** `total`, or a dimension of version 2. */
+  list: string
+  /** The numbers that its rows have: columns of `imported_sums`. */
+  metrics: readonly string[]
+  days: readonly DayRange[]
+  /** Of its rows. */
+  version: string
 }
 
 /** The days and whole months whose rollup rows were written under one version (decision D-73). */
@@ -78,7 +90,12 @@ export const coverageColumn = (postgres: Postgres): PendingQuery<Row[]> => postg
     ),
     'settledThrough', (SELECT considered_through::text FROM rollup_state WHERE site_id = sites.id),
     'invalidations', coalesce((SELECT invalidations FROM rollup_state WHERE site_id = sites.id), 0),
-    'eventsFrom', (SELECT events_from::text FROM retention)
+    'eventsFrom', (SELECT events_from::text FROM retention),
+    'imported', (
+      SELECT coalesce(json_agg(json_build_object(
+        'list', list, 'metrics', metrics, 'days', day_ranges(days), 'version', version) ORDER BY list, days), '[]')
+      FROM imported_days WHERE site_id = sites.id
+    )
   )::text`
 
 /** Undefined: the site does not exist. */

@@ -152,7 +152,8 @@ async function copiesElsewhere({ postgres, cluster }: AllStores): Promise<Copy[]
 const copiesOn = (clickhouse: ClickHouse): Promise<Copy[]> =>
   clickhouse.rowsPatiently(sql`
     SELECT site_id, ${uint(clickhouse.shard)} AS shard, count() AS rows
-    FROM (SELECT site_id FROM events UNION ALL SELECT site_id FROM kept_days) GROUP BY site_id`)
+    FROM (SELECT site_id FROM events UNION ALL SELECT site_id FROM kept_days UNION ALL SELECT site_id FROM imported_sums)
+    GROUP BY site_id`)
 
 /** Sites with traffic that are missing in PostgreSQL, because it was restored from a copy from before they were created. */
 export async function unknownSites({ postgres, cluster }: AllStores): Promise<string[]> {

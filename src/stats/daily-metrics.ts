@@ -6,6 +6,7 @@ import type { DayRange } from '../calendar/days.ts'
 import { type Period, type Periods, partialEnd, partialStart, storedDay } from '../calendar/periods.ts'
 import type { Segment } from '../rollups/coverage.ts'
 import { type Dimension, type DimensionName, dimensions, tableOf } from '../rollups/dimensions.ts'
+import { type ImportedPlan, importedScope } from '../rollups/imported-days.ts'
 import {
   type Plan,
   type PlanOptions,
@@ -23,6 +24,8 @@ import { sessionColumns } from '../traffic/sessions.ts'
 export interface StatsQuery extends Scope, Periods {
   /** Where the days of each period are read from. Decided once; everything else follows it. */
   plans: Readonly<Record<keyof Periods, Plan>>
+  /** Imported days of each period, which are added to its own days. */
+  imported?: Readonly<Partial<Record<keyof Periods, ImportedPlan>>> | undefined
   limit: number
 }
 
@@ -46,7 +49,24 @@ export function dailyMetrics(query: StatsQuery, name: DimensionName, options: { 
   return union([
     ...(raw.length > 0 ? requested.map((dimension) => rawHits(query, dimension, raw)) : []),
     ...sources(query, requested, rolledUp, today).map(stored),
+    ...importedMetrics(query, name, requested),
   ])
+}
+
+/** What lists of version 1 are called in imports. */
+const importedLists: Partial<Record<string, string>> = { utm: 'utm_source' }
+
+function importedMetrics(query: StatsQuery, name: DimensionName, requested: readonly Dimension[]): Sql[] {
+  const lists = requested.map((dimension) => importedLists[dimension.name] ?? dimension.name)
+  const rows = query.imported?.current?.rows.filter(({ list }) => lists.includes(list)) ?? []
+  if (rows.length === 0) return []
+  const isNamed = name === 'referrer' || name === 'utm' ? sql` AND value != ''` : sql``
+  return [
+    sql`
+    SELECT day, value, ${name === 'event' ? sql`events` : sql`pageviews`} AS views, visitors
+    FROM imported_sums
+    WHERE ${importedScope(query.siteId, rows, query.excludedCountries)}${isNamed}`,
+  ]
 }
 
 const rawHits = (query: StatsQuery, { value, hits, counted }: Dimension, days: readonly DayRange[]): Sql => sql`
@@ -79,7 +99,20 @@ export function dailyTotals(query: StatsQuery): Sql {
       [...plans.current.rolledUp, ...plans.previous.rolledUp],
       [...plans.current.today, ...plans.previous.today],
     ).map(stored),
+    ...importedTotals(query, 'current', sql`'current'`),
+    ...importedTotals(query, 'previous', sql`'previous'`),
   ])
+}
+
+function importedTotals({ siteId, imported, excludedCountries }: StatsQuery, name: keyof Periods, label: Sql): Sql[] {
+  const { rows = [] } = imported?.[name] ?? {}
+  if (rows.length === 0) return []
+  return [
+    sql`
+    SELECT ${label} AS period, day, pageviews AS views, visitors, sessions, bounces, duration
+    FROM imported_sums
+    WHERE ${importedScope(siteId, rows, excludedCountries)}`,
+  ]
 }
 
 const sources = (

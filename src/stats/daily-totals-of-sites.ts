@@ -65,7 +65,7 @@ function partOf(query: StatsQuery, { values, rawDays }: typeof defaultMax): numb
   const stored = Object.values(query.plans).flatMap(({ rolledUp, today }) =>
     [...rolledUp, ...today].flatMap((segment) => segment.days),
   )
-  const ranges = raw.length + stored.length * groupingSetsOf(query).length
+  const ranges = raw.length + stored.length * groupingSetsOf(query).length + importedRanges(query).length
   return (
     (ranges + query.excludedCountries.length) / values +
     Math.min(countDays(subtract(raw, [])), maxRawDaysOfSite) / rawDays
@@ -77,6 +77,7 @@ function dailyTotalsOfSites(queries: readonly StatsQuery[]): Sql {
     ...periodNames.flatMap((name) => rawTotals(queries, name)),
     ...storedTotals(queries, tableOf(dimensions.total), ({ rolledUp }) => rolledUp),
     ...storedTotals(queries, sql`today_rollups`, ({ today }) => today),
+    ...importedTotals(queries),
   ]
   return sql`(${join(parts, sql` UNION ALL `)}
   )`
@@ -129,6 +130,34 @@ function storedTotals(
       AND ${isExcluded(queries)} = subtracts`,
   ]
 }
+
+/** Imported days are read only where no country is excluded and nothing is filtered, so their rows need no other condition. */
+function importedTotals(queries: readonly StatsQuery[]): Sql[] {
+  const ranges = queries.flatMap(importedRanges)
+  if (ranges.length === 0) return []
+  const siteIds = texts(ranges.map(({ siteId }) => siteId))
+  return [
+    sql`
+    SELECT site_id, period, day, pageviews AS views, visitors, sessions, bounces, duration
+    FROM imported_sums
+    INNER JOIN (
+      SELECT site_id, version, period, first, last FROM (SELECT 1) ARRAY JOIN
+        ${siteIds} AS site_id,
+        arrayMap(version -> toUInt64(version), ${texts(ranges.map(({ version }) => version))}) AS version,
+        ${texts(ranges.map(({ period }) => period))} AS period,
+        ${dates(ranges.map(({ first }) => first))} AS first,
+        ${dates(ranges.map(({ last }) => last))} AS last
+    ) AS ranges USING (site_id, version)
+    WHERE site_id IN ${siteIds} AND list = ${text(dimensions.total.name)} AND day BETWEEN first AND last`,
+  ]
+}
+
+const importedRanges = ({ siteId, imported }: StatsQuery) =>
+  periodNames.flatMap((period) =>
+    (imported?.[period]?.rows ?? []).flatMap(({ version, days }) =>
+      days.map(([first, last]) => ({ siteId, version, period, first, last })),
+    ),
+  )
 
 /** Rows by country can be filtered by country. From other rows, those of the excluded countries are subtracted. */
 function groupingSetsOf({ filters, excludedCountries }: StatsQuery): { set: number; subtracts: boolean }[] {

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox'
 import type { Range } from '../calendar/periods.ts'
 import type { Coverage } from '../rollups/coverage.ts'
+import type { ImportedNeeds } from '../rollups/imported-days.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import type { Filters } from '../traffic/conditions.ts'
 import type { CountryCode } from '../traffic/country.ts'
@@ -47,6 +48,8 @@ export interface Needs {
   byDay?: true
   /** Whether it compares with the previous period. */
   comparesPeriods?: true
+  /** The lists of imported sums that it reads, with the numbers that it needs of them. Without it, the sums of the whole site. */
+  lists?: ImportedNeeds['lists']
   /** Whether it shows page titles, which any event may change. */
   showsTitles?: true
   /**

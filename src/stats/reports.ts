@@ -12,6 +12,7 @@ import {
 } from '../calendar/periods.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import type { Coverage, TodayRollup } from '../rollups/coverage.ts'
+import { type ImportedPlan, importedPlanOf, importedRemarks } from '../rollups/imported-days.ts'
 import { endsInDroppedDay, readsUnsettledDays, recentToday } from '../rollups/reading.ts'
 import { currentVisitors } from './current-visitors.ts'
 import { planQuery, type StatsQuery } from './daily-metrics.ts'
@@ -95,7 +96,9 @@ export function reportQuery(cluster: ClusterReader, request: StatsRequest, clock
   const state = stateOf(site, today)
 
   function prepare(): (signal: AbortSignal) => Promise<StatsResult> {
-    const { query, generatedAt, settled, warnings } = prepareQuery(report, site, parameters, requestedAt, today)
+    const prepared = prepareQuery(report, site, parameters, requestedAt, today)
+    const { query, generatedAt, settled, imported } = prepared
+    const warnings = [...prepared.warnings, ...importedRemarks(imported)]
     return async (signal) => {
       const { data, totalRows = 0 } = await report.read(cluster.of(site), query, signal)
       const text = serializers[name](data)
@@ -135,6 +138,7 @@ interface PreparedQuery {
   /** Whether the query reads settled days only (service.ts). */
   settled: boolean
   warnings: readonly string[]
+  imported: readonly ImportedPlan[]
 }
 
 /** Decides everything that needs no query: the periods, the plan, and how long the result stays right. */
@@ -154,8 +158,9 @@ export function prepareQuery(
     { versions: coverage.versions, today, byDay: needs.byDay ?? false },
   )
   const plans = needs.comparesPeriods ? Object.values(query.plans) : [query.plans.current]
+  const imported = needs.isLive ? undefined : importedOf(needs, site, query)
   return {
-    query,
+    query: imported ? { ...query, imported } : query,
     generatedAt,
     // Any event can change a title, whatever the period (decision D-18). A window that ends now keeps moving, even where today
     // was already settled in the time zone that the site had before.
@@ -165,7 +170,22 @@ export function prepareQuery(
       periods.current.end.epochMilliseconds < generatedAt.epochMilliseconds &&
       !plans.some((plan) => readsUnsettledDays(plan, coverage.settledThrough)),
     warnings: periods === requested ? [] : [wholeDay(requested.previous)],
+    imported: Object.values(imported ?? {}),
   }
+}
+
+function importedOf(
+  needs: Needs,
+  { coverage, excludedCountries }: StatsSite,
+  query: StatsQuery,
+): StatsQuery['imported'] {
+  if (coverage.imported.length === 0) return undefined
+  const { lists = [{ list: 'total', metrics: ['visitors'] }] } = needs
+  const isFiltered = Object.keys(query.filters).length > 0
+  const plan = (period: Period) =>
+    importedPlanOf(coverage, period, { lists, isFiltered, excludedCountries, byHour: false })
+  const [current, previous] = [plan(query.current), needs.comparesPeriods && plan(query.previous)]
+  return { ...(current && { current }), ...(previous && { previous }) }
 }
 
 /** If the events of the previous period's last day were dropped, that period ends with the whole day. */
@@ -176,8 +196,10 @@ const wholeDay = ({ lastDay }: Period): string =>
   `the previous period ends with all of ${lastDay}, because single events of that day are no longer kept`
 
 /** The state of a site's days. A result of another state is not fresh. */
-export const stateOf = ({ coverage: { versions, invalidations } }: StatsSite, today: TodayRollup | undefined): string =>
-  JSON.stringify([versions, invalidations, today?.version])
+export const stateOf = (
+  { coverage: { versions, invalidations, imported } }: StatsSite,
+  today: TodayRollup | undefined,
+): string => JSON.stringify([versions, invalidations, today?.version, imported])
 
 /** Identical for identical texts, and short enough for a header. */
 export const identityOf = (text: string): string => hash('sha256', text, 'base64url').slice(0, 27)

@@ -71,6 +71,11 @@ export function sitesQuery<Row extends SiteRow>(cluster: ClusterReader, request:
       ...prepareQuery(report, site, parameters, at, today),
     }))
     const warnings = new Set(prepared.flatMap((one) => one.warnings.map((warning) => `for some sites, ${warning}`)))
+    // Two hundred sites have more days than a header has room for.
+    if (prepared.some(({ imported }) => imported.some(({ read }) => read.length > 0)))
+      warnings.add('for some sites, days are imported as daily sums of another product: ask for one site to see which')
+    if (prepared.some(({ imported }) => imported.some(({ leftOut }) => leftOut.length > 0)))
+      warnings.add('for some sites, imported days are left out: ask for one site to see which')
     const settled = prepared.every((one) => one.settled)
     const byShard = Map.groupBy(prepared, ({ site }) => site.shard)
     return async (signal) => {

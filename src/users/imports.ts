@@ -10,7 +10,8 @@ import { noteImport, removeNoteOfImport } from './notes.ts'
 
 export interface FinishedImport {
   id: string
-  events: number
+  /** Undefined: it had daily sums. */
+  events: number | undefined
   days: readonly string[]
 }
 
@@ -41,8 +42,9 @@ export async function importUndone(
   await recordAction(transaction, { ...actor, accountId, action: 'import.undone', subject: domain, details })
 }
 
-function eventsText(events: number, days: readonly string[]): string {
-  const count = `${events.toLocaleString('en')} ${events === 1 ? 'event' : 'events'}`
+function eventsText(events: number | undefined, days: readonly string[]): string {
+  const count =
+    events === undefined ? 'daily sums' : `${events.toLocaleString('en')} ${events === 1 ? 'event' : 'events'}`
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined) return count
   return first === last ? `${count}, ${first}` : `${count}, ${first} to ${last}`
@@ -56,7 +58,7 @@ export async function queueImportFinished(
   transaction: Postgres,
   outbox: Outbox | undefined,
   { accountId, domain }: Pick<Site, 'accountId' | 'domain'>,
-  imported: { events: number; days: number },
+  imported: { events: number | undefined; days: number },
 ): Promise<void> {
   if (!outbox) return
   const letter = importLetter(outbox, { domain, ...imported })

@@ -149,13 +149,13 @@ export const expiringKeysLetter = (
 
 export const importLetter = (
   base: Base,
-  { domain, events, days }: { domain: string; events: number; days: number },
+  { domain, events, days }: { domain: string; events: number | undefined; days: number },
 ): Letter =>
   shortLetter({
     subject: `The import into ${domain} is finished`,
     title: 'The import is finished',
     paragraphs: [
-      `${events.toLocaleString('en')} events on ${days.toLocaleString('en')} days were imported into ${domain}. Its reports contain them now.`,
+      `${events === undefined ? 'Daily sums of' : `${events.toLocaleString('en')} events on`} ${days.toLocaleString('en')} days were imported into ${domain}. Its reports contain them now.`,
     ],
     button: { name: 'Open the dashboard', href: `${base.publicUrl}/sites/${encodeURIComponent(domain)}` },
     footer: whoOwns(base),

@@ -95,16 +95,19 @@ export async function noteChange(
     )`
 }
 
-/** On the first day that has imported events: there the numbers change. */
+/** On the first imported day: there the numbers change. Without a number of events it has daily sums. */
 export async function noteImport(
   transaction: Postgres,
   actor: Actor,
   site: Pick<Site, 'id'>,
-  { id, events, days }: { id: string; events: number; days: readonly string[] },
+  { id, events, days }: { id: string; events: number | undefined; days: readonly string[] },
 ): Promise<void> {
   const [first, last] = [days[0], days.at(-1)]
   if (first === undefined) return
-  const count = `${events.toLocaleString('en')} imported ${events === 1 ? 'event' : 'events'}`
+  const count =
+    events === undefined
+      ? 'Imported daily sums'
+      : `${events.toLocaleString('en')} imported ${events === 1 ? 'event' : 'events'}`
   const text = first === last ? count : `${count}, until ${last}`
   await noteChange(transaction, actor, site, { day: first, text, cause: 'import', importId: id })
 }

@@ -50,7 +50,14 @@ test('live: each part of the statement has the site, the days, the exclusions an
     now: () => now.epochMilliseconds,
     cacheBytes: 0,
   })
-  const coverage = { versions: [], today: null, settledThrough: null, invalidations: 0, eventsFrom: '1970-01-01' }
+  const coverage = {
+    versions: [],
+    today: null,
+    settledThrough: null,
+    invalidations: 0,
+    eventsFrom: '1970-01-01',
+    imported: [],
+  }
   const { siteId: id, excludedCountries } = asked
   await live.read({ id, timeZone: 'Europe/Berlin', excludedCountries, goals: [], shard: 1, coverage })
   const [statement, ...others] = store.statements

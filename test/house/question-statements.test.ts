@@ -31,6 +31,7 @@ const site: StatsSite = {
     settledThrough: '2026-03-07',
     invalidations: 0,
     eventsFrom: '1970-01-01',
+    imported: [],
   },
 }
 const now = Temporal.Instant.from('2026-03-14T14:09:26.535Z').epochMilliseconds

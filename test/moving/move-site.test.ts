@@ -25,6 +25,7 @@ import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import type { Postgres } from '../../src/stores/postgres.ts'
 import { eventually } from '../support/eventually.ts'
+import { importDailySums, visitorsOfDays } from '../support/imported-sums.ts'
 import { nothing, now, openMovingSite } from './moving-site.ts'
 
 /** From May to yesterday; today is never rolled up. */
@@ -44,8 +45,9 @@ test('every answer is the same after a move, and the old copy is erased when no 
   await site.record(days)
   await site.record(days, { of: otherId })
   await site.rollUp(yesterday)
+  await importDailySums({ postgres, clickhouse: source }, siteId, visitorsOfDays({ '2026-01-01': 3, '2026-01-02': 5 }))
   const [before, rows, others] = [await site.answers(), await site.rowsOn(source), await site.rowsOn(source, otherId)]
-  assert.ok(rows.events === 18 && (rows.long_rollups as number) > 0)
+  assert.ok(rows.events === 18 && rows.imported_sums === 2 && (rows.long_rollups as number) > 0)
   const events = await site.eventsOn(source)
   for (const [column, value] of Object.entries(events[0] as object))
     assert.ok(!['', '0', '{}', '[]'].includes(`${typeof value === 'object' ? JSON.stringify(value) : value}`), column)
@@ -74,7 +76,7 @@ test('every answer is the same after a move, and the old copy is erased when no 
   await twoMinutesLater(postgres)
   assert.equal(await site.move({ shard: 1 }), 'moved')
   assert.deepEqual(await site.rowsOn(source), await site.rowsOn(target))
-  assert.equal(await site.pageviews(), 21)
+  assert.equal(await site.pageviews(), 21 + 16)
   assert.equal(await site.move(), 'old copy')
   assert.equal((await postgres`SELECT FROM site_moves WHERE hold IS NOT NULL`).length, 0)
 })

@@ -110,4 +110,4 @@ export async function openMovingSite(t: TestContext) {
 
 const reportNames = Object.keys(reports) as ReportName[]
 
-export const nothing = { events: 0, titles: 0, short_rollups: 0, long_rollups: 0, sessions: 0 }
+export const nothing = { events: 0, titles: 0, short_rollups: 0, long_rollups: 0, sessions: 0, imported_sums: 0 }

@@ -17,6 +17,7 @@ const coverage = {
   settledThrough: null,
   invalidations: 0,
   eventsFrom: '1970-01-01',
+  imported: [],
 }
 const sevenDays: StatsParameters = { range: { name: '7d' }, filters: {}, limit: 10 }
 

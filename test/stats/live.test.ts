@@ -15,7 +15,14 @@ const noon = Date.parse('2026-03-15T12:00:30Z')
 
 async function openSite(given: Partial<StatsSite> = {}) {
   const { clickhouse } = await openStores()
-  const coverage = { versions: [], today: null, settledThrough: null, invalidations: 0, eventsFrom: '1970-01-01' }
+  const coverage = {
+    versions: [],
+    today: null,
+    settledThrough: null,
+    invalidations: 0,
+    eventsFrom: '1970-01-01',
+    imported: [],
+  }
   const site: StatsSite = {
     id: `site_${randomBytes(8).toString('hex')}`,
     timeZone: 'Europe/Berlin',

@@ -25,6 +25,7 @@ const coverage = {
   settledThrough: null,
   invalidations: 0,
   eventsFrom: '1970-01-01',
+  imported: [],
 }
 
 const wanted = () => new AbortController().signal

@@ -122,7 +122,9 @@ export function asking(
     },
     hasEvents: () =>
       settled(async () => ({
-        value: site.coverage.versions.length > 0 || (await hasEvents(cluster.of(site), site.id)),
+        value:
+          site.coverage.versions.length + site.coverage.imported.length > 0 ||
+          (await hasEvents(cluster.of(site), site.id)),
       })),
   }
 }

@@ -56,6 +56,7 @@ export async function* card(given: Card): AsyncGenerator<Html> {
           moment,
           publicUrl,
           notes: await given.notes,
+          leftOut: intervals.result?.leftOut ?? [],
         })
   }</section>`
 }

@@ -4,10 +4,12 @@
 import { axisDuration, axisText } from '../../display/formats.ts'
 import { displayOf } from '../../display/metrics.ts'
 import { countTicks, durationTicks } from '../../display/scale.ts'
+import type { LeftOutDays } from '../../rollups/imported-days.ts'
 import type { Note } from '../../users/notes.ts'
 import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import type { Moment } from './answers.ts'
 import { intervalName } from './intervals.ts'
+import { type Hatched, hatchedNote, hatchedOf, hatching, isHatched, leftOutMark } from './left-out.ts'
 import { strip } from './legend.ts'
 import { addressOfNewNote, flags, type Mark, marksOf, marksText, noteList } from './notes.ts'
 import type { Point, Series } from './series.ts'
@@ -25,15 +27,19 @@ interface ChartOptions {
   publicUrl: string
   /** Of the days that it shows. */
   notes: readonly Note[]
+  /** Imported days that are not in the numbers. */
+  leftOut: readonly LeftOutDays[]
 }
 
-export function chart(state: DashboardState, series: Series, { moment, publicUrl, notes }: ChartOptions): Html {
+export function chart(state: DashboardState, series: Series, options: ChartOptions): Html {
+  const { moment, publicUrl, notes } = options
   if (series.points.length === 0)
     return html`<div class="chart"><p class="nothing">This range has not begun yet.</p></div>`
   const marks = marksOf(series.points, notes)
+  const hatched = hatchedOf(series.points, options.leftOut)
   const add = addressOfNewNote(state, moment.periods.current.lastDay)
-  return html`${strip(state, series, { moment, publicUrl, notes })}${drawing(state, series, marks)}
-${noteList(state, notes, moment)}<div class="foot chart-foot">${table(state, series, marks)}${state.isOwner && html`<a href="${add}">Add a note</a>`}</div>`
+  return html`${strip(state, series, { moment, publicUrl, notes })}${drawing(state, series, marks, hatched)}
+${hatchedNote(hatched)}${noteList(state, notes, moment)}<div class="foot chart-foot">${table(state, series, marks, hatched)}${state.isOwner && html`<a href="${add}">Add a note</a>`}</div>`
 }
 
 /** Where things are: points in percent of the width, numbers in pixels from the top. */
@@ -44,7 +50,7 @@ interface Scale {
   step: number
 }
 
-function drawing(state: DashboardState, series: Series, marks: readonly Mark[]): Html {
+function drawing(state: DashboardState, series: Series, marks: readonly Mark[], hatched: readonly Hatched[]): Html {
   const { unit, points, room, ticks } = series
   const largest = Math.max(...points.flatMap(({ value, previous }) => [value, previous?.value ?? 0]))
   const { counts, axis } = axisOf(state.metric, largest)
@@ -64,7 +70,7 @@ function drawing(state: DashboardState, series: Series, marks: readonly Mark[]):
 <div class="plot" data-unit="${unit}" data-metric="${displayOf(state.metric).name}" data-gaps="${gaps}" data-most="${max}" data-top="${highest}" data-height="${height}"${canDrag && html` data-range="${addressOf(state, { range: { name: '7d' } })}"`}>
 <svg class="lines" width="100%" height="${bottom + below}" role="img" aria-label="${description(state, points)}">
 ${counts.map((count) => html`<line class="grid" x1="0" x2="100%" y1="${round(scale.y(count))}" y2="${round(scale.y(count))}"/>`)}
-${marks.length > 0 && flags(marks, scale.x, bottom)}${isBars ? bars(series, scale) : lines(series, scale)}
+${hatching(hatched, scale, { top: highest, bottom })}${marks.length > 0 && flags(marks, scale.x, bottom)}${isBars ? bars(series, scale) : lines(series, scale)}
 ${ticks.map(({ index, text, onlyWide }) => html`<text class="${isBars ? 'at-middle' : anchor(scale.x(index))}${onlyWide && ' only-wide'}" x="${round(scale.x(index))}%" y="${bottom + 20}">${text}</text>`)}
 </svg>${canDrag && links(state, points, scale)}</div></div>`
 }
@@ -138,7 +144,12 @@ function description({ metric }: DashboardState, points: readonly Point[]): stri
   return points.length === 1 ? `${name}: ${first.name}` : `${name}: ${first.name} to ${last.name}`
 }
 
-function table(state: DashboardState, { unit, points }: Series, marks: readonly Mark[]): Html {
+function table(
+  state: DashboardState,
+  { unit, points }: Series,
+  marks: readonly Mark[],
+  hatched: readonly Hatched[],
+): Html {
   const { name, text } = displayOf(state.metric)
   const isCompared = points.some(({ previous }) => previous)
   const before = ({ previous }: Point): HtmlValue =>
@@ -148,7 +159,7 @@ function table(state: DashboardState, { unit, points }: Series, marks: readonly 
   return html`<details class="numbers"><summary>Numbers of the chart</summary>
 <div class="scrolled" tabindex="0" role="region" aria-label="Numbers of the chart"><table id="chart-numbers">
 <thead><tr><th scope="col">${intervalName(unit)}</th><th scope="col" class="right">${name}</th>${isCompared && html`<th scope="col" class="right">Before</th><th scope="col">was</th>`}${canNote && html`<th scope="col"><span class="unseen">Notes</span></th>`}</tr></thead>
-<tbody>${points.map((point) => html`<tr${dataOf(point, noteOf.get(point))}><th scope="row">${point.days ? html`<a href="${addressOfPoint(state, point)}">${point.name}</a>` : point.name}</th><td class="right">${text(point.value)}</td>${before(point)}${canNote && html`<td class="right"><a href="${addressOfNewNote(state, point.slot.first)}">Add a note<span class="unseen"> on ${point.name}</span></a></td>`}</tr>`)}</tbody>
+<tbody>${points.map((point, index) => html`<tr${dataOf(point, noteOf.get(point))}><th scope="row">${point.days ? html`<a href="${addressOfPoint(state, point)}">${point.name}</a>` : point.name}${isHatched(hatched, index) && leftOutMark}</th><td class="right">${text(point.value)}</td>${before(point)}${canNote && html`<td class="right"><a href="${addressOfNewNote(state, point.slot.first)}">Add a note<span class="unseen"> on ${point.name}</span></a></td>`}</tr>`)}</tbody>
 </table></div></details>`
 }
 

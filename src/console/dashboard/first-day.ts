@@ -1,4 +1,5 @@
 // The first day of a site's traffic: all time begins with it, and nothing before it can be compared with.
+import { unionOf } from '../../rollups/imported-days.ts'
 import { firstEventDay } from '../../traffic/first-event.ts'
 import type { ConsoleServices } from '../route.ts'
 import { asking, type Moment, momentOf } from './answers.ts'
@@ -32,6 +33,20 @@ const firstRolledUp = ({ site }: DashboardContext): string | undefined =>
  * day that they show, because nobody may learn of visitors that they hide.
  */
 export async function firstDayOf(
+  services: ConsoleServices,
+  queueKey: string,
+  context: DashboardContext,
+  signal: AbortSignal,
+): Promise<Temporal.PlainDate | undefined> {
+  const { site, locked } = context
+  const [imported] = unionOf(site.coverage.imported.flatMap(({ days }) => days)).flat()
+  const own = await firstOwnDay(services, queueKey, context, signal)
+  // Imported days show nothing behind a link with filters.
+  if (imported === undefined || locked.length > 0 || (own && String(own) < imported)) return own
+  return Temporal.PlainDate.from(imported)
+}
+
+async function firstOwnDay(
   services: ConsoleServices,
   queueKey: string,
   context: DashboardContext,

@@ -107,7 +107,7 @@ function content(found: Found, options: PanelOptions, limit = Infinity): Html {
   const { name, answer, titles } = found
   const { state, totals, moment } = options
   if ('fault' in answer) return failed(answer, state, moment)
-  if (answer.value.length === 0) return html`<p class="nothing">${lists[name].nothing}</p>`
+  if (answer.value.length === 0) return html`<p class="nothing">${lists[name].nothing}</p>${remark(found)}`
   const map = isMap(name, state) && worldMap(answer.value, state)
   const shown = answer.value.slice(0, map ? rowsBelow : limit)
   return html`${map}${rows(name, shown, { state, totals, titles })}${remark(found)}`
@@ -116,11 +116,12 @@ function content(found: Found, options: PanelOptions, limit = Infinity): Html {
 /** While ClickHouse is down, each panel repeats its last numbers and says how old they are; and a dimension may be younger than the range. */
 function remark({ name, answer }: Found): HtmlValue {
   if (!('result' in answer) || !answer.result) return false
-  const { staleMs, warnings } = answer.result
+  const { staleMs, warnings, leftOut } = answer.result
   const recorded = warnings.find((text) => text.startsWith(`${name} is recorded since`))
   return [
     staleMs !== undefined && html`<p class="remark">${Math.round(staleMs / 1000)} seconds old</p>`,
     recorded && html`<p class="remark">${titleOfList(name)} are ${recorded.slice(`${name} is `.length)}.</p>`,
+    leftOut.length > 0 && html`<p class="remark">Without some imported days, because ${leftOut[0]?.why}.</p>`,
   ]
 }
 

@@ -2,10 +2,11 @@ import { countriesOf, InvalidSetting } from '../../accounts/site-rules.ts'
 import type { Site } from '../../accounts/sites.ts'
 import { inFull } from '../../display/formats.ts'
 import { rangeTexts } from '../../display/ranges.ts'
+import { hiddenByExclusions, textOfDays } from '../../rollups/imported-days.ts'
 import { deadlineFactor } from '../../stores/deadline.ts'
 import { type CountryCode, countryNames, isCountryCode } from '../../traffic/country.ts'
 import { changeExcludedCountries } from '../../users/site-changes.ts'
-import { type Html, html } from '../../web/html.ts'
+import { type Html, type HtmlValue, html } from '../../web/html.ts'
 import { tokenField } from '../forms/forms.ts'
 import { siteScript } from '../layout/assets.ts'
 import { fault, layout, notice, settingsHead, sitePath } from '../layout/layout.ts'
@@ -141,7 +142,17 @@ async function previewPart(visit: SiteVisit, chosen: readonly CountryCode[]): Pr
     )}</tbody>
   </table>
   <p class="hint">${now && then ? changeText(now, then) : 'The numbers cannot be read right now. You can save all the same.'}</p>
+  ${chosen.length > 0 && hiddenDays(visit.site)}
 </section>`
+}
+
+/** Nobody should learn afterwards that last year is gone from the chart. */
+function hiddenDays({ coverage }: Site): HtmlValue {
+  const days = hiddenByExclusions(coverage)
+  return (
+    days.length > 0 &&
+    html`<p class="warning">Imported days have no countries but in the list of countries. Every other number leaves them out while a country is excluded: ${textOfDays(days)}.</p>`
+  )
 }
 
 const numberText = (number: number | undefined): string => (number === undefined ? '–' : inFull(number))

@@ -1,6 +1,7 @@
 // Any question about a site (/api/v2): what `createStatsService` caches and runs.
 import { intervalOf, type Period, type RangeName, withWholeLastDay } from '../../calendar/periods.ts'
 import type { ClusterReader } from '../../cluster/cluster.ts'
+import { importedRemarks, type LeftOutDays } from '../../rollups/imported-days.ts'
 import { endsInDroppedDay, recentToday } from '../../rollups/reading.ts'
 import type { ClickHouseReader } from '../../stores/clickhouse.ts'
 import type { Cacheable, StatsSite } from '../report.ts'
@@ -33,6 +34,8 @@ export interface QuestionResult extends Cacheable {
   /** Rows without limit and cursor; only when the limit cut some off. */
   totalRows: number | undefined
   source: Source
+  /** Imported days of the current window that are not in the numbers. */
+  leftOut: readonly LeftOutDays[]
   warnings: readonly string[]
 }
 
@@ -72,6 +75,7 @@ export function questionQuery(cluster: ClusterReader, request: QuestionRequest, 
     const windows = isCut && wanted.compared ? { ...wanted, compared: withWholeLastDay(wanted.compared) } : wanted
     const reader = { ...asked, coverage, today }
     const prepared = prepareAnswer(reader, windows)
+    const imported = prepared.readings.map((reading) => reading.imported)
     const { current, compared } = windows
     const periods = compared ? [current, compared] : [current]
     const read = periods.map((period, index) => ({ period, visits: prepared.readings[index]?.visits }))
@@ -106,8 +110,10 @@ export function questionQuery(cluster: ClusterReader, request: QuestionRequest, 
         previousPeriod: compared && intervalOf(compared),
         totalRows: isBreakdown && totalRows > question.limit ? totalRows : undefined,
         source: prepared.readings[0]?.source ?? 'events',
+        leftOut: imported[0]?.leftOut ?? [],
         warnings: [
           ...(isCut && compared ? [wholeDay(String(compared.lastDay))] : []),
+          ...importedRemarks(imported),
           ...beforeTheColumn(site, question, windows),
         ],
         generatedAt: generatedAt.epochMilliseconds,

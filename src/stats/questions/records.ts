@@ -17,7 +17,7 @@ interface Answer {
 
 /** An answer that is decided but not read yet. Whatever refuses the question has happened. */
 export interface Prepared {
-  readings: readonly Pick<Reading, 'source' | 'settled' | 'visits'>[]
+  readings: readonly Pick<Reading, 'source' | 'settled' | 'visits' | 'imported'>[]
   read(clickhouse: ClickHouseReader, signal: AbortSignal): Promise<Answer>
 }
 

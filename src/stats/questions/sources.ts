@@ -7,6 +7,7 @@ import { type Period, storedDay } from '../../calendar/periods.ts'
 import { ApiError } from '../../errors.ts'
 import { type Coverage, type Segment, type TodayRollup, withSessions } from '../../rollups/coverage.ts'
 import type { DimensionName } from '../../rollups/dimensions.ts'
+import { type ImportedPlan, importedPlanOf, importedScope } from '../../rollups/imported-days.ts'
 import { planOf, readsUnsettledDays } from '../../rollups/reading.ts'
 import { join, type Sql, sql } from '../../stores/clickhouse-sql.ts'
 import type { Filters } from '../../traffic/conditions.ts'
@@ -18,7 +19,7 @@ import type { Dimension } from './dimensions.ts'
 import type { Filter } from './filters.ts'
 import type { Question } from './question.ts'
 import { sumsFromSessions } from './session-sums.ts'
-import { type Ask, dailySums } from './statements.ts'
+import { type Ask, aliasOf, dailySums } from './statements.ts'
 
 /** Sent as `Stats-Source`, so that a developer sees what a question costs. */
 export type Source = 'rollups' | 'sessions' | 'events'
@@ -31,6 +32,8 @@ export interface Reading {
   visits: Visits | undefined
   /** Whether later events change the numbers only together with the state of the site's days. */
   settled: boolean
+  /** Days that another product has counted, which are added. */
+  imported?: ImportedPlan | undefined
 }
 
 export interface Visits {
@@ -54,7 +57,33 @@ export const readsVisits = (question: AskedOf): boolean => reportOf(question) ==
 
 export function readingOf(reader: Reader, period: Period): Reading {
   const report = reportOf(reader)
-  return report ? reportReading(reader, report, period) : sessionReading(reader, period)
+  const own = report ? reportReading(reader, report, period) : sessionReading(reader, period)
+  const imported = importedOf(reader, period)
+  return imported ? { ...own, imported, relation: withImported(own, imported, reader) } : own
+}
+
+/** The days of a question that other products have counted. It asks for one list of theirs, without filters. */
+export function importedOf({ ask, filters, coverage, question }: Reader, period: Period): ImportedPlan | undefined {
+  return importedPlanOf(coverage, period, {
+    lists: [{ list: ask.by?.name ?? 'total', metrics: [...ask.columns] }],
+    isFiltered: filters.length > 0,
+    byHour: question.kind === 'timeseries' && question.interval === 'hour',
+    excludedCountries: ask.excludedCountries,
+  })
+}
+
+function withImported({ relation, visits }: Reading, { rows }: ImportedPlan, { ask }: Reader): Sql {
+  if (rows.length === 0) return relation
+  // A list of version 1 leaves out rows without visitors.
+  const names = visits ? ask.columns : new Set([...ask.columns, 'visitors'])
+  const columns = join(Array.from(names, aliasOf), sql`, `)
+  const value = ask.by?.name === 'device' ? sql`lower(value)` : sql`value`
+  return sql`(
+    SELECT day, value, ${columns} FROM ${relation}
+    UNION ALL
+    SELECT day, ${value} AS value, ${columns} FROM imported_sums
+    WHERE ${importedScope(ask.siteId, rows, ask.excludedCountries)}
+  )`
 }
 
 const countsOfTotals = ['visitors', 'pageviews', 'sessions', 'bounces', 'duration']

@@ -7,11 +7,11 @@ import { hourlySums } from './hourly-sums.ts'
 import type { Sums } from './metrics.ts'
 import type { Timeseries } from './question.ts'
 import { type Prepared, recordOf, summed } from './records.ts'
-import { type Reader, type Reading, readingOf, refuseDroppedDays } from './sources.ts'
+import { importedOf, type Reader, type Reading, readingOf, refuseDroppedDays } from './sources.ts'
 import { bucketsOf, hoursOf, type Windows } from './windows.ts'
 
 export function prepareTimeseries(reader: Reader, question: Timeseries, windows: Windows): Prepared {
-  const series = (period: Period): [Pick<Reading, 'source' | 'settled' | 'visits'>, SeriesReader] =>
+  const series = (period: Period): [Pick<Reading, 'source' | 'settled' | 'visits' | 'imported'>, SeriesReader] =>
     question.interval === 'hour'
       ? hourSeries(reader, question.range, period)
       : daySeries(reader, question.interval, period)
@@ -69,10 +69,11 @@ const addUp = (columns: ReadonlySet<string>, rows: readonly Sums[]): Sums =>
 
 /** Hours are read from events: no other table has the time of a hit. */
 function hourSeries(
-  { ask, coverage }: Reader,
+  reader: Reader,
   range: Range,
   period: Period,
-): [Pick<Reading, 'source' | 'settled' | 'visits'>, SeriesReader] {
+): [Pick<Reading, 'source' | 'settled' | 'visits' | 'imported'>, SeriesReader] {
+  const { ask, coverage } = reader
   const hours = hoursOf(period, range)
   const days: DayRange = [storedDay(period.firstDay), storedDay(period.lastDay)]
   refuseDroppedDays(days, coverage)
@@ -82,6 +83,7 @@ function hourSeries(
       source: 'events',
       visits: { sessions: [], events: [days] },
       settled: days[1] <= (coverage.settledThrough ?? ''),
+      imported: importedOf(reader, period),
     },
     async (clickhouse, signal) => {
       const rows = await clickhouse.rows<Record<string, number> & { hour: number }>(

@@ -15,6 +15,10 @@ export const channels: Report = {
   summary: 'Visitors by traffic channel',
   details: 'All channels with visitors, the most first. The channel of a visit is decided by its first event.',
   limited: false,
+  lists: [
+    { list: 'channel', metrics: ['visitors'] },
+    { list: 'total', metrics: ['visitors'] },
+  ],
   data: Type.Array(
     Type.Object({
       channel: Type.String({ enum: [...labels], description: 'How visitors came, classified when the session began.' }),

@@ -9,6 +9,7 @@ export const devices: Report = {
   summary: 'Visitors by device type',
   details: 'Desktop, mobile and tablet, by the browser’s user agent; the most visitors first.',
   limited: true,
+  lists: [{ list: 'device', metrics: ['visitors'] }],
   data: Type.Array(Type.Object({ name: Type.String({ enum: [...labels], description: 'Type of device.' }), visitors })),
   read: (clickhouse, query, signal) =>
     readList(

@@ -8,6 +8,7 @@ export const events: Report = {
   summary: 'Custom events: how often, and by how many visitors',
   details: 'Everything that your pages sent with a name of its own, such as `Sign up`, the most frequent first.',
   limited: true,
+  lists: [{ list: 'event', metrics: ['visitors', 'events'] }],
   data: Type.Array(
     Type.Object({
       name: Type.String({ description: 'Name of the custom event.' }),

@@ -15,6 +15,7 @@ export const geo: Report = {
   details:
     'By the address of the visitor, which is not stored. Countries that the owner excluded are missing here and everywhere.',
   limited: true,
+  lists: [{ list: 'country', metrics: ['visitors'] }],
   data: Type.Array(
     Type.Object({ name: Type.String({ description: 'English name of the country in full, or Unknown.' }), visitors }),
   ),

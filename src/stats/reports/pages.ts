@@ -15,6 +15,7 @@ export const pages: Report = {
   summary: 'The most visited pages, by views',
   details: 'Paths are compared without query and fragment. With equal views, the page with more visitors comes first.',
   limited: true,
+  lists: [{ list: 'page', metrics: ['visitors', 'pageviews'] }],
   showsTitles: true,
   data: Type.Array(
     Type.Object({

@@ -8,6 +8,7 @@ export const referrers: Report = {
   summary: 'The hosts visitors came from, by views',
   details: 'The referrer of a visit is the one of its first event. Visits without a referrer are not in this list.',
   limited: true,
+  lists: [{ list: 'referrer', metrics: ['visitors', 'pageviews'] }],
   data: Type.Array(
     Type.Object({
       referrer: Type.String({ description: 'Host in lower case, without www. and port.' }),

@@ -9,6 +9,7 @@ export const utm: Report = {
   details:
     'The source in the link that a visit began with: `utm_source`, or else `ref` or `source`. Visits without one are not in this list.',
   limited: true,
+  lists: [{ list: 'utm_source', metrics: ['visitors'] }],
   data: Type.Array(Type.Object({ name: Type.String({ description: 'UTM source as written in the link.' }), visitors })),
   read: (clickhouse, query, signal) =>
     readList(

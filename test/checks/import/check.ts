@@ -21,6 +21,8 @@ import { type Random, seeded } from '../../support/random.ts'
 import { answer, reports } from '../oracle/model.ts'
 import { type Check, runCheck } from '../runner.ts'
 import { type Dialect, dialects, umami } from './dialects.ts'
+import { ga4, plausible } from './sum-products.ts'
+import { importSums } from './sums.ts'
 import { domain, eventsOf, makeHits } from './traffic.ts'
 
 const zones = ['America/New_York', 'Pacific/Auckland', 'Europe/Berlin', 'UTC']
@@ -43,7 +45,7 @@ await runCheck(
     name: 'import',
     options: { rows: 200_000, kills: 20, megabytes: 200 },
     mayBeZero: ['kills', 'megabytes'],
-    seconds: ({ rows, kills, megabytes }) => 300 + rows * 0.004 + dialects.length * kills * 20 + megabytes * 2,
+    seconds: ({ rows, kills, megabytes }) => 300 + rows * 0.006 + (dialects.length + 2) * kills * 20 + megabytes * 2,
   },
   async (check, { rows, kills, megabytes }) => {
     const folder = mkdtempSync(join(tmpdir(), 'footfall-check-import-'))
@@ -51,6 +53,8 @@ await runCheck(
     const products: Record<string, unknown> = {}
     for (const [nth, dialect] of dialects.entries())
       products[dialect.kind] = await importProduct(check, dialect, { folder, rows, kills, zone: zones[nth] as string })
+    for (const product of [plausible, ga4])
+      products[product.kind] = await importSums(check, product, { folder, rows, kills })
     return { rows, products, memory: megabytes > 0 ? await measureMemory(check, folder, megabytes) : undefined }
   },
 )

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: these are pieces of source text
 import type { Mutation } from './mutations.ts'
 
 /** Breakages of the console: its gate, shared links, the dashboard and the pages of a site. */

@@ -138,8 +138,11 @@ function noEmptyRows({ timeseries, overview, ...lists }: Answers): string[] {
   )
 }
 
-/** The conditions on one set of responses; 4 needs three sets and is checked separately. */
-export const breachesOf = (answers: Answers): string[] =>
-  [daysAddUp, countriesAndDevicesAddUp, pagesAddUp, noEmptyRows, changeCanBeRecomputed].flatMap((holds) =>
-    holds(answers),
-  )
+/** The conditions on one set of responses; 4 needs three sets and is checked separately. 2 and 3 hold for days of the site itself. */
+export const breachesOf = (answers: Answers, hasOwnDaysOnly = true): string[] =>
+  [
+    daysAddUp,
+    ...(hasOwnDaysOnly ? [countriesAndDevicesAddUp, pagesAddUp] : []),
+    noEmptyRows,
+    changeCanBeRecomputed,
+  ].flatMap((holds) => holds(answers))

@@ -2,6 +2,15 @@
 // from the semantics alone and shares no code with src/stats, so only an error made twice goes unnoticed.
 import { countryNames, isCountryCode } from '../../../src/traffic/country.ts'
 import { pageview, type TrafficEvent } from '../../../src/traffic/event.ts'
+import {
+  type Imported,
+  type ImportedPart,
+  type ImportedRow,
+  importedIn,
+  nothing,
+  remarksOf,
+  type Sums,
+} from './imported.ts'
 import { type Asked, type Params, readParams } from './params.ts'
 import { contains, currentWindow, periodHeader, previousWindow, type Window } from './windows.ts'
 
@@ -24,6 +33,7 @@ export interface Site {
   zone: string
   excludedCountries: readonly string[]
   events: readonly TrafficEvent[]
+  imported?: Imported | undefined
 }
 
 export interface Answered {
@@ -38,6 +48,8 @@ export interface Answered {
   totalRows?: string
   /** The number of clauses in Stats-Warning. */
   warnings: number
+  /** How those about imported days begin. */
+  remarks: readonly string[]
 }
 
 export interface Refused {
@@ -53,7 +65,13 @@ export function answer(site: Site, report: Report, params: Params, now: number):
   const previous = previousWindow(asked.range, window)
 
   const limited = report !== 'overview' && report !== 'timeseries' && report !== 'channels'
-  const rows = report === 'overview' ? overview(site, asked, window, previous) : listed(site, asked, report, window)
+  const imported = importedBy(report, site, asked, window)
+  const importedBefore = report === 'overview' ? importedBy(report, site, asked, previous) : nothing
+  const remarks = remarksOf([imported, importedBefore])
+  const rows =
+    report === 'overview'
+      ? overview(site, asked, [window, imported], [previous, importedBefore])
+      : listed(site, asked, report, window, imported)
   const meta = {
     site_id: site.siteId,
     range: asked.range,
@@ -67,7 +85,8 @@ export function answer(site: Site, report: Report, params: Params, now: number):
     period: periodHeader(window),
     ...(report === 'overview' && { previousPeriod: periodHeader(previous) }),
     ...(limited && Array.isArray(rows) && rows.length > asked.limit && { totalRows: String(rows.length) }),
-    warnings: asked.withoutEffect + (!limited && params.some(([name]) => name === 'limit') ? 1 : 0),
+    warnings: asked.withoutEffect + (!limited && params.some(([name]) => name === 'limit') ? 1 : 0) + remarks.length,
+    remarks,
   }
 }
 
@@ -80,16 +99,49 @@ export function answerOfSites(sites: readonly NamedSite[], params: Params, now: 
   const asked = readParams(params)
   if (typeof asked === 'string') return { status: 400, code: asked }
   const data: object[] = []
+  const parts: ImportedPart[] = []
   for (const site of sites.toSorted((a, b) => byCodePoint(a.domain, b.domain))) {
     const window = currentWindow(asked.range, asked, site.zone, now)
     if (window === 'invalid_date') return { status: 400, code: 'invalid_date' }
     const [start, end] = periodHeader(window).split('/')
-    const numbers = overview(site, asked, window, previousWindow(asked.range, window))
+    const previous = previousWindow(asked.range, window)
+    const [imported, importedBefore] = [window, previous].map((one) => importedBy('overview', site, asked, one))
+    parts.push(imported!, importedBefore!)
+    const numbers = overview(site, asked, [window, imported!], [previous, importedBefore!])
     data.push({ site_id: site.siteId, domain: site.domain, period: { start, end }, ...numbers })
   }
   const meta = { range: asked.range, limit: 200, next_cursor: null, generated_at: new Date(now).toISOString() }
-  return { status: 200, body: JSON.stringify({ data, meta }), period: '', warnings: asked.withoutEffect }
+  const about = [parts.some(({ read }) => read.length > 0), parts.some(({ leftOut }) => leftOut.size > 0)]
+  const warnings = asked.withoutEffect + about.filter(Boolean).length
+  return { status: 200, body: JSON.stringify({ data, meta }), period: '', warnings, remarks: [] }
 }
+
+/** The lists of another product that a report reads, and what it needs of them. */
+const listsOf: Record<Report, readonly (readonly [list: string, ...metrics: string[]])[]> = {
+  overview: [['total', 'visitors']],
+  timeseries: [['total', 'visitors']],
+  pages: [['page', 'visitors', 'pageviews']],
+  referrers: [['referrer', 'visitors', 'pageviews']],
+  channels: [
+    ['channel', 'visitors'],
+    ['total', 'visitors'],
+  ],
+  devices: [['device', 'visitors']],
+  geo: [['country', 'visitors']],
+  events: [['event', 'visitors', 'events']],
+  utm: [['utm_source', 'visitors']],
+}
+
+const importedBy = (report: Report, site: Site, asked: Asked, window: Window): ImportedPart =>
+  importedIn(site.imported, window, {
+    lists: listsOf[report].map(([list, ...metrics]) => ({ list, metrics })),
+    isFiltered: [asked.country, asked.device, asked.hostname, asked.utmSource].some((filter) => filter !== undefined),
+    byHour: false,
+    excludedCountries: site.excludedCountries,
+  })
+
+const sumOf = (rows: readonly ImportedRow[], name: keyof Sums): number =>
+  rows.reduce((sum, { sums }) => sum + sums[name], 0)
 
 // Which hits and sessions count
 
@@ -158,23 +210,27 @@ interface Metrics {
   avg_duration: number
 }
 
-function metrics(site: Site, asked: Asked, window: Window): Metrics {
+function metrics(site: Site, asked: Asked, [window, { rows }]: readonly [Window, ImportedPart]): Metrics {
   const hits = hitsIn(site, asked, window)
   const sessions = sessionsIn(site, asked, window)
-  const bounces = sessions.filter(isBounce).length
-  const durationMs = sessions.reduce((sum, session) => sum + session.last.time - session.first.time, 0)
+  const bounces = sessions.filter(isBounce).length + sumOf(rows, 'bounces')
+  const ownMs = sessions.reduce((sum, session) => sum + session.last.time - session.first.time, 0)
+  const durationMs = ownMs + 1000 * sumOf(rows, 'duration')
+  const begun = sessions.length + sumOf(rows, 'sessions')
   return {
-    visitors: visitorsOf(hits),
-    pageviews: viewsOf(hits),
-    sessions: sessions.length,
-    bounce_rate: sessions.length === 0 ? 0 : roundHalfUp(100 * bounces, sessions.length),
-    avg_duration: sessions.length === 0 ? 0 : roundHalfUp(durationMs, 1000 * sessions.length),
+    visitors: visitorsOf(hits) + sumOf(rows, 'visitors'),
+    pageviews: viewsOf(hits) + sumOf(rows, 'pageviews'),
+    sessions: begun,
+    bounce_rate: begun === 0 ? 0 : roundHalfUp(100 * bounces, begun),
+    avg_duration: begun === 0 ? 0 : roundHalfUp(durationMs, 1000 * begun),
   }
 }
 
-function overview(site: Site, asked: Asked, window: Window, previousWindow: Window) {
-  const current = metrics(site, asked, window)
-  const previous = metrics(site, asked, previousWindow)
+type Part = readonly [Window, ImportedPart]
+
+function overview(site: Site, asked: Asked, ofCurrent: Part, ofPrevious: Part) {
+  const current = metrics(site, asked, ofCurrent)
+  const previous = metrics(site, asked, ofPrevious)
   const change = {
     visitors: changeOf(current.visitors, previous.visitors),
     pageviews: changeOf(current.pageviews, previous.pageviews),
@@ -185,45 +241,68 @@ function overview(site: Site, asked: Asked, window: Window, previousWindow: Wind
   return { current, previous, change }
 }
 
-function listed(site: Site, asked: Asked, report: Exclude<Report, 'overview'>, window: Window): object[] {
+function listed(
+  site: Site,
+  asked: Asked,
+  report: Exclude<Report, 'overview'>,
+  window: Window,
+  imported: ImportedPart,
+): object[] {
+  const importedOf = (list: string) => imported.rows.filter((row) => row.list === list)
   const hits = hitsIn(site, asked, window)
   switch (report) {
     case 'timeseries':
       return window.dates.map((date) => {
         const ofTheDay = hits.filter((hit) => hit.day === date)
-        return { date, visitors: visitorsOf(ofTheDay), pageviews: viewsOf(ofTheDay) }
+        const sums = imported.rows.filter(({ day }) => day === date)
+        return {
+          date,
+          visitors: visitorsOf(ofTheDay) + sumOf(sums, 'visitors'),
+          pageviews: viewsOf(ofTheDay) + sumOf(sums, 'pageviews'),
+        }
       })
     case 'pages': {
       const viewed = hits.filter((hit) => hit.name === pageview)
-      return rows(viewed, 'pathname', (pathname, group) => ({
+      return rows(viewed, 'pathname', importedOf('page'), (pathname, { views, visitors }) => ({
         pathname,
         title: titleOf(site, pathname),
-        views: viewsOf(group),
-        visitors: visitorsOf(group),
+        views,
+        visitors,
       }))
     }
     case 'referrers':
-      return rows(withLabel(hits, 'referrer'), 'referrer', (referrer, group) => ({
-        referrer,
-        views: viewsOf(group),
-        visitors: visitorsOf(group),
-      }))
-    case 'channels':
-      return rows(hits, 'channel', (channel, group) => ({
+      return rows(
+        withLabel(hits, 'referrer'),
+        'referrer',
+        withValue(importedOf('referrer')),
+        (referrer, { views, visitors }) => ({ referrer, views, visitors }),
+      )
+    case 'channels': {
+      const all = visitorsOf(hits) + sumOf(importedOf('total'), 'visitors')
+      return rows(hits, 'channel', importedOf('channel'), (channel, { visitors }) => ({
         channel,
-        visitors: visitorsOf(group),
-        percentage: roundHalfUp(100 * visitorsOf(group), visitorsOf(hits)),
+        visitors,
+        percentage: roundHalfUp(100 * visitors, all),
       }))
+    }
     case 'devices':
-      return rows(hits, 'device', (name, group) => ({ name, visitors: visitorsOf(group) }))
+      return rows(hits, 'device', importedOf('device'), (name, { visitors }) => ({ name, visitors }))
     case 'geo':
-      return rows(hits, 'country', (code, group) => ({ name: countryName(code), visitors: visitorsOf(group) }))
+      return rows(hits, 'country', importedOf('country'), (code, { visitors }) => ({
+        name: countryName(code),
+        visitors,
+      }))
     case 'events': {
       const custom = hits.filter((hit) => hit.name !== pageview)
-      return rows(custom, 'name', (name, group) => ({ name, count: group.length, visitors: visitorsOf(group) }))
+      return rows(custom, 'name', importedOf('event'), (name, { count, visitors }) => ({ name, count, visitors }))
     }
     case 'utm':
-      return rows(withLabel(hits, 'utmSource'), 'utmSource', (name, group) => ({ name, visitors: visitorsOf(group) }))
+      return rows(
+        withLabel(hits, 'utmSource'),
+        'utmSource',
+        withValue(importedOf('utm_source')),
+        (name, { visitors }) => ({ name, visitors }),
+      )
   }
 }
 
@@ -234,14 +313,32 @@ type Label = 'pathname' | 'referrer' | 'channel' | 'device' | 'country' | 'name'
 const withLabel = (hits: readonly TrafficEvent[], label: Label): TrafficEvent[] =>
   hits.filter((hit) => hit[label] !== '')
 
+const withValue = (imported: readonly ImportedRow[]): ImportedRow[] => imported.filter(({ value }) => value !== '')
+
+interface Counts {
+  visitors: number
+  views: number
+  /** Hits, of which only those of custom events are asked for. */
+  count: number
+}
+
 /** One row per value of the label, in the order of the contract. */
 function rows<Row extends object>(
   hits: readonly TrafficEvent[],
   label: Label,
-  row: (value: string, group: TrafficEvent[]) => Row,
+  imported: readonly ImportedRow[],
+  row: (value: string, counts: Counts) => Row,
 ): Row[] {
-  const groups = Map.groupBy(hits, (hit): string => hit[label])
-  return [...groups].map(([value, group]) => row(value, group)).toSorted(byNumbersThenLabel)
+  const values = new Set([...hits.map((hit): string => hit[label]), ...imported.map(({ value }) => value)])
+  return Array.from(values, (value) => {
+    const group = hits.filter((hit) => hit[label] === value)
+    const sums = imported.filter((one) => one.value === value)
+    return row(value, {
+      visitors: visitorsOf(group) + sumOf(sums, 'visitors'),
+      views: viewsOf(group) + sumOf(sums, 'pageviews'),
+      count: group.length + sumOf(sums, 'events'),
+    })
+  }).toSorted(byNumbersThenLabel)
 }
 
 /** By the numeric fields from first to last, larger first; then by the label, the first field of every record. */

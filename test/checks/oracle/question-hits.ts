@@ -3,6 +3,7 @@
 import { pageview, type TrafficEvent } from '../../../src/traffic/event.ts'
 import { type Goal, matchesPattern } from '../../../src/traffic/goals.ts'
 import { storedId } from '../../../src/traffic/recording.ts'
+import type { ImportedRow, Sums } from './imported.ts'
 import type { Site } from './model.ts'
 import type { Asked } from './params.ts'
 import { contains, type Window } from './windows.ts'
@@ -171,7 +172,15 @@ const isGoalOf =
     return chosen ? reaches(chosen, hit) : by === 'goal'
   }
 
-export function numbersOf(site: AskedSite, question: Question, window: Window, parts: readonly Part[]): Numbers {
+/** `imported` are daily sums to add. */
+export function numbersOf(
+  site: AskedSite,
+  question: Question,
+  window: Window,
+  parts: readonly Part[],
+  imported: readonly ImportedRow[] = [],
+): Numbers {
+  const added = (name: keyof Sums) => imported.reduce((sum, { sums }) => sum + sums[name], 0)
   const visitorsOf = (some: readonly Part[]) =>
     new Set(
       some.flatMap(({ kept, members }) =>
@@ -180,18 +189,21 @@ export function numbersOf(site: AskedSite, question: Question, window: Window, p
     ).size
   const hits = parts.flatMap(({ part }) => part)
   const sessions = parts.filter(({ kept, hasSession }) => hasSession && contains(window, kept.session.first))
-  const bounces = sessions.filter(
+  const ownBounces = sessions.filter(
     ({ kept: { session } }) => session.hits.length === 1 && session.first.name === pageview,
   ).length
-  const durationMs = sessions.reduce((sum, { kept: { session } }) => sum + session.last.time - session.first.time, 0)
+  const bounces = ownBounces + added('bounces')
+  const ownMs = sessions.reduce((sum, { kept: { session } }) => sum + session.last.time - session.first.time, 0)
+  const durationMs = ownMs + 1000 * added('duration')
+  const begun = sessions.length + added('sessions')
   const named = question.filters.filter(
     (filter) =>
       (filter.dimension === 'event' || filter.dimension === 'goal' || filter.dimension.startsWith('prop:')) &&
       filter.operator !== 'is_not' &&
       !isEmpty(filter),
   )
-  const visitors = visitorsOf(parts)
-  const pageviews = hits.filter(({ name }) => name === pageview).length
+  const visitors = visitorsOf(parts) + added('visitors')
+  const pageviews = hits.filter(({ name }) => name === pageview).length + added('pageviews')
   const isGoal = isGoalOf(site, question)
   const conversions = visitorsOf(parts.filter(({ kept }) => kept.inWindow.some(isGoal)))
   const revenue: Numbers = {}
@@ -206,11 +218,13 @@ export function numbersOf(site: AskedSite, question: Question, window: Window, p
   return {
     visitors,
     pageviews,
-    sessions: sessions.length,
-    bounce_rate: quotient(100 * bounces, sessions.length),
-    avg_duration: quotient(durationMs, 1000 * sessions.length),
-    views_per_session: quotient(100 * pageviews, sessions.length) / 100,
-    events: hits.filter((hit) => hit.name !== pageview && named.every((filter) => hasAction(site, filter, hit))).length,
+    sessions: begun,
+    bounce_rate: quotient(100 * bounces, begun),
+    avg_duration: quotient(durationMs, 1000 * begun),
+    views_per_session: quotient(100 * pageviews, begun) / 100,
+    events:
+      hits.filter((hit) => hit.name !== pageview && named.every((filter) => hasAction(site, filter, hit))).length +
+      added('events'),
     conversions,
     conversion_rate: quotient(1000 * conversions, visitors) / 10,
     ...revenue,

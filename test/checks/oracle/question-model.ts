@@ -1,6 +1,7 @@
 // Answers of /api/v2, computed in the slow and obvious way from docs/questions.md: arrays of hits, one pass per number. It shares no code with
 // src/stats, so only an error made twice goes unnoticed.
 import { pageview, type TrafficEvent } from '../../../src/traffic/event.ts'
+import { type ImportedPart, type ImportedRow, importedIn, remarksOf } from './imported.ts'
 import { byCodePoint, changeOf } from './model.ts'
 import {
   type AskedSite,
@@ -65,6 +66,29 @@ function record({ metrics }: Question, numbers: Numbers, before: Numbers | null 
   return { ...pick(numbers), previous: pick(before), change }
 }
 
+const columnsOf: Record<string, readonly string[]> = {
+  bounce_rate: ['bounces', 'sessions'],
+  avg_duration: ['duration', 'sessions'],
+  views_per_session: ['pageviews', 'sessions'],
+}
+
+/** The imported days that a question reads. */
+const importedBy = (site: AskedSite, question: Question, window: Window): ImportedPart =>
+  importedIn(site.imported, window, {
+    lists: [{ list: question.by ?? 'total', metrics: question.metrics.flatMap((name) => columnsOf[name] ?? [name]) }],
+    isFiltered: question.filters.length > 0,
+    byHour: question.interval === 'hour',
+    excludedCountries: site.excludedCountries,
+  })
+
+/** How the remarks on imported days begin, of both windows. */
+export function remarksOnQuestion(site: AskedSite, question: Question, now: number): string[] {
+  const current = currentWindow(question.dates.range, question.dates, site.zone, now)
+  if (current === 'invalid_date') return []
+  const compared = comparedWindow(question, current)
+  return remarksOf([current, ...(compared ? [compared] : [])].map((window) => importedBy(site, question, window)))
+}
+
 const whole = (kept: Kept): Part => ({
   kept,
   part: kept.hits,
@@ -74,7 +98,7 @@ const whole = (kept: Kept): Part => ({
 })
 
 const totals = (site: AskedSite, question: Question, window: Window): Numbers =>
-  numbersOf(site, question, window, keptIn(site, question, window).map(whole))
+  numbersOf(site, question, window, keptIn(site, question, window).map(whole), importedBy(site, question, window).rows)
 
 interface Point {
   label: { date: string } | { time: string }
@@ -90,9 +114,11 @@ function series(site: AskedSite, question: Question, window: Window): Point[] {
     const day = Temporal.PlainDate.from(date)
     return day.subtract({ days: day.dayOfWeek - 1 }).toString()
   }
+  const imported = importedBy(site, question, window).rows
   return [...Map.groupBy(window.dates, bucketOf)].map(([bucket, dates]) => {
     const some = kept.filter(({ session }) => bucketOf(session.first.day) === bucket)
-    return { label: { date: dates[0]! }, numbers: numbersOf(site, question, window, some.map(whole)) }
+    const sums = imported.filter(({ day }) => bucketOf(day) === bucket)
+    return { label: { date: dates[0]! }, numbers: numbersOf(site, question, window, some.map(whole), sums) }
   })
 }
 
@@ -148,7 +174,12 @@ interface Row {
 
 function breakdown(site: AskedSite, question: Question, window: Window): Row[] {
   const kept = keptIn(site, question, window)
-  const values = new Set(kept.flatMap((one) => one.hits.flatMap((hit) => valuesOf(site, question, one, hit))))
+  const imported = importedBy(site, question, window).rows
+  const valueIn = ({ value }: ImportedRow) => (question.by === 'device' ? value.toLowerCase() : value)
+  const values = new Set([
+    ...kept.flatMap((one) => one.hits.flatMap((hit) => valuesOf(site, question, one, hit))),
+    ...imported.map(valueIn),
+  ])
   return [...values]
     .map((value): Row => {
       const parts = kept.flatMap((one): Part[] => {
@@ -158,7 +189,8 @@ function breakdown(site: AskedSite, question: Question, window: Window): Row[] {
         const paid = members.length > 0 ? one.inWindow : []
         return part.length > 0 ? [{ kept: one, part, members, hasSession: members.length > 0, paid }] : []
       })
-      return { value, numbers: rowNumbers(site, question, window, parts, kept) }
+      const sums = imported.filter((row) => valueIn(row) === value)
+      return { value, numbers: rowNumbers(site, question, window, { parts, kept, sums }) }
     })
     .toSorted((a, b) => byOrder(question, a, b))
 }
@@ -167,10 +199,9 @@ function rowNumbers(
   site: AskedSite,
   question: Question,
   window: Window,
-  parts: readonly Part[],
-  kept: readonly Kept[],
+  { parts, kept, sums }: { parts: readonly Part[]; kept: readonly Kept[]; sums: readonly ImportedRow[] },
 ): Numbers {
-  const numbers = numbersOf(site, question, window, parts)
+  const numbers = numbersOf(site, question, window, parts, sums)
   if (question.by !== 'goal') return numbers
   // The rate of a goal divides by everybody.
   const all = new Set(kept.map(({ session: { first } }) => `${first.day} ${first.visitorId}`)).size

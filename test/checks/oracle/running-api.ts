@@ -11,6 +11,7 @@ import type { CountryCode } from '../../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
 import type { Goal } from '../../../src/traffic/goals.ts'
 import { patientPostgres } from '../../support/fresh-stores.ts'
+import { importDailySums } from '../../support/imported-sums.ts'
 import { messageHeaders, messageIn, type ToolResult, toolCall } from '../../support/mcp-message.ts'
 import { startOwnPostgres } from '../../support/own-servers.ts'
 import { connect, createStores, disconnect, keySecrets, redisUrl, type Stores } from '../../support/stores.ts'
@@ -30,6 +31,8 @@ export interface OpenSite {
   domain: string
   accountId: string
   record(events: readonly TrafficEvent[]): Promise<void>
+  /** Imports daily sums of another product, beside whatever events there are. */
+  importSums(files: Readonly<Record<string, string>>): Promise<void>
   rollUp(last: string): Promise<void>
   /** Rolls all days up again. */
   rebuild(last: string): Promise<void>
@@ -125,6 +128,10 @@ export async function startRunningApi(servers: 'one' | 'replicated'): Promise<Ru
         accountId: world.accountId,
         async record(events) {
           if (events.length > 0) await world.recordEvents(events)
+        },
+        async importSums(files) {
+          await importDailySums(stores, world.siteId, files, now)
+          world.api.directory.forget(world.siteId)
         },
         rollUp: world.rollUp,
         rebuild: world.rebuild,

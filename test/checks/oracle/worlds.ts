@@ -4,6 +4,7 @@ import type { CountryCode } from '../../../src/traffic/country.ts'
 import { type Device, devices } from '../../../src/traffic/device.ts'
 import { type Campaign, pageview, type TrafficEvent } from '../../../src/traffic/event.ts'
 import { type Random, seeded } from '../../support/random.ts'
+import { type Imported, makeImported } from './imported.ts'
 import { day as dayMs, hour as hourMs, pickEventTime, pickNow, zones } from './moments.ts'
 import { startOfDay, zoned } from './windows.ts'
 
@@ -19,6 +20,8 @@ export interface World {
   events: TrafficEvent[]
   /** When each was recorded, by its id: later than its own time if a collector's clock was behind. */
   recordedAt: ReadonlyMap<string, number>
+  /** Daily sums of another product. */
+  imported: Imported | undefined
 }
 
 /** What a request is made of: a site at a moment. */
@@ -128,6 +131,8 @@ export function makeWorld(seed: string, number: number, at?: number, given?: str
       events.toSorted((a, b) => a.time - b.time),
     ),
     recordedAt,
+    // Its random numbers are its own, too.
+    imported: makeImported(seeded(`${seed}/${number}/imported`), { zone, now }),
   }
 }
 

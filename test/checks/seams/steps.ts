@@ -32,6 +32,7 @@ import {
   withRetention,
   withSite,
 } from './model.ts'
+import { importSums, undoSums } from './sum-steps.ts'
 import { deliverToWebhooks, queueForWebhook, type WalkWebhooks } from './webhooks.ts'
 
 export interface Walk {
@@ -184,6 +185,13 @@ export const steps: Record<string, Step> = {
     return { settings: { ...settings, imported: stillImported }, traffic: { ...traffic, events } }
   },
 
+  async 'import sums'(walk, random) {
+    const { site } = await anySite(walk, random)
+    return importSums(walk, random, site)
+  },
+
+  'undo sums': undoSums,
+
   async move(walk, random) {
     const { shard, site } = await anySite(walk, random)
     const { cluster, postgres } = walk.installation.stores()
@@ -217,7 +225,11 @@ export const steps: Record<string, Step> = {
     events.delete(site.id)
     const sites = model.settings.sites.map((one) => (one === site ? next : one))
     const deleted = [...model.settings.deleted, site.id]
-    return { settings: { ...model.settings, sites, deleted }, traffic: { ...model.traffic, events } }
+    const isOther = (one: { siteId: string }) => one.siteId !== site.id
+    return {
+      settings: { ...model.settings, sites, deleted, sums: model.settings.sums.filter(isOther) },
+      traffic: { ...model.traffic, events, sums: model.traffic.sums.filter(isOther) },
+    }
   },
 
   async backup(walk, random) {

@@ -24,6 +24,7 @@ const site: Site = {
     settledThrough: null,
     invalidations: 0,
     eventsFrom: '1970-01-01',
+    imported: [],
   },
 }
 
