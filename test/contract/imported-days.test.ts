@@ -25,7 +25,7 @@ test('a day of which a period has only a part is left out, and named with the re
   assert.deepEqual([json.data.current.visitors, json.data.previous.visitors], [1_000, 10])
   assert.equal(
     headers.get('stats-warning'),
-    '2026-03-02, 2026-03-14 are imported as daily sums of another product, which counts in its own way; 2026-03-08 is left out, because the period has only a part of each, and its sum cannot be divided',
+    '2026-03-02, 2026-03-14 are imported as daily sums of another product, which counts in its own way; 2026-03-08 is left out, because the period covers only a part of the day, and a daily sum cannot be divided',
   )
   const hours = await world.get('/stats/timeseries', { range: '24h' })
   assert.deepEqual(
@@ -34,7 +34,7 @@ test('a day of which a period has only a part is left out, and named with the re
   )
   assert.match(
     String(hours.headers.get('stats-warning')),
-    /^2026-03-14 is left out, because the period has only a part/,
+    /^2026-03-14 is left out, because the period covers only a part/,
   )
 })
 
