@@ -80,7 +80,7 @@ const wholeDaysOf = (period: Period, [first, last]: DayRange): DayRange[] =>
   )
 
 const namesOf = ({ lists }: ImportedNeeds): string =>
-  lists.map(({ list, metrics }) => `${list} with ${metrics.join(', ')}`).join('; ')
+  lists.map(({ list, metrics }) => `${list} with ${metrics.join(', ')}`).join(' and ')
 
 /** Sorted, with neighbours joined. */
 export function unionOf(ranges: readonly DayRange[]): DayRange[] {
