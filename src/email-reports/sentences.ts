@@ -42,6 +42,20 @@ const listed = new Intl.ListFormat('en-GB')
 export const excludedNames = ({ excludedCountries }: ReportedSite): string =>
   listed.format(excludedCountries.map((code) => countryNames[code]))
 
+/** A mail does not say which days these are: the dashboard does. */
+export function importedDays(
+  sites: readonly Pick<ReportedSite, 'coverage'>[],
+  { last, before }: ReportDays,
+): string | undefined {
+  const [from, until] = [String(before.first), String(last)]
+  const isImported = sites.some(({ coverage }) =>
+    coverage.imported.some(({ days }) => days.some(([first, last]) => first <= until && from <= last)),
+  )
+  return isImported
+    ? 'Some of these days, or of those before, were imported as daily sums of another product. What such sums cannot tell is without them.'
+    : undefined
+}
+
 export const sameAsApi = ({ count }: ReportDays): string =>
   `Every number is what the API answers for these ${counted(count, 'day')}.`
 
@@ -83,6 +97,7 @@ export const notesOfSites = ({ sites, days }: AccountReport): string =>
   [
     sites.some(({ excludedCountries }) => excludedCountries.length > 0) &&
       'Without the countries that each site excludes.',
+    importedDays(sites, days),
     'Days are those of the time zone of each site.',
     sameAsApi(days),
   ]

@@ -26,6 +26,7 @@ import { kindOf, type ReportDays, thisPeriod } from './period.ts'
 import {
   checkSnippet,
   excludedNames,
+  importedDays,
   nobodyMatches,
   noTraffic,
   numberLines,
@@ -38,6 +39,7 @@ export function siteHtml(subject: string, report: SiteReport): string {
   const { order, site, filters, days, numbers } = report
   const { current, change } = numbers.overview
   const address = dashboardAddress(order, site.domain, days, filters)
+  const imported = importedDays([site], days)
   return page(subject, {
     preview: summary(current.visitors, change.visitors, days),
     kind: kindOf(days),
@@ -46,7 +48,7 @@ export function siteHtml(subject: string, report: SiteReport): string {
       ...(current.visitors === 0 ? quiet(report) : traffic(report)),
       part(2, button(`Open ${thisPeriod(days)} in the dashboard`, address), 26),
     ],
-    footer: html`${exclusions(report)}Days of ${site.timeZone}. ${sameAsApi(days)}<br><br>${subscription(order)}`,
+    footer: html`${exclusions(report)}${imported !== undefined && html`${imported} `}Days of ${site.timeZone}. ${sameAsApi(days)}<br><br>${subscription(order)}`,
   })
 }
 

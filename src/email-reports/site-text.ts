@@ -5,7 +5,16 @@ import { dashboardAddress, siteAddress } from './addresses.ts'
 import type { Day, List, SiteReport } from './numbers.ts'
 import { maxDomain } from './order.ts'
 import { thisPeriod } from './period.ts'
-import { checkSnippet, excludedNames, nobodyMatches, noTraffic, numberLines, onlyText, sameAsApi } from './sentences.ts'
+import {
+  checkSnippet,
+  excludedNames,
+  importedDays,
+  nobodyMatches,
+  noTraffic,
+  numberLines,
+  onlyText,
+  sameAsApi,
+} from './sentences.ts'
 import { headlineText, headText, letterText, percentText, subscriptionText, table } from './text-parts.ts'
 
 export function siteText(report: SiteReport): string {
@@ -17,7 +26,13 @@ export function siteText(report: SiteReport): string {
       ...(isQuiet ? quiet(report) : traffic(report)),
       `Open ${thisPeriod(days)} in the dashboard:\n${dashboardAddress(order, site.domain, days, filters)}`,
     ],
-    [exclusions(report), `Days of ${site.timeZone}. ${sameAsApi(days)}`, '', subscriptionText(order)]
+    [
+      exclusions(report),
+      importedDays([site], days),
+      `Days of ${site.timeZone}. ${sameAsApi(days)}`,
+      '',
+      subscriptionText(order),
+    ]
       .filter((line) => line !== undefined)
       .join('\n'),
   )

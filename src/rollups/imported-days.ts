@@ -66,7 +66,7 @@ export function importedPlanOf(
     leftOut: [
       ...(missing.length > 0 ? [{ days: missing, why: `the import has no such list: ${namesOf(needs)}` }] : []),
       ...(cut.length > 0
-        ? [{ days: cut, why: 'the period has only a part of each, and its sum cannot be divided' }]
+        ? [{ days: cut, why: 'the period covers only a part of the day, and a daily sum cannot be divided' }]
         : []),
     ],
   }
@@ -80,7 +80,7 @@ const wholeDaysOf = (period: Period, [first, last]: DayRange): DayRange[] =>
   )
 
 const namesOf = ({ lists }: ImportedNeeds): string =>
-  lists.map(({ list, metrics }) => `${list} with ${metrics.join(', ')}`).join('; ')
+  lists.map(({ list, metrics }) => `${list} with ${metrics.join(', ')}`).join(' and ')
 
 /** Sorted, with neighbours joined. */
 export function unionOf(ranges: readonly DayRange[]): DayRange[] {

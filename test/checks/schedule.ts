@@ -67,7 +67,7 @@ export const parts: readonly Part[] = [
     touched: {
       short: '--rows 4000 --kills 1 --megabytes 10',
       seconds: 75,
-      paths: ['src/importing/', 'src/cli/import.ts'],
+      paths: ['src/importing/', 'src/cli/import.ts', 'src/cli/import-sums.ts', 'src/rollups/imported-days.ts'],
     },
   },
   {

@@ -8,6 +8,7 @@ import { writeReport } from '../../src/email-reports/write-report.ts'
 import { readFilters } from '../../src/stats/questions/filters.ts'
 import { createStatsService } from '../../src/stats/service.ts'
 import { custom, pageview } from '../support/events.ts'
+import { importDailySums, visitorsOfDays } from '../support/imported-sums.ts'
 import { keySecrets } from '../support/stores.ts'
 import { openWorld, type World } from '../support/world.ts'
 import { compose, siteOf } from './composing.ts'
@@ -34,6 +35,25 @@ const rowsOf = (text: string, title: string): string[] =>
   (new RegExp(`^${title} \\([^\\n]*\\)\\n(.*?)\\n\\n`, 'ms').exec(`${text}\n\n`)?.[1] ?? '')
     .split('\n')
     .map((line) => line.replace(/\s+/g, ' ').trim())
+
+test('a report has imported days, unless it has filters, and says that there are some', async (t) => {
+  const world = await openWorld(t)
+  await record(world)
+  const sums = visitorsOfDays({ '2026-02-25': 10, '2026-03-03': 100 })
+  await importDailySums(world.stores, world.siteId, sums, Date.parse('2026-03-09T12:00:00Z'))
+  const site = await siteOf(world.stores, world.siteId)
+  const remark = /Some of these days, or of those before, were imported as daily sums of another product\./
+  const all = await compose(world.stores, { ...week, about: { site } })
+  const filtered = await compose(world.stores, {
+    ...week,
+    about: { site, filters: readFilters(['page:starts_with:/blog']) },
+  })
+  assert.match(all.text, /^103 visitors \(\+836.4% from 11\)$/m)
+  assert.match(filtered.text, /^2 visitors \(\+100% from 1\)$/m)
+  for (const { text, html } of [all, filtered]) for (const part of [text, html]) assert.match(part, remark)
+  const later = await compose(world.stores, { interval: 'week', firstDay: '2026-03-16', about: { site } })
+  assert.doesNotMatch(later.text, remark)
+})
 
 test('a report with filters has only the visits that they choose, and names them', async (t) => {
   const world = await openWorld(t)

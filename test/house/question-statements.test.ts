@@ -13,7 +13,7 @@ import { shapeOf } from '../support/statement-shape.ts'
 import { recordingStore } from './scope-rules.ts'
 
 /** Rolled up but for the last days, so that statements read rollups, events, or both. */
-const site: StatsSite = {
+const ownDays: StatsSite = {
   id: 'site_the-one-we-ask-for',
   timeZone: 'Europe/Berlin',
   excludedCountries: ['IS', 'NO'],
@@ -44,7 +44,7 @@ const filters = names.flatMap((name) =>
   operatorsOf(name).map((operator) => `filter=${encodeURIComponent(`${name}:${operator}:${values[name] ?? hostile}`)}`),
 )
 
-async function statementsOf(kind: QuestionKind, query: string): Promise<Statement[]> {
+async function statementsOf(kind: QuestionKind, query: string, site = ownDays): Promise<Statement[]> {
   const url = `?${query}`
   const { question } = readQuestion(readQueryString(url), url, { kind, goals: site.goals, maxLimit: 1000 })
   const store = recordingStore([{ value: hostile, visitors: 1, views: 1 }])
@@ -58,10 +58,19 @@ function faultsOf({ text, parameters }: Statement): string[] {
   const missing = sources.flatMap(({ table, conditions }) => {
     const has = (form: RegExp, value: unknown) =>
       conditions.some((one) => form.test(one.form) && one.names.some((name) => isEqual(parameters[name], value)))
+    if (table === 'imported_sums') {
+      const isWhole = conditions.some(({ form }) =>
+        /^\(?\(list = \? AND version = toUInt64\(\?\) AND \(?day BETWEEN/.test(form),
+      )
+      const isExcluding = has(/value NOT IN \?/, ownDays.excludedCountries)
+      return has(/^site_id = \?$/, ownDays.id) && isWhole && isExcluding
+        ? []
+        : [`${table} without its site, days or exclusions`]
+    }
     if (!['events', 'sessions', 'short_rollups', 'long_rollups'].includes(table)) return [`reads ${table}`]
     return [
-      ...(has(/^site_id = \?$/, site.id) ? [] : [`${table} without its site`]),
-      ...(!['events', 'sessions'].includes(table) || has(/^NOT has\(\?, country\)$/, site.excludedCountries)
+      ...(has(/^site_id = \?$/, ownDays.id) ? [] : [`${table} without its site`]),
+      ...(!['events', 'sessions'].includes(table) || has(/^NOT has\(\?, country\)$/, ownDays.excludedCountries)
         ? []
         : ['excluded countries']),
       ...(conditions.some(({ form }) => /\bday\b/.test(form)) ? [] : [`${table} without days`]),
@@ -103,6 +112,20 @@ test('every statement of every kind of question has its site, its days and the e
     }
   assert.ok(statements > 250, `${statements} statements`)
   assert.ok(fromSessions > 100, `${fromSessions} statements over sessions`)
+})
+
+test('imported days are read of their site only, and of a site with exclusions only for the list of countries', async () => {
+  const days = [['2026-02-20', '2026-02-25']] as const
+  const metrics = ['visitors', 'pageviews', 'sessions', 'bounces', 'duration', 'events']
+  const imported = names.map((list) => ({ list, metrics, days, version: '4713' }))
+  const site = { ...ownDays, coverage: { ...ownDays.coverage, imported } }
+  const read: string[] = []
+  for (const [kind, query] of asked)
+    for (const statement of await statementsOf(kind, query, site)) {
+      assert.deepEqual(faultsOf(statement), [], `${kind} ${query}\n${statement.text}`)
+      if (statement.text.includes('imported_sums')) read.push(query)
+    }
+  assert.deepEqual(new Set(read), new Set(['by=country&limit=3']))
 })
 
 test('a statement without one of them is noticed', async () => {

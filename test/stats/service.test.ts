@@ -173,6 +173,11 @@ test('a result about settled days stays cached', async () => {
   state.now += 3_600_000
   assert.equal((await read(request)).json, first.json)
   assert.equal(state.queries, 1)
+  // Until an import adds daily sums to one of the days.
+  const days = [['2026-03-12', '2026-03-12']] as const
+  const imported = [{ list: 'total', metrics: ['visitors', 'pageviews'], days, version: '1' }]
+  await read({ ...request, site: { coverage: { ...request.site.coverage, imported } } })
+  assert.equal(state.queries, 2)
 })
 
 test('without memory for a cache every request has its own query', async () => {

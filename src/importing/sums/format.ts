@@ -61,8 +61,20 @@ export function countOf(text: string, name: string): number {
   return Number(text)
 }
 
+/** A file has the same few days in each of its lines. */
+const knownDays = new Map<string, string>()
+const maxKnownDays = 50_000
+
 /** Throws for a day that does not exist. `YYYYMMDD` and `YYYY-MM-DD`. */
 export function dayNamed(text: string): string {
+  const known = knownDays.get(text)
+  if (known !== undefined) return known
+  const day = readDay(text)
+  if (knownDays.size < maxKnownDays) knownDays.set(text, day)
+  return day
+}
+
+function readDay(text: string): string {
   const [, year, month, day] = /^(\d{4})-?(\d\d)-?(\d\d)$/.exec(text) ?? []
   const written = `${year}-${month}-${day}`
   try {

@@ -75,13 +75,22 @@ export const ga4Dimensions: Readonly<Record<string, Ga4Dimension>> = {
   operatingsystem: system,
 }
 
-const codesByName = new Map<string, CountryCode>()
-for (const [code, name] of Object.entries(countryNames) as [CountryCode, string][]) {
-  const shown = new Intl.DisplayNames('en', { type: 'region' }).of(code) ?? name
-  for (const one of [name, shown, shown.replaceAll('&', 'and').replaceAll('St.', 'St')])
-    codesByName.set(one.toLowerCase(), code)
+/** Made when a file is read: names of ICU take a tenth of a second. */
+let codesByName: ReadonlyMap<string, CountryCode> | undefined
+
+function readCodes(): ReadonlyMap<string, CountryCode> {
+  const codes = new Map<string, CountryCode>()
+  const shownBy = new Intl.DisplayNames('en', { type: 'region' })
+  for (const [code, name] of Object.entries(countryNames) as [CountryCode, string][]) {
+    const shown = shownBy.of(code) ?? name
+    for (const one of [name, shown, shown.replaceAll('&', 'and').replaceAll('St.', 'St')])
+      codes.set(one.toLowerCase(), code)
+  }
+  for (const [name, code] of otherNames) codes.set(name, code)
+  return codes
 }
-for (const [name, code] of [
+
+const otherNames = [
   ['turkey', 'TR'],
   ['hong kong', 'HK'],
   ['macao', 'MO'],
@@ -95,12 +104,12 @@ for (const [name, code] of [
   ['russia', 'RU'],
   ['vietnam', 'VN'],
   ['taiwan', 'TW'],
-] as const)
-  codesByName.set(name, code)
+] as const
 
 /** A name of a country or its code; anything else is Unknown. */
 function countryOf(text: string): string {
   if (isCountryCode(text)) return text
+  codesByName ??= readCodes()
   return codesByName.get(text.replaceAll('’', "'").toLowerCase()) ?? codesByName.get(text.toLowerCase()) ?? 'ZZ'
 }
 

@@ -197,7 +197,7 @@ export const importing: readonly Mutation[] = [
     file: 'src/stats/reports.ts',
     find: 'today?.version, imported])',
     replace: 'today?.version, imported.length < 0])',
-    caughtBy: 'test/contract/imported-days.test.ts',
+    caughtBy: 'test/stats/service.test.ts',
   },
   {
     name: 'erasure: imported sums of a deleted site stay',
