@@ -1,0 +1,147 @@
+// Both answers to a question about a day, in the same form: what the service behind the API says, and what the events say. Titles of pages are left
+// out, because events have none.
+import { dayOf } from '../calendar/days.ts'
+import type { ClusterReader } from '../cluster/cluster.ts'
+import { readFields } from '../stats/questions/parameters.ts'
+import type { StatsSite } from '../stats/report.ts'
+import { createStatsService } from '../stats/service.ts'
+import type { ClickHouseReader } from '../stores/clickhouse.ts'
+import { countryNames } from '../traffic/country.ts'
+import { metricsOf, type Question } from './questions.ts'
+import { type ListName, list, type SiteDay, totals, visitList } from './statements.ts'
+
+/** Rows by their label. */
+export type Answer = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+/** The longest list that is compared in full. Of a longer one of version 1 these are its first rows. */
+const maxRows = 20_000
+
+/** Nothing is cached: each answer is a new one. */
+export async function askService(
+  cluster: ClusterReader,
+  site: StatsSite,
+  day: string,
+  question: Question,
+  { now, signal }: { now: number; signal: AbortSignal },
+): Promise<Answer> {
+  if (dayOf(site.timeZone, now) <= day) throw new Error(`${day} is not over in ${site.timeZone}`)
+  const stats = createStatsService({ cluster, now: () => now, cacheBytes: 0 })
+  if ('by' in question) {
+    const fields = { range: 'custom', start: day, end: day, by: question.by, limit: `${maxRows}` }
+    const metrics = metricsOf(question.by).join(',')
+    const context = { kind: 'breakdown', goals: [], maxLimit: maxRows } as const
+    const { question: asked } = readFields(Object.entries({ ...fields, metrics }), context)
+    const { data } = await stats.ask({ site, question: asked, queueKey: 'recount' }, signal)
+    return byLabel(data as Row[], question.by)
+  }
+  const { report, filters } = question
+  const date = Temporal.PlainDate.from(day)
+  const range = { name: 'custom', firstDay: date, lastDay: date } as const
+  const parameters = { range, filters, limit: maxRows }
+  const { data } = await stats.read({ report, site, parameters, queueKey: 'recount' }, signal)
+  if (report === 'overview') return { current: (data as { current: Record<string, number> }).current }
+  return byLabel(data as Row[], labels[report])
+}
+
+const labels = {
+  timeseries: 'date',
+  pages: 'pathname',
+  referrers: 'referrer',
+  channels: 'channel',
+  devices: 'name',
+  geo: 'name',
+  events: 'name',
+  utm: 'name',
+} as const
+
+type Row = Record<string, string | number | null>
+
+const byLabel = (rows: readonly Row[], label: string): Answer =>
+  Object.fromEntries(
+    rows.map(({ [label]: name, title: _, ...numbers }) => [name ?? '', numbers as Record<string, number>]),
+  )
+
+interface Totals {
+  visitors: number
+  pageviews: number
+  sessions: number
+  bounces: number
+  duration: number
+}
+
+export async function recount(clickhouse: ClickHouseReader, siteDay: SiteDay, question: Question): Promise<Answer> {
+  if ('by' in question) {
+    const rows = await clickhouse.rows<Totals & { label: string; events: number }>(visitList(siteDay, question.by))
+    const hasEvents = metricsOf(question.by).includes('events')
+    return Object.fromEntries(
+      rows.map(({ label, events, ...row }) => [label, { ...printed(row), ...(hasEvents && { events }) }]),
+    )
+  }
+  const { report, filters } = question
+  const countAll = async () => {
+    const [row] = await clickhouse.rows<Totals>(totals(siteDay, filters))
+    return printed(row as Totals)
+  }
+  if (report === 'overview') return { current: await countAll() }
+  if (report === 'timeseries') {
+    const { visitors, pageviews } = await countAll()
+    return { [siteDay.day]: { visitors, pageviews } }
+  }
+  const rows = await clickhouse.rows<{ label: string; times: number; visitors: number }>(
+    list(siteDay, report as ListName, filters, maxRows),
+  )
+  const all = report === 'channels' ? (await countAll()).visitors : 0
+  return Object.fromEntries(
+    rows.map(({ label, times, visitors }) => {
+      switch (report) {
+        case 'pages':
+        case 'referrers':
+          return [label, { views: times, visitors }]
+        case 'events':
+          return [label, { count: times, visitors }]
+        case 'channels':
+          return [label, { visitors, percentage: nearest(100 * visitors, all) }]
+        case 'geo':
+          return [countryNames[label as keyof typeof countryNames], { visitors }]
+        default:
+          return [label, { visitors }]
+      }
+    }),
+  )
+}
+
+const printed = ({ visitors, pageviews, sessions, bounces, duration }: Totals) => ({
+  visitors,
+  pageviews,
+  sessions,
+  bounce_rate: nearest(100 * bounces, sessions),
+  avg_duration: nearest(duration, 1000 * sessions),
+})
+
+/** The nearest whole number, halves up; 0 of nothing (D-12, D-13). */
+function nearest(part: number, whole: number): number {
+  if (whole === 0) return 0
+  const rest = part % whole
+  return (part - rest) / whole + (2 * rest >= whole ? 1 : 0)
+}
+
+/** The first rows that differ, with the numbers of both. Empty: both say the same. */
+export function differing(recounted: Answer, answered: Answer): Differing[] {
+  const all = new Set([...Object.keys(recounted), ...Object.keys(answered)])
+  const found = [...all].filter((label) => !isSame(recounted[label], answered[label]))
+  return found
+    .slice(0, 5)
+    .map((label) => ({ row: label, recounted: recounted[label] ?? null, answered: answered[label] ?? null }))
+}
+
+export interface Differing {
+  row: string
+  recounted: Answer[string] | null
+  answered: Answer[string] | null
+}
+
+const isSame = (one: Answer[string] | undefined, other: Answer[string] | undefined): boolean =>
+  one !== undefined &&
+  other !== undefined &&
+  Object.keys(one).length === Object.keys(other).length &&
+  Object.entries(one).every(([name, number]) => other[name] === number)
