@@ -8,6 +8,7 @@ import type { Config } from '../config.ts'
 import { cannotListen, drain } from '../process/listening.ts'
 import { serveMetrics } from '../process/metrics-server.ts'
 import type { SharedPort } from '../process/shared-port.ts'
+import { recountedInstallation } from '../recounting/rounds.ts'
 import { rollupLagSeconds } from '../rollups/lag.ts'
 import { refuseOlder } from '../rollups/ledger.ts'
 import { within } from '../stores/deadline.ts'
@@ -128,12 +129,14 @@ export async function openApi(config: Config, log: Logger, sharedPort?: SharedPo
 
 /** The process that rolls up measures the disks once a minute. */
 async function readState(postgres: Postgres): Promise<InstallationState> {
-  const [lag, shards] = await Promise.all([
+  const [lag, recounted, shards] = await Promise.all([
     rollupLagSeconds(postgres),
+    recountedInstallation(postgres),
     postgres<{ number: number; free: number }[]>`SELECT number, free_share AS free FROM shards`,
   ])
   return {
     rollupLagSeconds: lag,
+    recounted,
     freeDisk: Object.fromEntries(shards.map(({ number, free }) => [`ClickHouse shard ${number}`, free])),
   }
 }

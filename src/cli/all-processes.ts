@@ -6,6 +6,7 @@ import { openCollector } from '../collector/service.ts'
 import type { Config } from '../config.ts'
 import { openConsole } from '../console/service.ts'
 import type { PortShare } from '../process/shared-port.ts'
+import { startRecounting } from '../recounting/loop.ts'
 import { startRollups } from '../rollups/loop.ts'
 import { startBackups } from './backup-loop.ts'
 
@@ -38,6 +39,8 @@ export async function startAll(config: Config, log: Logger, stores: AllStores): 
   void console.announceSetup()
   const rollups = startRollups(stores, log, config.RETENTION_MONTHS)
   opened.defer(() => rollups.stop())
+  const recounting = startRecounting(stores, log)
+  opened.defer(() => recounting.stop())
   const backups = startBackups(config, { log, postgres: stores.postgres, registry: api.registry })
   opened.defer(() => backups?.stop())
   const running = opened.move()

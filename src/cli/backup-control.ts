@@ -47,6 +47,9 @@ export const notInBackup: Readonly<Record<string, string>> = {
   dropped_hits: 'They are hints about today.',
   webhook_deliveries: 'A message may have been sent since (decision D-239).',
   alert_checks: 'Nobody watched in between, and the next check begins anew (decision D-243).',
+  recounts: 'Recounting begins again (decision D-247).',
+  recount_shards: 'Recounting begins again (decision D-247).',
+  recount_differences: 'Most rollups are written again (decision D-247).',
   outbox: 'A message may have been sent since, and some contain links (decision D-221).',
 }
 

@@ -7,8 +7,8 @@ import type { StatsSite } from '../stats/report.ts'
 import { createStatsService } from '../stats/service.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import { countryNames } from '../traffic/country.ts'
-import { metricsOf, type Question } from './questions.ts'
-import { type ListName, list, type SiteDay, totals, visitList } from './statements.ts'
+import { metricsOf, type Question, type VisitDimension } from './questions.ts'
+import { type ListName, listsOf, type SiteDay, totals, visitLists } from './statements.ts'
 
 /** Rows by their label. */
 export type Answer = Readonly<Record<string, Readonly<Record<string, number>>>>
@@ -69,28 +69,57 @@ interface Totals {
   duration: number
 }
 
-export async function recount(clickhouse: ClickHouseReader, siteDay: SiteDay, question: Question): Promise<Answer> {
-  if ('by' in question) {
-    const rows = await clickhouse.rows<Totals & { label: string; events: number }>(visitList(siteDay, question.by))
-    const hasEvents = metricsOf(question.by).includes('events')
-    return Object.fromEntries(
-      rows.map(({ label, events, ...row }) => [label, { ...printed(row), ...(hasEvents && { events }) }]),
-    )
+/** In the order of the questions. Those with the same filters are counted together. */
+export async function recount(
+  clickhouse: ClickHouseReader,
+  siteDay: SiteDay,
+  questions: readonly Question[],
+): Promise<Answer[]> {
+  const answers = new Map<Question, Answer>()
+  const lists = questions.filter((one) => 'by' in one)
+  if (lists.length > 0) {
+    const rows = await clickhouse.rows<VisitRow>(visitLists(siteDay, [...new Set(lists.map(({ by }) => by))]))
+    for (const question of lists) answers.set(question, visitAnswer(question.by, rows))
   }
-  const { report, filters } = question
-  const countAll = async () => {
-    const [row] = await clickhouse.rows<Totals>(totals(siteDay, filters))
-    return printed(row as Totals)
+  const reports = questions.filter((one) => 'report' in one)
+  for (const some of Map.groupBy(reports, ({ filters }) => JSON.stringify(filters)).values()) {
+    const { filters } = some[0] as ReportQuestion
+    const names = [...new Set(some.map(({ report }) => report).filter(isList))]
+    const rows = names.length > 0 ? await clickhouse.rows<ListRow>(listsOf(siteDay, names, filters, maxRows)) : []
+    const [all] = some.some(({ report }) => !isList(report) || report === 'channels')
+      ? await clickhouse.rows<Totals>(totals(siteDay, filters))
+      : []
+    for (const question of some) {
+      const { report } = question
+      const ofList = rows.filter(({ list }) => list === report)
+      answers.set(
+        question,
+        isList(report) ? listAnswer(report, ofList, all) : totalAnswer(report, siteDay, all as Totals),
+      )
+    }
   }
-  if (report === 'overview') return { current: await countAll() }
-  if (report === 'timeseries') {
-    const { visitors, pageviews } = await countAll()
-    return { [siteDay.day]: { visitors, pageviews } }
-  }
-  const rows = await clickhouse.rows<{ label: string; times: number; visitors: number }>(
-    list(siteDay, report as ListName, filters, maxRows),
-  )
-  const all = report === 'channels' ? (await countAll()).visitors : 0
+  return questions.map((question) => answers.get(question) as Answer)
+}
+
+type ReportQuestion = Extract<Question, { report: string }>
+
+interface ListRow {
+  list: string
+  label: string
+  times: number
+  visitors: number
+}
+
+type VisitRow = Totals & { list: string; label: string; events: number }
+
+const isList = (report: string): report is ListName => report !== 'overview' && report !== 'timeseries'
+
+function totalAnswer(report: string, { day }: SiteDay, all: Totals): Answer {
+  const { visitors, pageviews } = all
+  return report === 'overview' ? { current: printed(all) } : { [day]: { visitors, pageviews } }
+}
+
+function listAnswer(report: ListName, rows: readonly ListRow[], all: Totals | undefined): Answer {
   return Object.fromEntries(
     rows.map(({ label, times, visitors }) => {
       switch (report) {
@@ -100,13 +129,21 @@ export async function recount(clickhouse: ClickHouseReader, siteDay: SiteDay, qu
         case 'events':
           return [label, { count: times, visitors }]
         case 'channels':
-          return [label, { visitors, percentage: nearest(100 * visitors, all) }]
+          return [label, { visitors, percentage: nearest(100 * visitors, all?.visitors ?? 0) }]
         case 'geo':
           return [countryNames[label as keyof typeof countryNames], { visitors }]
         default:
           return [label, { visitors }]
       }
     }),
+  )
+}
+
+function visitAnswer(by: VisitDimension, rows: readonly VisitRow[]): Answer {
+  const hasEvents = metricsOf(by).includes('events')
+  const ofList = rows.filter(({ list }) => list === by)
+  return Object.fromEntries(
+    ofList.map(({ label, events, ...row }) => [label, { ...printed(row), ...(hasEvents && { events }) }]),
   )
 }
 

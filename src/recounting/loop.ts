@@ -2,9 +2,10 @@
 // pauses, so that it takes a hundredth of a core.
 import { availableParallelism, loadavg } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Logger } from 'pino'
 import type { Site } from '../accounts/sites.ts'
 import { withLease } from '../cluster/lease.ts'
-import type { Stores } from '../cluster/stores.ts'
+import { type AllStores, byShard, type Stores } from '../cluster/stores.ts'
 import { hourMs } from '../durations.ts'
 import { isIncomplete } from '../stores/clickhouse.ts'
 import type { Difference } from './differences.ts'
@@ -12,8 +13,8 @@ import { isDue, type NextDay, nextDay, noteVisit } from './rounds.ts'
 import { type Visit, visitDay } from './visit.ts'
 
 const lookEveryMs = 5_000
-/** The pause is this many times as long as ClickHouse worked. Of a hundredth of a core, a third is left for this process and PostgreSQL. */
-const restPerWork = 150
+/** The pause is this many times as long as ClickHouse worked. A quarter of a hundredth of a core is left for this process and PostgreSQL. */
+const restPerWork = 135
 const minRestMs = 5_000
 /** A busy installation is left alone for this long. Then one day is visited, so that the proof does not end without a word. */
 const patienceMs = hourMs
@@ -29,6 +30,30 @@ export interface RecountOptions {
 export interface WatchOptions extends RecountOptions {
   onError(error: Error): void
 }
+
+export interface RecountingLoop {
+  stop(): Promise<void>
+}
+
+export function startRecounting(stores: AllStores, log: Logger): RecountingLoop {
+  const ending = new AbortController()
+  const { signal } = ending
+  const loops = byShard(stores).map((shard) =>
+    watchAnswers(shard, {
+      signal,
+      onError: (err) => log.error({ err }, 'answers cannot be recounted'),
+      onDifference: ({ domain }, day, { request }) => log.error({ domain, day, request }, differed),
+    }),
+  )
+  return {
+    async stop() {
+      ending.abort()
+      await Promise.all(loops)
+    },
+  }
+}
+
+export const differed = 'an answer differed from its events; the day is rolled up again'
 
 /** Repeats until the signal aborts. Each shard has its own loop. */
 export async function watchAnswers(stores: Stores, options: WatchOptions): Promise<void> {

@@ -18,7 +18,7 @@ const reportNames = [
 ] as const satisfies readonly ReportName[]
 
 /** With these metrics, a list by any of them counts whole sessions. */
-export const visitDimensions = [
+const visitDimensions = [
   'page',
   'hostname',
   'entry_page',
@@ -50,16 +50,17 @@ export const coreQuestions: readonly Question[] = [
   ...(['page', 'entry_page', 'exit_page', 'hostname'] as const).map((by) => ({ by })),
 ]
 
-/** Asked as long as a visit may take, in any order. */
-export function furtherQuestions(someFilters: readonly Filters[]): Question[] {
+/** Asked as long as a visit may take: reports with filters, and lists in any order. What is in one group is recounted together. */
+export function furtherQuestions(someFilters: readonly Filters[]): Question[][] {
   const lists = visitDimensions.filter((by) => !coreQuestions.some((one) => 'by' in one && one.by === by))
-  return [
-    ...lists.map((by) => ({ by })),
-    ...someFilters.flatMap((filters) => reportNames.map((report) => ({ report, filters }))),
-  ]
-    .map((question) => ({ question, place: Math.random() }))
+  const anyThree = lists
+    .map((by) => ({ by, place: Math.random() }))
     .sort((one, other) => one.place - other.place)
-    .map(({ question }) => question)
+    .slice(0, 3)
+  return [
+    ...someFilters.map((filters) => reportNames.map((report) => ({ report, filters }))),
+    anyThree.map(({ by }) => ({ by })),
+  ]
 }
 
 /** Some of the values of a visit, as filters. */

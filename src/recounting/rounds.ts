@@ -21,15 +21,11 @@ const maxLeft = 100
  * The days whose answers can be recounted: they are rolled up, and their events are kept. Days that were imported as sums, without
  * events, must be left out here, too.
  */
-export const recountableDays = ({ versions, eventsFrom }: Coverage): DayRange[] =>
+const recountableDays = ({ versions, eventsFrom }: Coverage): DayRange[] =>
   intersect(
     versions.flatMap(({ days }) => days),
     [[eventsFrom, '9999-12-31']],
   )
-
-/** Days that are rolled up and have no events to recount them from. They are counted apart. */
-export const daysLeftOut = (coverage: Coverage): number =>
-  countDays(coverage.versions.flatMap(({ days }) => days)) - countDays(recountableDays(coverage))
 
 export interface NextDay {
   siteId: string
@@ -153,4 +149,12 @@ export async function recountedInstallation(postgres: Postgres): Promise<Recount
       (SELECT count(*)::int FROM recount_differences WHERE repaired_at IS NULL) AS open
     FROM recount_shards`
   return row?.since ? (row as RecountedInstallation) : undefined
+}
+
+/** Rolled-up days that are never visited, because retention has dropped their events (`recountableDays`). */
+export async function daysLeftOut(postgres: Postgres): Promise<number> {
+  const [row] = await postgres<[{ days: number }]>`
+    SELECT coalesce(sum(upper(range) - greatest(lower(range), date '1970-01-01')), 0)::float8 AS days
+    FROM rollup_coverage, retention, unnest(days * datemultirange(daterange(NULL, events_from))) AS range`
+  return row.days
 }

@@ -5,7 +5,6 @@ import { intersect } from '../calendar/days.ts'
 import type { Stores } from '../cluster/stores.ts'
 import { minuteMs } from '../durations.ts'
 import { rebuildDay } from '../rollups/roll-up.ts'
-import type { ClickHouse } from '../stores/clickhouse.ts'
 import type { Filters } from '../traffic/conditions.ts'
 import { type Answer, askService, type Differing, differing, recount } from './answers.ts'
 import { type Difference, noteDifference, noteRepaired, openDifferences } from './differences.ts'
@@ -13,8 +12,8 @@ import { type Meter, meter } from './meter.ts'
 import { coreQuestions, furtherQuestions, type Question, randomFilters, requestOf } from './questions.ts'
 import { type SiteDay, someVisits } from './statements.ts'
 
-/** A visit asks no further questions when ClickHouse has worked so long: 10,000 days of 0.6 s at a hundredth of a core are seven days. */
-const enoughMs = 400
+/** A visit asks no further questions when ClickHouse has worked so long: 10,000 days in a week at a hundredth of a core are 0.6 s of CPU a day. */
+const enoughMs = 250
 const filtersPerVisit = 2
 /** An event is in ClickHouse before PostgreSQL knows that its day changed. The collector notes that within seconds. */
 const defaultSettleMs = 2 * minuteMs
@@ -41,7 +40,6 @@ export interface Visit {
 
 interface Compared {
   differing: Differing[]
-  recounted: Answer
   statements: { recounted: string; answered: string }
 }
 
@@ -53,7 +51,7 @@ export async function visitDay(
   options: VisitOptions,
 ): Promise<Visit | undefined> {
   const { postgres } = stores
-  const { now, signal, settleMs = defaultSettleMs, onDifference } = options
+  const { signal, settleMs = defaultSettleMs, onDifference } = options
   // Of replicas, one that has all rows: the others may answer a moment before they do.
   const clickhouse = (await stores.clickhouse.replicas?.worker()) ?? stores.clickhouse
   const reader = meter(clickhouse, signal)
@@ -67,12 +65,12 @@ export async function visitDay(
   const open = await openDifferences(postgres, siteId, day)
   const suspects: Question[] = []
   let answers = 0
-  const further = new Set(furtherQuestions([firstVisit, ...others].map(randomFilters)))
-  for (const question of [...coreQuestions, ...open.map((one) => one.question), ...further]) {
-    if (further.has(question) && reader.spentMs() > enoughMs) break
-    answers++
-    const compared = await compare(reader, state.site, day, question, options)
-    if (compared.differing.length > 0) suspects.push(question)
+  const core = [...coreQuestions, ...open.map((one) => one.question)]
+  for (const questions of [core, ...furtherQuestions([firstVisit, ...others].map(randomFilters))]) {
+    if (answers > 0 && reader.spentMs() > enoughMs) break
+    const compared = await compareAll(reader, state.site, day, questions, options)
+    suspects.push(...questions.filter((_, index) => compared[index]?.length !== 0))
+    answers += questions.length
   }
   const visit = (differences: number, spentMs = 0): Visit => ({
     ...{ answers, differences, isEmpty: false },
@@ -106,8 +104,8 @@ export async function visitDay(
   const rebuilt = await rolledUpState(stores, siteId, day)
   const repaired: Difference[] = []
   for (const difference of rebuilt ? found.values() : []) {
-    const again = await compare(reader, (rebuilt as State).site, day, difference.question, options)
-    if (again.differing.length === 0) repaired.push(difference)
+    const [again] = await compareAll(reader, (rebuilt as State).site, day, [difference.question], options)
+    if (again?.length === 0) repaired.push(difference)
   }
   await noteRepaired(postgres, repaired)
   return visit(isNew, rebuiltMs)
@@ -129,22 +127,21 @@ async function rolledUpState({ postgres }: Stores, siteId: string, day: string):
 
 const siteDayOf = ({ id, excludedCountries }: Site, day: string): SiteDay => ({ siteId: id, day, excludedCountries })
 
-async function compare(
+/** For each question, the rows that differ. */
+async function compareAll(
   reader: Meter,
   site: Site,
   day: string,
-  question: Question,
+  questions: readonly Question[],
   { now, signal }: VisitOptions,
-): Promise<Compared> {
-  reader.takeStatements()
-  const recounted = await recount(reader, siteDayOf(site, day), question)
-  const ofRecount = reader.takeStatements()
-  const answered = await askService({ of: () => reader }, site, day, question, { now: now(), signal })
-  return {
-    differing: differing(recounted, answered),
-    recounted,
-    statements: { recounted: ofRecount, answered: reader.takeStatements() },
+): Promise<Differing[][]> {
+  const recounted = await recount(reader, siteDayOf(site, day), questions)
+  const found: Differing[][] = []
+  for (const [index, question] of questions.entries()) {
+    const answered = await askService({ of: () => reader }, site, day, question, { now: now(), signal })
+    found.push(differing(recounted[index] as Answer, answered))
   }
+  return found
 }
 
 /**
@@ -160,8 +157,15 @@ async function compareAtOneInstant(
   const isUnchanged = (state: State | undefined): state is State => state?.version === version
   const before = await rolledUpState(stores, siteId, day)
   if (!isUnchanged(before)) return undefined
-  const compared = await compare(reader, before.site, day, question, options)
-  const after = await recount(reader, siteDayOf(before.site, day), question)
-  const isSettled = differing(compared.recounted, after).length === 0
-  return isSettled && isUnchanged(await rolledUpState(stores, siteId, day)) ? compared : undefined
+  const { now, signal } = options
+  const siteDay = siteDayOf(before.site, day)
+  reader.takeStatements()
+  const [recounted] = (await recount(reader, siteDay, [question])) as [Answer]
+  const ofRecount = reader.takeStatements()
+  const answered = await askService({ of: () => reader }, before.site, day, question, { now: now(), signal })
+  const ofAnswer = reader.takeStatements()
+  const [after] = (await recount(reader, siteDay, [question])) as [Answer]
+  const isSettled = differing(recounted, after).length === 0
+  if (!isSettled || !isUnchanged(await rolledUpState(stores, siteId, day))) return undefined
+  return { differing: differing(recounted, answered), statements: { recounted: ofRecount, answered: ofAnswer } }
 }

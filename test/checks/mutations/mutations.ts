@@ -14,6 +14,7 @@ import { live } from './live.ts'
 import { mail } from './mail.ts'
 import { mcp } from './mcp.ts'
 import { moving } from './moving.ts'
+import { recounting } from './recounting.ts'
 import { reportRecipients } from './report-recipients.ts'
 import { rollups } from './rollups.ts'
 import { shipper } from './shipper.ts'
@@ -46,6 +47,7 @@ export const mutations: readonly Mutation[] = [
   ...mail,
   ...mcp,
   ...moving,
+  ...recounting,
   ...reportRecipients,
   ...rollups,
   ...shipper,
