@@ -4,14 +4,20 @@ import assert from 'node:assert/strict'
 import test from 'node:test'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createSite } from '../../src/accounts/sites.ts'
-import { generateDemo } from '../../src/demo/generate.ts'
+import { dayMs } from '../../src/durations.ts'
 import { recountOnce } from '../../src/recounting/loop.ts'
 import { rollUpSite } from '../../src/rollups/roll-up.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
-import { sql } from '../../src/stores/clickhouse-sql.ts'
+import { date, type Sql, sql, text, uint } from '../../src/stores/clickhouse-sql.ts'
+import { inTime } from '../support/in-time.ts'
 import { openStores } from '../support/stores.ts'
 
-const visits = 12
+const visits = 6
+/** Nine days before today, the last one first. */
+const days = Array.from({ length: 9 }, (_, back) =>
+  new Date(Date.now() - (back + 2) * dayMs).toISOString().slice(0, 10),
+)
+const eventsPerDay = 1_000
 const share = 0.01
 const weekSeconds = 7 * 86_400
 
@@ -22,21 +28,23 @@ async function cpuOf(clickhouse: ClickHouse): Promise<number> {
   return row?.seconds ?? 0
 }
 
+/** 250 visitors of five countries with two sessions each, who come from 40 places to 200 pages. */
+const eventsOf = (siteId: string, day: string): Sql => sql`
+  INSERT INTO events (site_id, day, time, visitor_id, session_id, event_id, name, hostname, pathname, referrer, channel, utm_source,
+    country, device, browser, os)
+  SELECT ${text(siteId)}, ${date(day)}, toDateTime64(${date(day)}, 3, 'UTC') + number * 80, visitor, cityHash64(visitor, number % 500),
+    rand64(1), if(number % 9 = 0, 'Signup', 'pageview'), 'cost.example', concat('/', toString(rand(2) % 200)),
+    if(visit % 3 = 0, '', concat('from-', toString(visit % 40), '.example')), if(visit % 3 = 0, 'Direct', 'Referral'),
+    if(visit % 5 = 0, 'letter', ''), ['DE', 'US', 'FR', 'GB', 'ES'][1 + visitor % 5], ['Desktop', 'Mobile'][1 + visitor % 2],
+    ['Firefox', 'Chrome', 'Safari'][1 + visitor % 3], ['Linux', 'Windows'][1 + visitor % 2]
+  FROM (SELECT number, number % 500 AS visit, 1 + number % 250 AS visitor FROM numbers(${uint(eventsPerDay)}))`
+
 test('recounting takes a hundredth of a core, and 10,000 days of a thousand events take less than a week', async (t) => {
   const { postgres, clickhouse } = await openStores()
   const accountId = await createAccount(postgres, { name: 'Cost', plan: 'Free' })
   const siteId = await createSite(postgres, { accountId, domain: 'cost.example' })
-  const last = new Date(Date.now() - 2 * 86_400_000).toISOString().slice(0, 10)
-  await generateDemo({
-    clickhouse,
-    siteId,
-    domain: 'cost.example',
-    zone: 'UTC',
-    until: Date.now(),
-    events: 400_000,
-    seed: 1,
-  })
-  await rollUpSite({ postgres, clickhouse }, siteId, last)
+  for (const day of days) await clickhouse.run(eventsOf(siteId, day))
+  await rollUpSite({ postgres, clickhouse }, siteId, days[0] as string)
   const options = { signal: new AbortController().signal, settleMs: 1 }
   await recountOnce({ postgres, clickhouse }, options) // reads everything for the first time
   const begun = { clickhouse: await cpuOf(clickhouse), own: process.cpuUsage(), at: performance.now() }
@@ -62,5 +70,5 @@ test('recounting takes a hundredth of a core, and 10,000 days of a thousand even
   t.diagnostic(told)
   assert.ok(cpu / seconds <= share, told)
   // The pause follows the time of the statements, which on a busy machine is longer than their CPU: it then waits longer on purpose.
-  assert.ok(10_000 * (cpu / visits) <= share * weekSeconds, told)
+  inTime(10_000 * (cpu / visits) <= share * weekSeconds, told)
 })
