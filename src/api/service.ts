@@ -16,7 +16,7 @@ import { watchDependencies } from '../stores/dependency-status.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { openRedis } from '../stores/redis.ts'
 import { openRequestPostgres } from '../stores/request-postgres.ts'
-import { type Api, assembleApi } from './assembly.ts'
+import { type Api, type ApiOptions, assembleApi } from './assembly.ts'
 import { createMetrics, type InstallationState } from './metrics.ts'
 import { type Limiter, memoryLimiter, redisLimiter } from './rate-limit.ts'
 
@@ -49,8 +49,13 @@ export async function startApi(config: Config, log: Logger): Promise<RunningApi>
   return api
 }
 
-/** With a shared port, other processes answer on the port of the API, too. */
-export async function openApi(config: Config, log: Logger, sharedPort?: SharedPort): Promise<OpenApi> {
+/** With a shared port, other processes answer on the port of the API, too. `findInSpool`: a collector runs beside it. */
+export async function openApi(
+  config: Config,
+  log: Logger,
+  sharedPort?: SharedPort,
+  findInSpool?: ApiOptions['findInSpool'],
+): Promise<OpenApi> {
   // Closed in reverse order: by stop(), or at once if a store cannot be opened or the port is in use.
   await using opened = new AsyncDisposableStack()
   const now = () => Date.now()
@@ -82,6 +87,7 @@ export async function openApi(config: Config, log: Logger, sharedPort?: SharedPo
     cacheBytes: config.RESPONSE_CACHE_MB * 1024 * 1024,
     isEnding: () => isEnding,
     sharedPort,
+    findInSpool,
     mcpOrigins: [config.PUBLIC_URL ?? `http://localhost:${config.PORT}`, ...(config.MCP_ORIGINS ?? [])],
   })
   opened.defer(() => api.close())

@@ -16,27 +16,12 @@ import { readReferrer, readTags } from '../../enrichment/source.ts'
 import { isSpam } from '../../enrichment/spam.ts'
 import { type Sender, visitorIdOf } from '../../enrichment/visitor.ts'
 import { isAllowedHost, isSiteHost } from '../../hostnames.ts'
+import type { DropReason } from '../../traffic/drop-reasons.ts'
 import { type Campaign, pageview } from '../../traffic/event.ts'
 import type { SpooledEvent } from '../spool/spooled-event.ts'
 import type { DroppedEvents } from './dropped-events.ts'
 import { type Hit, newHit, type OnIgnored } from './hit.ts'
 import { type LimitedDay, other, type ValueLimiter } from './value-limits.ts'
-
-/** Why an event is not counted. */
-export const dropReasons = [
-  'not_an_object',
-  'invalid_name',
-  'invalid_url',
-  'invalid_id',
-  'no_page_event',
-  'unknown_site',
-  'hostname_not_allowed',
-  'bot',
-  'spam_referrer',
-  'site_limit',
-] as const
-
-export type DropReason = (typeof dropReasons)[number]
 
 /** The services that the steps use. */
 export interface Sources {
