@@ -263,6 +263,20 @@ CREATE INDEX api_keys_account_id_idx ON api_keys USING btree (account_id);
 CREATE INDEX api_keys_expires_at ON api_keys USING btree (expires_at);
 CREATE INDEX api_keys_site_id_idx ON api_keys USING btree (site_id);
 
+CREATE TABLE dropped_events
+(
+    site_id    text NOT NULL,
+    event_id   uuid NOT NULL,
+    dropped_at timestamp with time zone NOT NULL,
+    reason     text NOT NULL,
+    hostname   text NOT NULL,
+    CONSTRAINT dropped_events_pkey PRIMARY KEY (site_id, event_id),
+    CONSTRAINT dropped_events_hostname_check CHECK (length(hostname) <= 253),
+    CONSTRAINT dropped_events_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
+);
+CREATE INDEX dropped_events_by_age ON dropped_events USING btree (dropped_at);
+CREATE INDEX dropped_events_newest ON dropped_events USING btree (site_id, dropped_at);
+
 CREATE TABLE dropped_hits
 (
     site_id    text NOT NULL,

@@ -25,7 +25,7 @@ interface Row extends Omit<StoredEvent, 'sessionBegan'> {
   session: string
 }
 
-/** A hundred million ids of a day take a second. */
+/** Those of a question of version 2. */
 const limits = { seconds: 4.5, threads: 2, bytes: 1_000_000_000 }
 
 export async function findStoredEvent(

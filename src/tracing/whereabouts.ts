@@ -107,9 +107,15 @@ export async function whereIs(
   { day, now }: { day: string | undefined; now: number },
 ): Promise<Whereabouts> {
   const days: DayRange = day === undefined ? recentDays(site.timeZone, now) : [day, day]
-  const stored = await places.stored(days)
+  // While ClickHouse is down, events wait on the disk of the collector, and are found there.
+  let failure: unknown
+  const stored = await places.stored(days).catch((error) => {
+    failure = error
+    return undefined
+  })
   const dropped = stored ? undefined : await places.dropped()
   const spooled = stored || dropped ? undefined : places.spool?.()
+  if (failure && !dropped && spooled?.state !== 'spooled') throw failure
   const nowhere: Whereabouts = {
     ...{ id, state: 'unknown', message: '', day: null, time: null, event: null, page: null, hostname: null },
     ...{ reason: null, session: null },

@@ -43,6 +43,7 @@ async function openBusyWorld(t: Parameters<typeof openWorld>[0], settings = {}):
         pageview({ ...morning, at: `${day}T01:05:30Z`, pathname: '/offer', hostname: 'shop.example.com' }),
         custom('signup', { ...morning, at: `${day}T01:06:00Z`, hostname: 'shop.example.com' }),
         pageview({ ...later, at: `${day}T05:00:00Z`, pathname: `/${number}`, hostname: 'example.com' }),
+        custom('click', { ...later, at: `${day}T05:00:30Z`, pathname: `/${number}`, hostname: 'example.com' }),
         custom('only an event', { ...person, session: 'third', at: `${day}T07:00:00Z`, pathname: '/silent' }),
       ]
     }),
