@@ -45,6 +45,8 @@ export function buildApp({ log, metrics, isEnding, sharedPort, ...services }: Ap
     exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    // Otherwise a long id of an event would be an unknown path, before its key is looked at.
+    routerOptions: { maxParamLength: 8_192 },
     serverFactory(handler) {
       const server = createServer(
         {
@@ -149,7 +151,7 @@ function ambiguity({ rawHeaders, httpVersion }: IncomingMessage): ApiError | und
 }
 
 /** As the route has it: one path names what it is about. */
-const knownPathOf = (path: string): string => path.replace(/^\/api\/v2\/events\/[^/]+$/, eventPath)
+const knownPathOf = (path: string): string => path.replace(/^\/api\/v2\/events\/[^/]*$/, eventPath)
 
 function decodeOr(path: string): string {
   try {
@@ -165,11 +167,13 @@ function pathOf(url: string): string {
 }
 
 function unknownRoute(knownPaths: ReadonlySet<string>, url: string, reply: FastifyReply): ApiError {
-  const path = decodeOr((url.split(/[?#]/, 1)[0] as string).replace(/^https?:\/\/[^/]*/i, ''))
+  const sent = (url.split(/[?#]/, 1)[0] as string).replace(/^https?:\/\/[^/]*/i, '')
+  // Before and after decoding: an escaped slash is a part of an id.
+  const path = knownPathOf(decodeOr(knownPathOf(sent)))
   const withoutSlash = path.replace(/\/+$/, '')
   if (withoutSlash !== path && knownPaths.has(knownPathOf(withoutSlash)))
     return new ApiError('not_found', `There is nothing here. Leave out the slash at the end: ${withoutSlash}.`)
-  if (!knownPaths.has(knownPathOf(path))) return new ApiError('not_found')
+  if (!knownPaths.has(path)) return new ApiError('not_found')
   const methods = allowedMethods(path)
   reply.header('Allow', methods)
   return new ApiError('method_not_allowed', `Only ${methods.replace(/, (\w+)$/, ' and $1')} are allowed here.`)
