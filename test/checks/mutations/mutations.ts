@@ -20,6 +20,7 @@ import { rollups } from './rollups.ts'
 import { shipper } from './shipper.ts'
 import { stats } from './stats.ts'
 import { stores } from './stores.ts'
+import { tracing } from './tracing.ts'
 import { users } from './users.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -53,6 +54,7 @@ export const mutations: readonly Mutation[] = [
   ...shipper,
   ...stats,
   ...stores,
+  ...tracing,
   ...users,
   ...webhooks,
 ]
