@@ -1,20 +1,27 @@
 // Both answers to a question about a day, in the same form: what the service behind the API says, and what the events say. Titles of pages are left
 // out, because events have none.
-import { dayOf } from '../calendar/days.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { readFields } from '../stats/questions/parameters.ts'
 import type { StatsSite } from '../stats/report.ts'
 import { createStatsService } from '../stats/service.ts'
 import type { ClickHouseReader } from '../stores/clickhouse.ts'
 import { countryNames } from '../traffic/country.ts'
-import { metricsOf, type Question, type VisitDimension } from './questions.ts'
+import { metricsOf, type Question } from './questions.ts'
 import { type ListName, listsOf, type SiteDay, totals, visitLists } from './statements.ts'
 
 /** Rows by their label. */
-export type Answer = Readonly<Record<string, Readonly<Record<string, number>>>>
+export type Answer = ReadonlyMap<string, Numbers>
 
-/** The longest list that is compared in full. Of a longer one of version 1 these are its first rows. */
+type Numbers = Readonly<Record<string, number>>
+
+/** Of a longer list of version 1 the first rows are compared, and of version 2 none. */
 const maxRows = 20_000
+/** Pages have titles, which are read by path: the API has at most a hundred of them. */
+const maxPages = 100
+
+/** Whether the answer would be cut. */
+export const isTooLong = (question: Question, recounted: Answer): boolean =>
+  'by' in question && recounted.size > maxRows
 
 /** Nothing is cached: each answer is a new one. */
 export async function askService(
@@ -24,11 +31,10 @@ export async function askService(
   question: Question,
   { now, signal }: { now: number; signal: AbortSignal },
 ): Promise<Answer> {
-  if (dayOf(site.timeZone, now) <= day) throw new Error(`${day} is not over in ${site.timeZone}`)
   const stats = createStatsService({ cluster, now: () => now, cacheBytes: 0 })
   if ('by' in question) {
     const fields = { range: 'custom', start: day, end: day, by: question.by, limit: `${maxRows}` }
-    const metrics = metricsOf(question.by).join(',')
+    const metrics = metricsOf(question).join(',')
     const context = { kind: 'breakdown', goals: [], maxLimit: maxRows } as const
     const { question: asked } = readFields(Object.entries({ ...fields, metrics }), context)
     const { data } = await stats.ask({ site, question: asked, queueKey: 'recount' }, signal)
@@ -37,11 +43,13 @@ export async function askService(
   const { report, filters } = question
   const date = Temporal.PlainDate.from(day)
   const range = { name: 'custom', firstDay: date, lastDay: date } as const
-  const parameters = { range, filters, limit: maxRows }
+  const parameters = { range, filters, limit: limitOf(report) }
   const { data } = await stats.read({ report, site, parameters, queueKey: 'recount' }, signal)
-  if (report === 'overview') return { current: (data as { current: Record<string, number> }).current }
+  if (report === 'overview') return new Map([['current', (data as { current: Numbers }).current]])
   return byLabel(data as Row[], labels[report])
 }
+
+const limitOf = (report: string): number => (report === 'pages' ? maxPages : maxRows)
 
 const labels = {
   timeseries: 'date',
@@ -57,9 +65,7 @@ const labels = {
 type Row = Record<string, string | number | null>
 
 const byLabel = (rows: readonly Row[], label: string): Answer =>
-  Object.fromEntries(
-    rows.map(({ [label]: name, title: _, ...numbers }) => [name ?? '', numbers as Record<string, number>]),
-  )
+  new Map(rows.map(({ [label]: name, title: _, ...numbers }) => [`${name ?? ''}`, numbers as Numbers]))
 
 interface Totals {
   visitors: number
@@ -79,7 +85,7 @@ export async function recount(
   const lists = questions.filter((one) => 'by' in one)
   if (lists.length > 0) {
     const rows = await clickhouse.rows<VisitRow>(visitLists(siteDay, [...new Set(lists.map(({ by }) => by))]))
-    for (const question of lists) answers.set(question, visitAnswer(question.by, rows))
+    for (const question of lists) answers.set(question, visitAnswer(question, rows))
   }
   const reports = questions.filter((one) => 'report' in one)
   for (const some of Map.groupBy(reports, ({ filters }) => JSON.stringify(filters)).values()) {
@@ -91,7 +97,7 @@ export async function recount(
       : []
     for (const question of some) {
       const { report } = question
-      const ofList = rows.filter(({ list }) => list === report)
+      const ofList = rows.filter(({ list }) => list === report).slice(0, limitOf(report))
       answers.set(
         question,
         isList(report) ? listAnswer(report, ofList, all) : totalAnswer(report, siteDay, all as Totals),
@@ -116,12 +122,12 @@ const isList = (report: string): report is ListName => report !== 'overview' && 
 
 function totalAnswer(report: string, { day }: SiteDay, all: Totals): Answer {
   const { visitors, pageviews } = all
-  return report === 'overview' ? { current: printed(all) } : { [day]: { visitors, pageviews } }
+  return new Map<string, Numbers>([report === 'overview' ? ['current', printed(all)] : [day, { visitors, pageviews }]])
 }
 
 function listAnswer(report: ListName, rows: readonly ListRow[], all: Totals | undefined): Answer {
-  return Object.fromEntries(
-    rows.map(({ label, times, visitors }) => {
+  return new Map(
+    rows.map(({ label, times, visitors }): [string, Numbers] => {
       switch (report) {
         case 'pages':
         case 'referrers':
@@ -139,11 +145,14 @@ function listAnswer(report: ListName, rows: readonly ListRow[], all: Totals | un
   )
 }
 
-function visitAnswer(by: VisitDimension, rows: readonly VisitRow[]): Answer {
-  const hasEvents = metricsOf(by).includes('events')
-  const ofList = rows.filter(({ list }) => list === by)
-  return Object.fromEntries(
-    ofList.map(({ label, events, ...row }) => [label, { ...printed(row), ...(hasEvents && { events }) }]),
+function visitAnswer(question: Extract<Question, { by: string }>, rows: readonly VisitRow[]): Answer {
+  const asked = metricsOf(question)
+  const ofList = rows.filter(({ list }) => list === question.by)
+  return new Map(
+    ofList.map(({ label, events, ...row }): [string, Numbers] => [
+      label,
+      Object.fromEntries(Object.entries({ ...printed(row), events }).filter(([name]) => asked.includes(name))),
+    ]),
   )
 }
 
@@ -164,20 +173,20 @@ function nearest(part: number, whole: number): number {
 
 /** The first rows that differ, with the numbers of both. Empty: both say the same. */
 export function differing(recounted: Answer, answered: Answer): Differing[] {
-  const all = new Set([...Object.keys(recounted), ...Object.keys(answered)])
-  const found = [...all].filter((label) => !isSame(recounted[label], answered[label]))
+  const all = new Set([...recounted.keys(), ...answered.keys()])
+  const found = [...all].filter((label) => !isSame(recounted.get(label), answered.get(label)))
   return found
     .slice(0, 5)
-    .map((label) => ({ row: label, recounted: recounted[label] ?? null, answered: answered[label] ?? null }))
+    .map((label) => ({ row: label, recounted: recounted.get(label) ?? null, answered: answered.get(label) ?? null }))
 }
 
 export interface Differing {
   row: string
-  recounted: Answer[string] | null
-  answered: Answer[string] | null
+  recounted: Numbers | null
+  answered: Numbers | null
 }
 
-const isSame = (one: Answer[string] | undefined, other: Answer[string] | undefined): boolean =>
+const isSame = (one: Numbers | undefined, other: Numbers | undefined): boolean =>
   one !== undefined &&
   other !== undefined &&
   Object.keys(one).length === Object.keys(other).length &&

@@ -12,7 +12,7 @@ import type { Difference } from './differences.ts'
 import { isDue, type NextDay, nextDay, noteVisit } from './rounds.ts'
 import { type Visit, visitDay } from './visit.ts'
 
-const lookEveryMs = 5_000
+const defaultLookEveryMs = 5_000
 /** The pause is this many times as long as ClickHouse worked. A quarter of a hundredth of a core is left for this process and PostgreSQL. */
 const restPerWork = 135
 const minRestMs = 5_000
@@ -27,7 +27,8 @@ export interface RecountOptions {
   onDifference?(site: Site, day: string, difference: Difference): void
 }
 
-export interface WatchOptions extends RecountOptions {
+interface WatchOptions extends RecountOptions {
+  lookEveryMs?: number
   onError(error: Error): void
 }
 
@@ -57,7 +58,7 @@ export const differed = 'an answer differed from its events; the day is rolled u
 
 /** Repeats until the signal aborts. Each shard has its own loop. */
 export async function watchAnswers(stores: Stores, options: WatchOptions): Promise<void> {
-  const { signal, onError, isBusy = isAtWork } = options
+  const { signal, onError, isBusy = isAtWork, lookEveryMs = defaultLookEveryMs } = options
   let quietAt = performance.now()
   let isFailing = false
   while (!signal.aborted) {

@@ -2,8 +2,13 @@
 import type { ReportName } from '../stats/reports.ts'
 import type { Filters } from '../traffic/conditions.ts'
 
-/** A report of version 1, or a list of version 2 that is read from sessions. */
-export type Question = { report: ReportName; filters: Filters } | { by: VisitDimension }
+/** A report of version 1, or a list of version 2: of whole sessions, or only of hits, which is read from rollups. */
+export type Question = { report: ReportName; filters: Filters } | List
+
+interface List {
+  by: VisitDimension
+  onlyHits?: true
+}
 
 const reportNames = [
   'overview',
@@ -39,14 +44,16 @@ const visitDimensions = [
 export type VisitDimension = (typeof visitDimensions)[number]
 
 /** Custom events of a page make nobody its visitor, so they would have rows without visits. */
-export const metricsOf = (by: VisitDimension): readonly string[] => [
-  ...['visitors', 'pageviews', 'sessions', 'bounce_rate', 'avg_duration'],
+export const metricsOf = ({ by, onlyHits }: List): readonly string[] => [
+  ...['visitors', 'pageviews'],
+  ...(onlyHits ? [] : ['sessions', 'bounce_rate', 'avg_duration']),
   ...(by === 'page' ? [] : ['events']),
 ]
 
 /** Asked on each visit: every row of the day's rollups without filters, and every hit of its sessions, is part of some answer. */
 export const coreQuestions: readonly Question[] = [
   ...reportNames.map((report) => ({ report, filters: {} })),
+  { by: 'page', onlyHits: true }, // the report of pages has their first hundred
   ...(['page', 'entry_page', 'exit_page', 'hostname'] as const).map((by) => ({ by })),
 ]
 
@@ -76,7 +83,7 @@ const parameterOf = { country: 'country', device: 'device', hostname: 'hostname'
 export function requestOf(question: Question, day: string): string {
   const range = [`range=custom&start=${day}&end=${day}`]
   if ('by' in question)
-    return `/api/v2/stats/breakdown?${range}&by=${question.by}&metrics=${metricsOf(question.by).join(',')}`
+    return `/api/v2/stats/breakdown?${range}&by=${question.by}&metrics=${metricsOf(question).join(',')}`
   const filters = Object.entries(question.filters).map(
     ([name, value]) => `${parameterOf[name as keyof Filters]}=${encodeURIComponent(value)}`,
   )

@@ -1,12 +1,12 @@
 // One visit of a day: its answers are recounted, a difference is looked at again, kept, repaired and looked at a last time.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Site, selectSite, siteOf } from '../accounts/sites.ts'
-import { intersect } from '../calendar/days.ts'
+import { dayOf, intersect } from '../calendar/days.ts'
 import type { Stores } from '../cluster/stores.ts'
 import { minuteMs } from '../durations.ts'
 import { rebuildDay } from '../rollups/roll-up.ts'
 import type { Filters } from '../traffic/conditions.ts'
-import { type Answer, askService, type Differing, differing, recount } from './answers.ts'
+import { type Answer, askService, type Differing, differing, isTooLong, recount } from './answers.ts'
 import { type Difference, noteDifference, noteRepaired, openDifferences } from './differences.ts'
 import { type Meter, meter } from './meter.ts'
 import { coreQuestions, furtherQuestions, type Question, randomFilters, requestOf } from './questions.ts'
@@ -51,12 +51,13 @@ export async function visitDay(
   options: VisitOptions,
 ): Promise<Visit | undefined> {
   const { postgres } = stores
-  const { signal, settleMs = defaultSettleMs, onDifference } = options
+  const { now, signal, settleMs = defaultSettleMs, onDifference } = options
   // Of replicas, one that has all rows: the others may answer a moment before they do.
   const clickhouse = (await stores.clickhouse.replicas?.worker()) ?? stores.clickhouse
   const reader = meter(clickhouse, signal)
   const state = await rolledUpState(stores, siteId, day)
-  if (!state) return undefined
+  // The site may have got a time zone in which the day is not over.
+  if (!state || dayOf(state.site.timeZone, now()) <= day) return undefined
   const siteDay = siteDayOf(state.site, day)
 
   const [firstVisit, ...others] = await reader.rows<Required<Filters>>(someVisits(siteDay, filtersPerVisit))
@@ -69,8 +70,8 @@ export async function visitDay(
   for (const questions of [core, ...furtherQuestions([firstVisit, ...others].map(randomFilters))]) {
     if (answers > 0 && reader.spentMs() > enoughMs) break
     const compared = await compareAll(reader, state.site, day, questions, options)
-    suspects.push(...questions.filter((_, index) => compared[index]?.length !== 0))
-    answers += questions.length
+    suspects.push(...questions.filter((_, index) => (compared[index]?.length ?? 0) > 0))
+    answers += compared.filter((one) => one !== undefined).length
   }
   const visit = (differences: number, spentMs = 0): Visit => ({
     ...{ answers, differences, isEmpty: false },
@@ -127,17 +128,21 @@ async function rolledUpState({ postgres }: Stores, siteId: string, day: string):
 
 const siteDayOf = ({ id, excludedCountries }: Site, day: string): SiteDay => ({ siteId: id, day, excludedCountries })
 
-/** For each question, the rows that differ. */
+/** For each question, the rows that differ; undefined if its answer is too long to compare. */
 async function compareAll(
   reader: Meter,
   site: Site,
   day: string,
   questions: readonly Question[],
   { now, signal }: VisitOptions,
-): Promise<Differing[][]> {
+): Promise<(Differing[] | undefined)[]> {
   const recounted = await recount(reader, siteDayOf(site, day), questions)
-  const found: Differing[][] = []
+  const found: (Differing[] | undefined)[] = []
   for (const [index, question] of questions.entries()) {
+    if (isTooLong(question, recounted[index] as Answer)) {
+      found.push(undefined)
+      continue
+    }
     const answered = await askService({ of: () => reader }, site, day, question, { now: now(), signal })
     found.push(differing(recounted[index] as Answer, answered))
   }

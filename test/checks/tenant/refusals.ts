@@ -83,7 +83,8 @@ export async function compareRefusals(
   const [mine, theirs, nobodys] = [own.mark, foreign.mark, 'nobody'].map((mark) => eventIdOf(mark, `${day} 0`)) as [
     ...[string, string, string],
   ]
-  if (!(await ofEvent(mine)).includes('"state":"counted"')) throw new Error('An event of the own site is not found')
+  const mineIs = await ofEvent(mine)
+  if (!/"state":"(counted|excluded)"/.test(mineIs)) throw new Error(`An event of the own site is not found: ${mineIs}`)
   const [foreignAnswer, noAnswer] = [await ofEvent(theirs), await ofEvent(nobodys)].map((answer, index) =>
     answer
       .replaceAll([theirs, nobodys][index] as string, 'ID')
