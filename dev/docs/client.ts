@@ -20,7 +20,6 @@ interface Operation {
 
 interface Parameter {
   name: string
-  in: string
   description: string
   required?: boolean
   schema: Schema
@@ -94,12 +93,6 @@ interface Endpoint extends Operation {
 const functionOf = (endpoint: Endpoint): string => {
   const { operationId, path, shared, own } = endpoint
   const call = isStream(endpoint) ? 'watch' : 'get'
-  const inPath = own.filter(({ in: place }) => place === 'path').map(({ name }) => name)
-  if (inPath.length > 0) {
-    const address = path.replace(/\{(\w+)\}/g, (_, name) => `\${encodeURIComponent(${name})}`)
-    return `export const ${operationId} = (server, { ${inPath.join(', ')}, ...parameters }, options) =>
-  ${call}(server, \`${address}\`, parameters, options)`
-  }
   return shared.length + own.length === 0
     ? `export const ${operationId} = (server, options) => ${call}(server, '${path}', {}, options)`
     : `export const ${operationId} = (server, parameters, options) => ${call}(server, '${path}', parameters, options)`

@@ -405,10 +405,15 @@ export interface EventResult extends Pick<FromHeaders, 'rateLimit' | 'requestId'
     state: 'counted' | 'excluded' | 'dropped' | 'refused' | 'spooled' | 'shipped' | 'unknown'
     /** The same as a sentence, and what to do. */
     message: string
+    /** The day that it is counted on, in the time zone of the site; null unless it is `counted` or `excluded`. */
     day: string | null
+    /** When it reached Footfall, in UTC; null if that is not known. */
     time: string | null
+    /** `pageview`, or the name of a custom event; null unless it is `counted` or `excluded`. */
     event: string | null
+    /** Path of the page; null unless it is `counted` or `excluded`. */
     page: string | null
+    /** Host of the page; of a dropped event only if the host is the reason. */
     hostname: string | null
     /** Why it was dropped; null if it was not. */
     reason: 'not_an_object' | 'invalid_name' | 'invalid_url' | 'invalid_id' | 'no_page_event' | 'unknown_site' | 'hostname_not_allowed' | 'bot' | 'spam_referrer' | 'site_limit' | null
@@ -418,7 +423,9 @@ export interface EventResult extends Pick<FromHeaders, 'rateLimit' | 'requestId'
       began: string
       /** Channel of the session. */
       channel: string
+      /** Host that the session came from. */
       referrer: string | null
+      /** UTM source of the session. */
       utm_source: string | null
     } | null
     /** Where it was looked for, besides the dropped events of the last 24 hours. */

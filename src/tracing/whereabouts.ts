@@ -7,7 +7,8 @@ import { type DropReason, dropMessages, dropReasons } from '../traffic/drop-reas
 
 const states = ['counted', 'excluded', 'dropped', 'refused', 'spooled', 'shipped', 'unknown'] as const
 
-const orNull = (type: ReturnType<typeof Type.String>) => Type.Union([type, Type.Null()])
+const orNull = (description: string, format?: 'date' | 'date-time') =>
+  Type.Union([Type.String(format && { format }), Type.Null()], { description })
 const ifStored = 'null unless it is `counted` or `excluded`.'
 
 export const whereaboutsShape = Type.Object({
@@ -18,20 +19,11 @@ export const whereaboutsShape = Type.Object({
       '`counted`; `excluded`: it is stored, but the site leaves out its country; `dropped`: it was not counted; `refused`: ClickHouse did not take its content; `spooled`: it waits on the disk of the collector; `shipped`: ClickHouse has confirmed it, but does not show it yet; `unknown`: it is in none of the places that were looked at.',
   }),
   message: Type.String({ description: 'The same as a sentence, and what to do.' }),
-  day: orNull(
-    Type.String({
-      format: 'date',
-      description: `The day that it is counted on, in the time zone of the site; ${ifStored}`,
-    }),
-  ),
-  time: orNull(
-    Type.String({ format: 'date-time', description: 'When it reached Footfall, in UTC; null if that is not known.' }),
-  ),
-  event: orNull(Type.String({ description: `\`pageview\`, or the name of a custom event; ${ifStored}` })),
-  page: orNull(Type.String({ description: `Path of the page; ${ifStored}` })),
-  hostname: orNull(
-    Type.String({ description: 'Host of the page; of a dropped event only if the host is the reason.' }),
-  ),
+  day: orNull(`The day that it is counted on, in the time zone of the site; ${ifStored}`, 'date'),
+  time: orNull('When it reached Footfall, in UTC; null if that is not known.', 'date-time'),
+  event: orNull(`\`pageview\`, or the name of a custom event; ${ifStored}`),
+  page: orNull(`Path of the page; ${ifStored}`),
+  hostname: orNull('Host of the page; of a dropped event only if the host is the reason.'),
   reason: Type.Union([Type.String({ enum: [...dropReasons] }), Type.Null()], {
     description: 'Why it was dropped; null if it was not.',
   }),
@@ -40,8 +32,8 @@ export const whereaboutsShape = Type.Object({
       Type.Object({
         began: Type.String({ format: 'date-time', description: 'When the session of the event began, in UTC.' }),
         channel: Type.String({ description: 'Channel of the session.' }),
-        referrer: orNull(Type.String({ description: 'Host that the session came from.' })),
-        utm_source: orNull(Type.String({ description: 'UTM source of the session.' })),
+        referrer: orNull('Host that the session came from.'),
+        utm_source: orNull('UTM source of the session.'),
       }),
       Type.Null(),
     ],
