@@ -55,7 +55,10 @@ export async function visitDay(
   // Of replicas, one that has all rows: the others may answer a moment before they do.
   const clickhouse = (await stores.clickhouse.replicas?.worker()) ?? stores.clickhouse
   const reader = meter(clickhouse, signal)
+  const open = await openDifferences(postgres, siteId, day)
   const state = await rolledUpState(stores, siteId, day)
+  // Then answers come from the events themselves.
+  if (!state) await noteRepaired(postgres, open)
   // The site may have got a time zone in which the day is not over.
   if (!state || dayOf(state.site.timeZone, now()) <= day) return undefined
   const siteDay = siteDayOf(state.site, day)
@@ -63,7 +66,6 @@ export async function visitDay(
   const [firstVisit, ...others] = await reader.rows<Required<Filters>>(someVisits(siteDay, filtersPerVisit))
   if (!firstVisit) return { answers: 0, differences: 0, isEmpty: true, spentMs: reader.spentMs() }
 
-  const open = await openDifferences(postgres, siteId, day)
   const suspects: Question[] = []
   let answers = 0
   const core = [...coreQuestions, ...open.map((one) => one.question)]

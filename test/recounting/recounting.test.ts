@@ -171,6 +171,21 @@ test('a difference that a rebuild does not repair stays open and is looked at ag
   assert.equal((await keptDifferences(postgres, world.siteId)).filter(({ repairedAt }) => !repairedAt).length, 0)
 })
 
+test('an open difference is over when its day is read from events, and never holds up the other days', async (t) => {
+  const world = await openBusyWorld(t)
+  const { postgres } = world.stores
+  await postgres`DELETE FROM sites WHERE id <> ${world.siteId}`
+  await postgres`DELETE FROM recount_shards`
+  await postgres`
+    INSERT INTO recount_differences (site_id, day, question, request, looked_at, differing, recounted, answered)
+    VALUES (${world.siteId}, '2026-03-13', '{"by": "page"}', '/api/v2/stats/breakdown', '2026-01-01', '[]', '', '')`
+  await world.invalidate('2026-03-13')
+  assert.equal(await recountOnce(world.stores, options), undefined)
+  assert.ok((await keptDifferences(postgres, world.siteId))[0]?.repairedAt)
+  await postgres`UPDATE recount_shards SET due_at = now()`
+  assert.notEqual((await recountOnce(world.stores, options))?.day, '2026-03-13')
+})
+
 test('every rolled-up day of all sites is visited once before one repeats, and days without events are counted apart', async (t) => {
   const worlds = [await openBusyWorld(t), await openBusyWorld(t)]
   const { stores } = worlds[0] as World
