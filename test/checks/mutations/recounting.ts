@@ -42,7 +42,7 @@ export const recounting: readonly Mutation[] = [
     name: 'recounting: the pause is shorter than the work deserves',
     file: 'src/recounting/loop.ts',
     find: 'const restPerWork = 135',
-    replace: 'const restPerWork = 20',
+    replace: 'const restPerWork = 2',
     caughtBy: 'test/recounting/cost.test.ts',
   },
   {
