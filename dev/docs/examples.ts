@@ -2,7 +2,7 @@
 // the code.
 import { countries } from '../../src/api/endpoints.ts'
 import { example } from '../../src/api/openapi-text.ts'
-import { exampleQuestions } from '../../src/api/question-text.ts'
+import { exampleEvent, exampleQuestions } from '../../src/api/question-text.ts'
 import { periodsOf } from '../../src/calendar/periods.ts'
 import { clickhouseMigrations } from '../../src/cluster/migrate.ts'
 import { generateDemo } from '../../src/demo/generate.ts'
@@ -17,6 +17,7 @@ import type { Report } from '../../src/stats/report.ts'
 import { reports } from '../../src/stats/reports.ts'
 import { readSitesOverview } from '../../src/stats/sites-overview.ts'
 import { type ClickHouseReader, openClickHouse } from '../../src/stores/clickhouse.ts'
+import type { Whereabouts } from '../../src/tracing/whereabouts.ts'
 import { createTemporaryDatabase } from '../clickhouse/temporary-database.ts'
 
 const siteId = 'site_demosite22222222'
@@ -109,8 +110,33 @@ async function questionExamples(clickhouse: ClickHouseReader): Promise<Record<st
     ],
     meta: { site_id: siteId, generated_at: now.toString({ smallestUnit: 'millisecond' }) },
   }
+  examples.event = {
+    data: eventExample,
+    meta: { site_id: siteId, generated_at: now.toString({ smallestUnit: 'millisecond' }) },
+  }
   examples.live = { data: liveExample, meta: { site_id: siteId, generated_at: '2026-11-15T12:00:12.345Z' } }
   return examples
+}
+
+/** Events of the demo have no ids. */
+const eventExample: Whereabouts = {
+  id: exampleEvent,
+  state: 'counted',
+  message:
+    'Counted on 2026-11-15 (Europe/Berlin), in the session that began at 2026-11-15T11:38:12.004Z with the source google.com, channel Organic Search.',
+  day: '2026-11-15',
+  time: '2026-11-15T11:41:30.500Z',
+  event: 'Signup',
+  page: '/signup',
+  hostname: 'demo.example',
+  reason: null,
+  session: {
+    began: '2026-11-15T11:38:12.004Z',
+    channel: 'Organic Search',
+    referrer: 'google.com',
+    utm_source: null,
+  },
+  looked_at: { first_day: '2026-11-12', last_day: '2026-11-16', spool: 'none' },
 }
 
 /** Hardly anybody is on the demo site in any five minutes. Of the thirty minutes it has the last three. */

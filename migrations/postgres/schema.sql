@@ -139,6 +139,21 @@ CREATE TABLE deleted_sites
     CONSTRAINT deleted_sites_shard_fkey FOREIGN KEY (shard) REFERENCES shards(number)
 );
 
+CREATE TABLE recount_shards
+(
+    shard       smallint NOT NULL,
+    since       timestamp with time zone NOT NULL DEFAULT now(),
+    due_at      timestamp with time zone NOT NULL DEFAULT now(),
+    searched_at timestamp with time zone NOT NULL DEFAULT '-infinity'::timestamp with time zone,
+    visited_at  timestamp with time zone,
+    days        bigint NOT NULL DEFAULT 0,
+    empty_days  bigint NOT NULL DEFAULT 0,
+    answers     bigint NOT NULL DEFAULT 0,
+    differences bigint NOT NULL DEFAULT 0,
+    CONSTRAINT recount_shards_pkey PRIMARY KEY (shard),
+    CONSTRAINT recount_shards_shard_fkey FOREIGN KEY (shard) REFERENCES shards(number)
+);
+
 CREATE TABLE replica_gaps
 (
     shard   smallint NOT NULL,
@@ -248,6 +263,20 @@ CREATE INDEX api_keys_account_id_idx ON api_keys USING btree (account_id);
 CREATE INDEX api_keys_expires_at ON api_keys USING btree (expires_at);
 CREATE INDEX api_keys_site_id_idx ON api_keys USING btree (site_id);
 
+CREATE TABLE dropped_events
+(
+    site_id    text NOT NULL,
+    event_id   uuid NOT NULL,
+    dropped_at timestamp with time zone NOT NULL,
+    reason     text NOT NULL,
+    hostname   text NOT NULL,
+    CONSTRAINT dropped_events_pkey PRIMARY KEY (site_id, event_id),
+    CONSTRAINT dropped_events_hostname_check CHECK (length(hostname) <= 253),
+    CONSTRAINT dropped_events_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
+);
+CREATE INDEX dropped_events_by_age ON dropped_events USING btree (dropped_at);
+CREATE INDEX dropped_events_newest ON dropped_events USING btree (site_id, dropped_at);
+
 CREATE TABLE dropped_hits
 (
     site_id    text NOT NULL,
@@ -346,6 +375,41 @@ CREATE TABLE notes
     CONSTRAINT notes_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
 );
 CREATE INDEX notes_of_site ON notes USING btree (site_id, day);
+
+CREATE TABLE recount_differences
+(
+    id          bigint NOT NULL GENERATED ALWAYS AS IDENTITY,
+    site_id     text NOT NULL,
+    day         date NOT NULL,
+    question    jsonb NOT NULL,
+    request     text NOT NULL,
+    found_at    timestamp with time zone NOT NULL DEFAULT now(),
+    looked_at   timestamp with time zone NOT NULL DEFAULT now(),
+    differing   jsonb NOT NULL,
+    recounted   text NOT NULL,
+    answered    text NOT NULL,
+    repaired_at timestamp with time zone,
+    CONSTRAINT recount_differences_pkey PRIMARY KEY (id),
+    CONSTRAINT recount_differences_answered_check CHECK (length(answered) <= 20000),
+    CONSTRAINT recount_differences_recounted_check CHECK (length(recounted) <= 20000),
+    CONSTRAINT recount_differences_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
+);
+CREATE INDEX recount_differences_of_site ON recount_differences USING btree (site_id, id);
+CREATE INDEX recount_differences_open ON recount_differences USING btree (looked_at) WHERE repaired_at IS NULL;
+
+CREATE TABLE recounts
+(
+    site_id     text NOT NULL,
+    round       integer NOT NULL,
+    visited     datemultirange NOT NULL DEFAULT '{}'::datemultirange,
+    visited_at  timestamp with time zone,
+    since       timestamp with time zone NOT NULL DEFAULT now(),
+    answers     bigint NOT NULL DEFAULT 0,
+    differences bigint NOT NULL DEFAULT 0,
+    CONSTRAINT recounts_pkey PRIMARY KEY (site_id),
+    CONSTRAINT recounts_site_id_fkey FOREIGN KEY (site_id) REFERENCES sites(id) ON DELETE CASCADE
+);
+CREATE INDEX recounts_next ON recounts USING btree (round, visited_at NULLS FIRST);
 
 CREATE TABLE rollup_coverage
 (

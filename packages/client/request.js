@@ -54,12 +54,17 @@ export async function* watch(server, path, parameters, options) {
  * @param {(response: Response) => Promise<any>} [read]
  */
 async function ask({ url, key, waitSeconds = 0 }, path, parameters = {}, { signal } = {}, read = async () => {}) {
+  const entries = Object.entries(parameters)
+  const isInPath = (/** @type {string} */ name) => path.includes(`{${name}}`)
+  const filled = entries
+    .filter(([name]) => isInPath(name))
+    .reduce((whole, [name, value]) => whole.replace(`{${name}}`, () => encodeURIComponent(value)), path)
   const query = new URLSearchParams(
-    Object.entries(parameters).flatMap(([name, value]) =>
-      value == null ? [] : [value].flat().map((one) => [name, one]),
+    entries.flatMap(([name, value]) =>
+      value == null || isInPath(name) ? [] : [value].flat().map((one) => [name, one]),
     ),
   )
-  const address = `${`${url}`.replace(/(\/api\/v[12])?\/*$/, '')}${path}?${query}`
+  const address = `${`${url}`.replace(/(\/api\/v[12])?\/*$/, '')}${filled}?${query}`
   const headers = key ? { Authorization: `Bearer ${key}` } : {}
   for (let secondsLeft = waitSeconds; ; ) {
     const response = await fetch(address, { headers, signal: signal ?? null })

@@ -36,6 +36,10 @@ interface SharedParameters {
   limit?: number | null | undefined
   /** Where the page begins: `next_cursor` of the page before it, as it was received. All pages count the events that the first one did. */
   cursor?: string | null | undefined
+  /** The id of the event, a UUID: the one that it was sent with, or that the collector returned with `?debug=1`. */
+  id: string
+  /** The day of the event, in the time zone of the site: `2026-01-31` or `20260131`. Without it the last 48 hours are looked at. */
+  day?: string | null | undefined
 }
 
 /** A custom range needs both of its dates. */
@@ -392,6 +396,64 @@ export declare function goals(
   parameters?: GoalsParameters,
   options?: Options,
 ): Promise<GoalsResult>
+
+export interface EventResult extends Pick<FromHeaders, 'rateLimit' | 'requestId' | 'warnings'> {
+  data: {
+    /** The id that was asked for, in lower case. */
+    id: string
+    /** `counted`; `excluded`: it is stored, but the site leaves out its country; `dropped`: it was not counted; `refused`: ClickHouse did not take its content; `spooled`: it waits on the disk of the collector; `shipped`: ClickHouse has confirmed it, but does not show it yet; `unknown`: it is in none of the places that were looked at. */
+    state: 'counted' | 'excluded' | 'dropped' | 'refused' | 'spooled' | 'shipped' | 'unknown'
+    /** The same as a sentence, and what to do. */
+    message: string
+    /** The day that it is counted on, in the time zone of the site; null unless it is `counted` or `excluded`. */
+    day: string | null
+    /** When it reached Footfall, in UTC; null if that is not known. */
+    time: string | null
+    /** `pageview`, or the name of a custom event; null unless it is `counted` or `excluded`. */
+    event: string | null
+    /** Path of the page; null unless it is `counted` or `excluded`. */
+    page: string | null
+    /** Host of the page; of a dropped event only if the host is the reason. */
+    hostname: string | null
+    /** Why it was dropped; null if it was not. */
+    reason: 'not_an_object' | 'invalid_name' | 'invalid_url' | 'invalid_id' | 'no_page_event' | 'unknown_site' | 'hostname_not_allowed' | 'bot' | 'spam_referrer' | 'site_limit' | null
+    /** The session that it belongs to, and its source; null unless it is `counted` or `excluded`. */
+    session: {
+      /** When the session of the event began, in UTC. */
+      began: string
+      /** Channel of the session. */
+      channel: string
+      /** Host that the session came from. */
+      referrer: string | null
+      /** UTM source of the session. */
+      utm_source: string | null
+    } | null
+    /** Where it was looked for, besides the dropped events of the last 24 hours. */
+    looked_at: {
+      /** The first day whose events were looked at. */
+      first_day: string
+      /** The last day whose events were looked at. */
+      last_day: string
+      /** Whether the disk of a collector was looked at: all of it, its newest events, or nothing, because the collector runs on another machine. */
+      spool: 'whole' | 'newest' | 'none'
+    }
+  }
+  meta: {
+    /** The site that the numbers are about. */
+    site_id: string
+    /** When the numbers were computed, in UTC. */
+    generated_at: string
+  }
+}
+
+export type EventParameters = Pick<SharedParameters, 'site_id' | 'id' | 'day'>
+
+/** Where an event is: counted, dropped, or on its way: `GET /api/v2/events/{id}` */
+export declare function event(
+  server: Server,
+  parameters: EventParameters,
+  options?: Options,
+): Promise<EventResult>
 
 export interface LiveMessage {
   data: {

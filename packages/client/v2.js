@@ -11,4 +11,6 @@ export const breakdown = (server, parameters, options) => get(server, '/api/v2/s
 
 export const goals = (server, parameters, options) => get(server, '/api/v2/goals', parameters, options)
 
+export const event = (server, parameters, options) => get(server, '/api/v2/events/{id}', parameters, options)
+
 export const live = (server, parameters, options) => watch(server, '/api/v2/live', parameters, options)

@@ -6,6 +6,7 @@ import { compress, encodingOf } from '../process/compression.ts'
 import { limitConnections, type SharedPort, shareRequests } from '../process/shared-port.ts'
 import { countryRoutes } from './country-routes.ts'
 import { allowedMethods, commonHeaders, preflight } from './cross-origin.ts'
+import { type EventRouteServices, eventRoute } from './event-route.ts'
 import { goalRoutes } from './goal-routes.ts'
 import { liveRoute } from './live-route.ts'
 import { type McpRouteServices, mcpRoutes } from './mcp-routes.ts'
@@ -13,10 +14,10 @@ import type { Metrics } from './metrics.ts'
 import { questionRoutes } from './question-routes.ts'
 import { referenceRoutes } from './reference-routes.ts'
 import { sitesRoutes } from './sites-routes.ts'
-import { type StatsRouteServices, statsRoutes } from './stats-routes.ts'
+import { statsRoutes } from './stats-routes.ts'
 import { refuseUnparsedRequests } from './unparsed-requests.ts'
 
-export interface ApiServices extends StatsRouteServices, Pick<McpRouteServices, 'mcpOrigins'> {
+export interface ApiServices extends EventRouteServices, Pick<McpRouteServices, 'mcpOrigins'> {
   log: FastifyBaseLogger
   metrics: Metrics
   /** Whether the process is shutting down. It still answers, and tells clients and load balancers to use another process. */
@@ -24,6 +25,8 @@ export interface ApiServices extends StatsRouteServices, Pick<McpRouteServices, 
   /** Other processes that answer on the port of the API. */
   sharedPort?: SharedPort | undefined
 }
+
+const eventPath = '/api/v2/events/:id'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -42,6 +45,8 @@ export function buildApp({ log, metrics, isEnding, sharedPort, ...services }: Ap
     exposeHeadRoutes: true,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
+    // Otherwise a long id of an event would be an unknown path, before its key is looked at.
+    routerOptions: { maxParamLength: 8_192 },
     serverFactory(handler) {
       const server = createServer(
         {
@@ -88,7 +93,8 @@ export function buildApp({ log, metrics, isEnding, sharedPort, ...services }: Ap
   app.addHook('onSend', (request, reply, _payload, done) => {
     if (isEnding()) reply.header('connection', 'close')
     const path = pathOf(request.url)
-    const route = knownPaths.has(path) ? path : 'unknown' // request.routeOptions would copy twenty fields
+    const known = knownPathOf(path)
+    const route = knownPaths.has(known) ? known : 'unknown' // request.routeOptions would copy twenty fields
     metrics.answered(route, reply.statusCode, performance.now() - request.startedAt)
     if (log.level === 'debug') log.debug({ requestId: request.id, route, status: reply.statusCode }, 'answered')
     done()
@@ -115,6 +121,7 @@ export function buildApp({ log, metrics, isEnding, sharedPort, ...services }: Ap
   app.register(async (scope) => countryRoutes(scope, services.now), { prefix: '/api/v1' })
   app.register(async (scope) => questionRoutes(scope, services), { prefix: '/api/v2/stats' })
   app.register(async (scope) => goalRoutes(scope, services), { prefix: '/api/v2' })
+  app.register(async (scope) => eventRoute(scope, services), { prefix: '/api/v2' })
   app.register(async (scope) => liveRoute(scope, { ...services, log, isEnding }), { prefix: '/api/v2' })
   app.register(async (scope) => referenceRoutes(scope, 'v1'), { prefix: '/api/v1' })
   app.register(async (scope) => referenceRoutes(scope, 'v2'), { prefix: '/api/v2' })
@@ -143,6 +150,9 @@ function ambiguity({ rawHeaders, httpVersion }: IncomingMessage): ApiError | und
   return authorizations > 1 ? new ApiError('unauthorized') : undefined
 }
 
+/** As the route has it: one path names what it is about. */
+const knownPathOf = (path: string): string => path.replace(/^\/api\/v2\/events\/[^/]*$/, eventPath)
+
 function decodeOr(path: string): string {
   try {
     return decodeURIComponent(path)
@@ -157,9 +167,11 @@ function pathOf(url: string): string {
 }
 
 function unknownRoute(knownPaths: ReadonlySet<string>, url: string, reply: FastifyReply): ApiError {
-  const path = decodeOr((url.split(/[?#]/, 1)[0] as string).replace(/^https?:\/\/[^/]*/i, ''))
+  const sent = (url.split(/[?#]/, 1)[0] as string).replace(/^https?:\/\/[^/]*/i, '')
+  // Before and after decoding: an escaped slash is a part of an id.
+  const path = knownPathOf(decodeOr(knownPathOf(sent)))
   const withoutSlash = path.replace(/\/+$/, '')
-  if (withoutSlash !== path && knownPaths.has(withoutSlash))
+  if (withoutSlash !== path && knownPaths.has(knownPathOf(withoutSlash)))
     return new ApiError('not_found', `There is nothing here. Leave out the slash at the end: ${withoutSlash}.`)
   if (!knownPaths.has(path)) return new ApiError('not_found')
   const methods = allowedMethods(path)

@@ -11,6 +11,8 @@ export interface InstallationState {
   rollupLagSeconds: number
   /** By the name of the disk. */
   freeDisk: Record<string, number>
+  /** Undefined: nothing was recounted yet. */
+  recounted: { answers: number; differences: number; open: number } | undefined
 }
 
 /** The metrics that /metrics shows. Labels are our own names (routes, dependencies); a request can never choose one. */
@@ -55,6 +57,24 @@ export function createMetrics(readState?: () => Promise<InstallationState>) {
     registers: [registry],
     collect: readOnce,
   })
+  const recounted = new Counter({
+    name: 'footfall_recounted_answers_total',
+    help: 'Answers that were recounted from single events.',
+    registers: [registry],
+    collect: readOnce,
+  })
+  const differences = new Counter({
+    name: 'footfall_recount_differences_total',
+    help: 'Recounted answers that differed from the events.',
+    registers: [registry],
+    collect: readOnce,
+  })
+  const openDifferences = new Gauge({
+    name: 'footfall_recount_differences_open',
+    help: 'Differences that rolling up the day again has not repaired.',
+    registers: [registry],
+    collect: readOnce,
+  })
   let readAt = Number.NEGATIVE_INFINITY
   let reading: Promise<void> | undefined
 
@@ -65,6 +85,10 @@ export function createMetrics(readState?: () => Promise<InstallationState>) {
     reading = readState?.().then(
       (state) => {
         rollupLag.set(state.rollupLagSeconds)
+        const { answers, differences: found, open } = state.recounted ?? { answers: 0, differences: 0, open: 0 }
+        setTo(recounted, answers)
+        setTo(differences, found)
+        openDifferences.set(open)
         for (const [disk, share] of Object.entries(state.freeDisk)) freeDisk.set({ disk }, share)
       },
       () => {},
@@ -89,4 +113,10 @@ export function createMetrics(readState?: () => Promise<InstallationState>) {
     countedLocally: () => degraded.inc(),
     toolCalled: (tool: string, outcome: string) => calls.inc({ tool, outcome }),
   }
+}
+
+/** PostgreSQL counts for all processes, so a restart does not begin again. */
+function setTo(counter: Counter, value: number): void {
+  counter.reset()
+  counter.inc(value)
 }

@@ -21,6 +21,8 @@ export type ParameterKey = ParameterName | 'limit_of_sites' | 'limit_of_list' | 
 export interface ParameterDoc {
   /** Where the name means something else on other endpoints. */
   key?: string
+  /** A part of the path. All others are of the query. */
+  in?: 'path'
   name: string
   description: string
   required?: true

@@ -6,12 +6,14 @@ import { type Metric, metrics } from '../stats/questions/metrics.ts'
 import { parametersOf } from '../stats/questions/parameters.ts'
 import { type QuestionKind, questionKinds } from '../stats/questions/question.ts'
 import { unitOf } from '../stats/shapes.ts'
+import { whereaboutsShape } from '../tracing/whereabouts.ts'
 import { aboutSite, type Endpoint, generatedAt, limit, listedAt, nextCursor, range } from './endpoints.ts'
 import { goalsShape } from './goal-routes.ts'
 import { exampleQuestions } from './question-text.ts'
 
 export const questionTags = {
   Questions: 'Any question about a site.',
+  Events: 'What became of a single event.',
   Live: 'Who is there now.',
 } as const
 
@@ -130,6 +132,20 @@ const goals: Endpoint = {
   example: 'A demo site',
 }
 
+const event: Endpoint = {
+  path: '/events/{id}',
+  id: 'event',
+  tag: 'Events',
+  summary: 'Where an event is: counted, dropped, or on its way',
+  details:
+    'For an event of the last 48 hours, or of the day that you name. Events that a site dropped are known for 24 hours, the last thousand of it. An event that waits on the disk of a collector is found if that runs in the same process as the API, as in `footfall serve`.',
+  data: whereaboutsShape,
+  meta: { site_id: aboutSite, generated_at: generatedAt },
+  parameters: ['id', 'site_id', 'day'],
+  headers: [],
+  example: 'An event that was counted',
+}
+
 const live: Endpoint = {
   path: '/live',
   id: 'live',
@@ -145,4 +161,4 @@ const live: Endpoint = {
   isStream: true,
 }
 
-export const questionEndpoints: readonly Endpoint[] = [...questionKinds.map(endpointOf), goals, live]
+export const questionEndpoints: readonly Endpoint[] = [...questionKinds.map(endpointOf), goals, event, live]

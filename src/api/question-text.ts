@@ -9,6 +9,8 @@ import { type ParameterDoc, parameterDocs } from './openapi-text.ts'
 
 const sharedNames: readonly string[] = ['range', 'start', 'end', 'site_id'] satisfies QuestionParameter[]
 
+export const exampleEvent = '3f0a1d6e-4c1b-4d0e-9f43-0b7c3d6f1a52'
+
 const own: readonly (ParameterDoc & { name: QuestionParameter })[] = [
   {
     name: 'metrics',
@@ -73,9 +75,29 @@ const own: readonly (ParameterDoc & { name: QuestionParameter })[] = [
   },
 ]
 
+const ofEvents: readonly ParameterDoc[] = [
+  {
+    name: 'id',
+    in: 'path',
+    description:
+      'The id of the event, a UUID: the one that it was sent with, or that the collector returned with `?debug=1`.',
+    required: true,
+    schema: { type: 'string', format: 'uuid' },
+    example: exampleEvent,
+  },
+  {
+    name: 'day',
+    description:
+      'The day of the event, in the time zone of the site: `2026-01-31` or `20260131`. Without it the last 48 hours are looked at.',
+    schema: { type: 'string' },
+    example: '2026-01-31',
+  },
+]
+
 export const questionParameterDocs: readonly ParameterDoc[] = [
   ...parameterDocs.filter(({ key, name }) => !key && sharedNames.includes(name)),
   ...own,
+  ...ofEvents,
 ]
 
 export const questionHeaders = {

@@ -8,6 +8,7 @@ import type { Config } from '../config.ts'
 import { cannotListen, drain } from '../process/listening.ts'
 import { serveMetrics } from '../process/metrics-server.ts'
 import type { SharedPort } from '../process/shared-port.ts'
+import { recountedInstallation } from '../recounting/rounds.ts'
 import { rollupLagSeconds } from '../rollups/lag.ts'
 import { refuseOlder } from '../rollups/ledger.ts'
 import { within } from '../stores/deadline.ts'
@@ -15,7 +16,7 @@ import { watchDependencies } from '../stores/dependency-status.ts'
 import type { Postgres } from '../stores/postgres.ts'
 import { openRedis } from '../stores/redis.ts'
 import { openRequestPostgres } from '../stores/request-postgres.ts'
-import { type Api, assembleApi } from './assembly.ts'
+import { type Api, type ApiOptions, assembleApi } from './assembly.ts'
 import { createMetrics, type InstallationState } from './metrics.ts'
 import { type Limiter, memoryLimiter, redisLimiter } from './rate-limit.ts'
 
@@ -48,8 +49,13 @@ export async function startApi(config: Config, log: Logger): Promise<RunningApi>
   return api
 }
 
-/** With a shared port, other processes answer on the port of the API, too. */
-export async function openApi(config: Config, log: Logger, sharedPort?: SharedPort): Promise<OpenApi> {
+/** With a shared port, other processes answer on the port of the API, too. `findInSpool`: a collector runs beside it. */
+export async function openApi(
+  config: Config,
+  log: Logger,
+  sharedPort?: SharedPort,
+  findInSpool?: ApiOptions['findInSpool'],
+): Promise<OpenApi> {
   // Closed in reverse order: by stop(), or at once if a store cannot be opened or the port is in use.
   await using opened = new AsyncDisposableStack()
   const now = () => Date.now()
@@ -81,6 +87,7 @@ export async function openApi(config: Config, log: Logger, sharedPort?: SharedPo
     cacheBytes: config.RESPONSE_CACHE_MB * 1024 * 1024,
     isEnding: () => isEnding,
     sharedPort,
+    findInSpool,
     mcpOrigins: [config.PUBLIC_URL ?? `http://localhost:${config.PORT}`, ...(config.MCP_ORIGINS ?? [])],
   })
   opened.defer(() => api.close())
@@ -128,12 +135,14 @@ export async function openApi(config: Config, log: Logger, sharedPort?: SharedPo
 
 /** The process that rolls up measures the disks once a minute. */
 async function readState(postgres: Postgres): Promise<InstallationState> {
-  const [lag, shards] = await Promise.all([
+  const [lag, recounted, shards] = await Promise.all([
     rollupLagSeconds(postgres),
+    recountedInstallation(postgres),
     postgres<{ number: number; free: number }[]>`SELECT number, free_share AS free FROM shards`,
   ])
   return {
     rollupLagSeconds: lag,
+    recounted,
     freeDisk: Object.fromEntries(shards.map(({ number, free }) => [`ClickHouse shard ${number}`, free])),
   }
 }

@@ -3,11 +3,16 @@ import type { Logger } from 'pino'
 import { openApi } from '../api/service.ts'
 import type { AllStores } from '../cluster/stores.ts'
 import { openCollector } from '../collector/service.ts'
+import { findInSpool } from '../collector/shipper/find-event.ts'
 import type { Config } from '../config.ts'
 import { openConsole } from '../console/service.ts'
 import type { PortShare } from '../process/shared-port.ts'
+import { startRecounting } from '../recounting/loop.ts'
 import { startRollups } from '../rollups/loop.ts'
 import { startBackups } from './backup-loop.ts'
+
+/** A request looks at so much of the spool, which takes some milliseconds of all others. */
+const maxSpoolBytes = 8 * 1024 * 1024
 
 export interface AllProcesses {
   /** Keeps answering for some seconds, so that load balancers go elsewhere, then ends everything. */
@@ -22,10 +27,10 @@ export async function startAll(config: Config, log: Logger, stores: AllStores): 
   const collector = await openCollector(config, log)
   opened.defer(() => collector.close())
   const shares: PortShare[] = [collector]
-  const api = await openApi(config, log, {
-    shares,
-    connections: { ...collector.connections, reportedBy: collector },
-  })
+  const sharedPort = { shares, connections: { ...collector.connections, reportedBy: collector } }
+  const api = await openApi(config, log, sharedPort, (siteId, eventId) =>
+    findInSpool(config.SPOOL_FOLDER, { siteId, eventId }, maxSpoolBytes),
+  )
   const console = openConsole(config, log, api)
   opened.defer(() => console.close())
   shares.push(console)
@@ -38,6 +43,8 @@ export async function startAll(config: Config, log: Logger, stores: AllStores): 
   void console.announceSetup()
   const rollups = startRollups(stores, log, config.RETENTION_MONTHS)
   opened.defer(() => rollups.stop())
+  const recounting = startRecounting(stores, log)
+  opened.defer(() => recounting.stop())
   const backups = startBackups(config, { log, postgres: stores.postgres, registry: api.registry })
   opened.defer(() => backups?.stop())
   const running = opened.move()

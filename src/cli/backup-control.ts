@@ -46,9 +46,13 @@ export const notInBackup: Readonly<Record<string, string>> = {
   today_coverage: 'Its rows are not in the backup.',
   user_sessions: 'A browser that was signed out since must not be signed in again.',
   one_time_links: 'A link that was used since must not work again.',
-  dropped_hits: 'They are hints about today.',
+  dropped_hits: 'It is not used any more (decision D-248).',
+  dropped_events: 'They are kept for a day only.',
   webhook_deliveries: 'A message may have been sent since (decision D-239).',
   alert_checks: 'Nobody watched in between, and the next check begins anew (decision D-243).',
+  recounts: 'Recounting begins again (decision D-247).',
+  recount_shards: 'Recounting begins again (decision D-247).',
+  recount_differences: 'Most rollups are written again (decision D-247).',
   outbox: 'A message may have been sent since, and some contain links (decision D-221).',
 }
 

@@ -25,6 +25,7 @@ const tasks: Readonly<Record<string, Readonly<Record<string, () => Promise<Entry
   },
   Traffic: {
     stats: async () => (await import('./stats.ts')).stats,
+    event: async () => (await import('./event.ts')).event,
     report: async () => (await import('./report.ts')).report,
     mcp: async () => (await import('./mcp.ts')).mcp,
     import: async () => (await import('./import.ts')).importCommand,

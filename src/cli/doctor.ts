@@ -13,6 +13,7 @@ import { ledgerState } from './ledger-state.ts'
 import { mailState } from './mail-state.ts'
 import { portsState } from './ports-state.ts'
 import { proxyState } from './proxy-state.ts'
+import { recountState } from './recount-state.ts'
 import { upgradeOf } from './rewriting.ts'
 import { size } from './size.ts'
 import { spoolState } from './spool-state.ts'
@@ -81,6 +82,7 @@ const needs: Readonly<Record<string, readonly string[]>> = {
   Ledger: ['PostgreSQL', 'ClickHouse', 'Migrations'],
   'Imported days': ['PostgreSQL', 'ClickHouse', 'Migrations'],
   Disk: ['ClickHouse', 'Migrations'],
+  Recount: ['PostgreSQL', 'Migrations'],
 }
 
 const skipped: Examination = { state: 'skipped', found: 'not checked, because of the failure above' }
@@ -278,6 +280,8 @@ const checks: Record<string, (context: Context) => Promise<Examination>> = {
       ? { state: 'warning', found, advice: 'Give ClickHouse a larger disk, or set RETENTION_MONTHS.' }
       : ok(found)
   }),
+
+  Recount: recountState,
 
   Mail: mailState,
 

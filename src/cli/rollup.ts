@@ -4,14 +4,16 @@ import { countDays, type DayRange, lastClosedDay } from '../calendar/days.ts'
 import { byShard, type Stores } from '../cluster/stores.ts'
 import { minuteMs } from '../durations.ts'
 import { explain } from '../process/error-hints.ts'
+import { differed, watchAnswers } from '../recounting/loop.ts'
 import { retainedFrom } from '../rollups/coverage.ts'
 import { verifyLedger } from '../rollups/ledger.ts'
 import { eraseRound, type Round, retentionRound, rollUpRound, watchErasures, watchToday } from '../rollups/loop.ts'
 import { olderDaysOf, type RolledUpAgain } from '../rollups/older-layouts.ts'
-import { clocksDiffer, declareRetention, planRetention } from '../rollups/retention.ts'
 import { rebuildSite } from '../rollups/roll-up.ts'
 import { type Verdict, verifySite } from '../rollups/verify.ts'
 import { type Command, CommandError, type Context, type Input, positionals, text } from './command.ts'
+import { differences } from './rollup-differences.ts'
+import { retention } from './rollup-retention.ts'
 import { siteOf } from './site-reference.ts'
 import { showProgress } from './terminal.ts'
 
@@ -91,12 +93,20 @@ const run: Command = {
     const onError = (error: Error) => void context.progressTo.write(`Today could not be counted: ${sentence(error)}\n`)
     const onErasureError = (error: Error) =>
       void context.progressTo.write(`Deleted sites could not be erased: ${sentence(error)}\n`)
+    const onRecountError = (error: Error) =>
+      void context.progressTo.write(`Answers could not be recounted: ${sentence(error)}\n`)
+    const onDifference = ({ domain }: { domain: string }, day: string, { request }: { request: string }) =>
+      void context.progressTo.write(`${domain}, ${day}: ${differed}: ${request}\n`)
     const onSiteError = (error: Error, domain: string) => {
       total.failed++
       context.progressTo.write(`${domain} could not be rolled up: ${sentence(error)}\n`)
     }
     const beside = input.options.watch
-      ? shards.flatMap((shard) => [watchToday(shard, signal, onError), watchErasures(shard, signal, onErasureError)])
+      ? shards.flatMap((shard) => [
+          watchToday(shard, signal, onError),
+          watchErasures(shard, signal, onErasureError),
+          watchAnswers(shard, { signal, onError: onRecountError, onDifference }),
+        ])
       : []
     const total: Round & { dropped: string[]; held?: string } = { sites: 0, days: 0, failed: 0, dropped: [] }
     const months = site ? undefined : context.config.RETENTION_MONTHS
@@ -165,47 +175,6 @@ const run: Command = {
           ...(total.dropped.length > 0 ? [`Dropped the events of ${total.dropped.length} months.`] : []),
         ].join(' '),
       ...((total.failed > 0 || total.held) && { exitCode: 1 }),
-    }
-  },
-}
-
-const retention: Command = {
-  summary: 'Show which old events RETENTION_MONTHS will drop; more than one month needs your confirmation',
-  usage: '[--confirm]',
-  options: { confirm: { type: 'boolean' } },
-  optionHelp: {
-    confirm: 'drop them for good; the rollup process does so after 20 minutes or more',
-  },
-  examples: ['footfall rollup retention', 'footfall rollup retention --confirm'],
-  async run(input, context) {
-    positionals(input, [])
-    await verifyLedger(context)
-    const months = context.config.RETENTION_MONTHS
-    if (months === undefined)
-      throw new CommandError('Events are kept for ever.', 'Set RETENTION_MONTHS to drop old events.')
-    const plan = await planRetention(context, { months })
-    if (!plan) throw new CommandError(clocksDiffer, 'Set the clocks right and try again.')
-    const confirmed = input.options.confirm === true
-    if (confirmed) await declareRetention(context.postgres, plan.eventsFrom)
-    return {
-      data: { ...plan, confirmed },
-      show: (terminal) =>
-        [
-          plan.months.length === 0
-            ? `Nothing to confirm: all events before ${plan.eventsFrom} are dropped already or confirmed.`
-            : terminal.table(
-                ['Month', 'Events', 'Bytes'],
-                plan.months.map(({ month, events, bytes }) => [
-                  `${month.slice(0, 4)}-${month.slice(4)}`,
-                  events.toLocaleString('en'),
-                  bytes.toLocaleString('en'),
-                ]),
-              ),
-          '',
-          confirmed
-            ? `Events are kept from ${plan.eventsFrom} on. The rollup process rolls up older events and then drops them.`
-            : `With --confirm, Footfall keeps events from ${plan.eventsFrom} on and drops the older ones.`,
-        ].join('\n'),
     }
   },
 }
@@ -292,4 +261,4 @@ const keptNote = (eventsFrom: string, before: string): string =>
 
 const spelled = ([first, last]: DayRange): string => (first === last ? first : `${first} to ${last}`)
 
-export const rollup = { status, run, retention, rebuild, verify }
+export const rollup = { status, run, retention, rebuild, verify, differences }

@@ -1,9 +1,9 @@
 import { statfsSync } from 'node:fs'
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { showBuildInfo } from '../process/build-info.ts'
+import { type DropReason, dropReasons } from '../traffic/drop-reasons.ts'
 import { type ClosingReason, closingReasons } from './http/connections.ts'
 import { type RefusalCode, refusals } from './http/refusals.ts'
-import { type DropReason, dropReasons } from './intake/intake.ts'
 import { type LimitedColumn, limitedColumns } from './intake/value-limits.ts'
 
 /** The metrics at the collector's /metrics. No request can choose the value of a label. */

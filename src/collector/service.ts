@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { openDirectory } from '../accounts/directory.ts'
-import { writeDroppedHits } from '../accounts/dropped-hits.ts'
+import { writeDroppedEvents } from '../accounts/dropped-events.ts'
 import { openCluster } from '../cluster/cluster.ts'
 import type { CollectorConfig } from '../config.ts'
 import { dayMs } from '../durations.ts'
@@ -23,7 +23,7 @@ import { createBodies } from './http/bodies.ts'
 import { type Connections, createConnections } from './http/connections.ts'
 import { createLimits } from './http/limits.ts'
 import { createWorkQueue } from './http/work-queue.ts'
-import { openDroppedHits } from './intake/dropped-hits.ts'
+import { openDroppedEvents } from './intake/dropped-events.ts'
 import { readEarlierValues } from './intake/earlier-values.ts'
 import { openValueLimiter, type ValueLimiterOptions } from './intake/value-limits.ts'
 import { createCollectorMetrics } from './metrics.ts'
@@ -146,10 +146,12 @@ export async function openCollector(
       ),
   })
   opened.defer(() => values.close())
-  const droppedHits = openDroppedHits((hits) =>
-    writeDroppedHits(postgres, hits).catch((error) => log.warn({ err: error }, 'A hint about a dropped hit is lost')),
+  const droppedEvents = openDroppedEvents((events) =>
+    writeDroppedEvents(postgres, events).catch((error) =>
+      log.warn({ err: error }, 'What became of some dropped events cannot be found later'),
+    ),
   )
-  opened.defer(() => droppedHits.close())
+  opened.defer(() => droppedEvents.close())
   const memory = openMemorySessions()
   const sessions = redis ? shareSessions(redis, memory) : memory
   opened.defer(() => sessions.close())
@@ -215,7 +217,7 @@ export async function openCollector(
     salts,
     sessions,
     values,
-    droppedHits,
+    droppedEvents,
     spool,
     now: Date.now,
     limits: eventLimits,

@@ -1,4 +1,4 @@
-// Uploads in PostgreSQL (decision D-250). The process that received the files checks and imports them; any process may tell it to, and show how
+// Uploads in PostgreSQL (decision D-249). The process that received the files checks and imports them; any process may tell it to, and show how
 // far it is, through these rows.
 import type { Postgres } from '../stores/postgres.ts'
 

@@ -61,6 +61,10 @@ export async function rebuildSite(
   return all ? rollUpDays(stores, siteId, [all], last, onProgress) : 0
 }
 
+/** Rolls up one day again, and its month. */
+export const rebuildDay = (stores: Stores, siteId: string, day: string): Promise<number> =>
+  rollUpDays(stores, siteId, [[day, day]], '')
+
 /** The days to roll up. They begin with the first day of the first month with events, so that this month can be complete, too. */
 async function daysThrough(
   { postgres, clickhouse }: Stores,

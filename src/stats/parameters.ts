@@ -201,7 +201,7 @@ const dateTime =
   /^(?:(\d{4}-\d\d-\d\d)[Tt](?:[01]\d|2[0-3])(?::[0-5]\d(?::(?:[0-5]\d|60)(?:[.,]\d{1,9})?)?)?|(\d{8})[Tt](?:[01]\d|2[0-3])(?:[0-5]\d(?:(?:[0-5]\d|60)(?:[.,]\d{1,9})?)?)?)(?:[Zz]|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d)?)?$/
 
 /** A calendar date, or the date part of a date-time as written (decision D-54). */
-function oneDate(query: QueryString, name: 'start' | 'end'): Temporal.PlainDate | undefined {
+export function oneDate(query: QueryString, name: 'start' | 'end' | 'day'): Temporal.PlainDate | undefined {
   const values = query.get(name)
   if (!values) return undefined
   const fault = new ApiError('invalid_date', `${name} must be one existing date, such as 2026-01-31 or 20260131.`)

@@ -2,6 +2,7 @@
 // concurrent queries run once. While ClickHouse is down, the service repeats the last result. It knows no HTTP and no accounts; a site is plain
 // data.
 import { LRUCache } from 'lru-cache'
+import type { DayRange } from '../calendar/days.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { minuteMs } from '../durations.ts'
 import { Unavailable } from '../stores/breaker.ts'
@@ -11,6 +12,7 @@ import { type QuestionRequest, type QuestionResult, questionQuery } from './ques
 import type { Cacheable, StatsSite } from './report.ts'
 import { reportQuery, type StatsRequest, type StatsResult } from './reports.ts'
 import { type SiteRow, type SitesRequest, type SitesResult, sitesQuery } from './sites-query.ts'
+import { findStoredEvent, type StoredEvent } from './stored-event.ts'
 import { readTitles } from './titles.ts'
 
 export interface StatsService {
@@ -20,7 +22,16 @@ export interface StatsService {
   ask(request: QuestionRequest, signal: AbortSignal): Promise<QuestionResult>
   /** The titles of these paths, for a list that has none. */
   titles(request: TitlesRequest, signal: AbortSignal): Promise<ReadonlyMap<string, string>>
+  /** A single event. It is no number, and is not cached. */
+  event(request: EventRequest, signal: AbortSignal): Promise<StoredEvent | undefined>
   live: Live
+}
+
+interface EventRequest {
+  site: Pick<StatsSite, 'id' | 'shard'>
+  eventId: string
+  days: DayRange
+  queueKey: string
 }
 
 interface TitlesRequest {
@@ -106,6 +117,10 @@ export function createStatsService({ cluster, now, cacheBytes }: StatsServiceOpt
       const read = () => readTitles(cluster.of(site), { siteId, excludedCountries }, paths, signal)
       return reportQueues([site]).take(queueKey, signal, read)
     },
+    event: ({ site, eventId, days, queueKey }, signal) =>
+      questionQueues([site]).take(queueKey, signal, () =>
+        findStoredEvent(cluster.of(site), site.id, eventId, days, signal),
+      ),
     live: createLive({ cluster, now }, reportQueues),
   }
 }

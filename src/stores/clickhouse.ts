@@ -42,7 +42,7 @@ export interface ClickHouse extends ClickHouseReader {
   /** Runs a statement that returns no rows, for as long as it takes: INSERT … SELECT, DELETE. Waits until all replicas have inserted rows. */
   run(statement: Sql, settings?: ClickHouseSettings): Promise<void>
   /** The rows of a statement that no request waits for. The limit of two seconds does not apply. */
-  rowsPatiently<Row>(statement: Sql, settings?: ClickHouseSettings): Promise<Row[]>
+  rowsPatiently<Row>(statement: Sql, settings?: ClickHouseSettings, onTime?: OnTime): Promise<Row[]>
   /** Runs a statement without values, for as long as it takes: schema changes. Throws `Unavailable` when ClickHouse is down. */
   command(text: string): Promise<void>
   /** Streams the rows of a SELECT in ClickHouse's Native format. `upload` inserts them again. */
@@ -51,6 +51,9 @@ export interface ClickHouse extends ClickHouseReader {
   upload(table: string, content: Readable, id?: string, settings?: ClickHouseSettings): Promise<void>
   close(): Promise<void>
 }
+
+/** Called with the time that ClickHouse spent on a statement. With one thread it is the most CPU that the statement can have taken. */
+type OnTime = (milliseconds: number) => void
 
 interface InsertOptions {
   settings?: ClickHouseSettings
@@ -204,7 +207,7 @@ export function openClickHouse(
       const { text, parameters } = render(statement)
       await patient.command({ query: text, query_params: parameters, clickhouse_settings: settings })
     },
-    async rowsPatiently<Row>(statement: Sql, settings: ClickHouseSettings = {}) {
+    async rowsPatiently<Row>(statement: Sql, settings: ClickHouseSettings = {}, onTime?: OnTime) {
       const { text, parameters } = render(statement)
       const result = await patient.query({
         query: text,
@@ -212,6 +215,7 @@ export function openClickHouse(
         format: 'JSONEachRow',
         clickhouse_settings: { wait_end_of_query: 1, ...settings },
       })
+      onTime?.(millisecondsOf(result.response_headers))
       return result.json<Row>()
     },
     async command(text) {
@@ -246,6 +250,10 @@ export function openClickHouse(
     },
   }
 }
+
+/** With `wait_end_of_query` the summary comes when the statement has ended. */
+const millisecondsOf = ({ 'x-clickhouse-summary': summary }: ResultSet<'JSONEachRow'>['response_headers']): number =>
+  Number(JSON.parse(String(summary)).elapsed_ns) / 1e6
 
 const settingsOf = ({ seconds, threads, bytes }: ReadLimits): ClickHouseSettings => ({
   max_execution_time: deadlineFactor * seconds,

@@ -1,4 +1,4 @@
-// Uploads while processes die, connections are slow and the disk is full: nothing is imported twice, and no file stays (decision D-250).
+// Uploads while processes die, connections are slow and the disk is full: nothing is imported twice, and no file stays (decision D-249).
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Imports in the settings of a site: files are sent, previewed, imported and taken back (decision D-250).
+// Imports in the settings of a site: files are sent, previewed, imported and taken back (decision D-249).
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readlinkSync } from 'node:fs'

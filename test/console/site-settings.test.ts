@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { test } from 'node:test'
-import { writeDroppedHits } from '../../src/accounts/dropped-hits.ts'
+import { writeDroppedEvents } from '../../src/accounts/dropped-events.ts'
 import { createKey } from '../../src/accounts/keys.ts'
 import { findSite, setHostnames } from '../../src/accounts/sites.ts'
 import { sitesWithRows } from '../../src/erasure/rows.ts'
@@ -41,7 +41,7 @@ test('while the site waits, its last dropped hit is shown with the reason, and a
   const settings = `/sites/${console.domain}/settings`
   const part = async (visitor = owner) => (await visitor.get(`${settings}/first-event`)).text
   const drop = (hostname: string, reason = 'hostname_not_allowed', at = Date.now()) =>
-    writeDroppedHits(postgres, [{ siteId: console.siteId, at, reason, hostname }])
+    writeDroppedEvents(postgres, [{ siteId: console.siteId, eventId: randomUUID(), at, reason, hostname }])
   assert.doesNotMatch(await part(), /dropped/)
   await drop('old.example', 'hostname_not_allowed', Date.now() - 25 * 3_600_000)
   assert.doesNotMatch(await part(), /dropped/)

@@ -74,9 +74,9 @@ const shown = [
 /** The other columns of text: ids, words from a fixed list, zones that Temporal knows, and what no page reads. */
 const others = [
   /\.(id|account_id|site_id|user_id|key_id)$/,
-  /^(collectors|leases|migrations|retention|salts|rollup_\w+|shards|today_coverage)\./,
+  /^(collectors|leases|migrations|recount\w+|retention|salts|rollup_\w+|shards|today_coverage)\./,
   /^outbox\./,
-  /^dropped_hits\./, // shown while a site waits for its first event: site-settings.test.ts has script in it
+  /^dropped_(events|hits)\./, // shown while a site waits for its first event: site-settings.test.ts has script in it
   /^user_identities\.(issuer|subject)$/,
   /^(accounts\.plan|members\.role|one_time_links\.(purpose|role)|audit_log\.(action|new_key_id))$/,
   /^(sites\.(time_zone|excluded_countries)|(users|shared_links)\.password_hash|api_keys\.rotated_from)$/,

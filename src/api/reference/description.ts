@@ -33,6 +33,8 @@ interface Content {
 
 export interface Parameter {
   name: string
+  /** `path` or `query`. */
+  in?: string
   description: string
   schema: object
   /** A parameter that may be repeated has a list. */

@@ -109,15 +109,20 @@ function showAnswer(form) {
 
 /** The address that the fields ask for. */
 function addressOf(form) {
-  const parameters = new URLSearchParams([...new FormData(form)].filter(([, value]) => value !== ''))
-  return form.dataset.path + (parameters.size > 0 ? `?${parameters}` : '')
+  const fields = [...new FormData(form)].filter(([, value]) => value !== '')
+  const isInPath = ([name]) => form.dataset.path.includes(`{${name}}`)
+  const path = fields
+    .filter(isInPath)
+    .reduce((path, [name, value]) => path.replace(`{${name}}`, encodeURIComponent(value)), form.dataset.path)
+  const parameters = new URLSearchParams(fields.filter((field) => !isInPath(field)))
+  return path + (parameters.size > 0 ? `?${parameters}` : '')
 }
 
 /** The examples call the same address as the fields: in each, it is one text between quotes. */
 function followFields(form) {
   for (const text of all('.samples .string', form.closest('section'))) {
     const quote = text.textContent[0]
-    if (text.textContent.includes(form.dataset.path))
+    if (text.textContent.includes(form.dataset.path.split('{')[0]))
       text.textContent = quote + location.origin + addressOf(form) + quote
   }
 }

@@ -20,16 +20,18 @@ export interface Sample {
 type Parameters = readonly (readonly [name: string, value: string | number])[]
 
 export function samplesOf({ id, path, parameters, needsKey, isStream }: Endpoint): Sample[] {
+  const inPath = parameters.filter((one) => one.in === 'path').map(({ name, example }) => [name, `${example}`] as const)
   const pairs = parameters.flatMap(({ name }) =>
     name in exampleParameters ? [[name, exampleParameters[name]] as [string, string | number]] : [],
   )
-  const url = `${server}${path}${pairs.length > 0 ? `?${pairs.map(([name, value]) => `${name}=${value}`).join('&')}` : ''}`
+  const filled = inPath.reduce((all, [name, value]) => all.replace(`{${name}}`, value), path)
+  const url = `${server}${filled}${pairs.length > 0 ? `?${pairs.map(([name, value]) => `${name}=${value}`).join('&')}` : ''}`
   if (isStream) return samplesOfStream(url, id)
   return [
     { name: 'curl', language: 'shell', text: curl(url, needsKey) },
     { name: 'JavaScript', language: 'javascript', text: javascript(url, needsKey) },
     { name: 'Python', language: 'python', text: python(url, needsKey) },
-    { name: 'Client', language: 'javascript', text: client(id, pairs, needsKey) },
+    { name: 'Client', language: 'javascript', text: client(id, [...inPath, ...pairs], needsKey) },
   ]
 }
 

@@ -2,12 +2,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Sender } from '../../enrichment/visitor.ts'
 import type { ClientAddress } from '../../process/client-address.ts'
-import { type DropReason, eventFields, type Sources, takeIn } from '../intake/intake.ts'
+import { type DropReason, dropMessages } from '../../traffic/drop-reasons.ts'
+import { eventFields, type Sources, takeIn } from '../intake/intake.ts'
 import { GroupTooLarge, type Spool } from '../spool/spool.ts'
 import type { SpooledEvent } from '../spool/spooled-event.ts'
 import type { Bodies } from './bodies.ts'
 import type { Connections } from './connections.ts'
-import { dropMessages } from './drop-messages.ts'
 import type { Limits } from './limits.ts'
 import { Refusal } from './refusals.ts'
 import { sendJson, sendText } from './responses.ts'
@@ -30,6 +30,8 @@ interface Outcome {
   accepted: number
   dropped: { index: number; reason: DropReason }[]
   ignored?: { index: number; fields: string[] }[]
+  /** Those of the accepted events, for somebody who wants to follow one. */
+  ids?: string[]
 }
 
 export async function postEvent(
@@ -42,16 +44,16 @@ export async function postEvent(
   request.on('end', () => services.connections.complete(request.socket))
   const isText = /[?&]debug=text(&|$)/.test(request.url ?? '')
   const isDebug = /[?&]debug=1(&|$)/.test(request.url ?? '')
-  const outcome = await services.bodies.read(request, (text) => takeText(text, sender, services, isDebug))
+  const outcome = await services.bodies.read(request, (text) => takeText(text, sender, services, isDebug || isText))
   if (isText) return sendText(response, 202, sentenceOf(outcome))
   const answer = isDebug ? JSON.stringify(outcome) : `{"accepted":${outcome.accepted}}`
   sendJson(response, 202, answer)
 }
 
 /** For the console of a browser, where the tracker prints it. */
-function sentenceOf({ accepted, dropped }: Outcome): string {
+function sentenceOf({ accepted, dropped, ids = [] }: Outcome): string {
   const reasons = new Set(dropped.map(({ reason }) => `not counted: ${dropMessages[reason]}`))
-  return [...(accepted > 0 ? ['counted'] : []), ...reasons].join('; ')
+  return [...(accepted > 0 ? [`counted, as event ${ids.join(', ')}`] : []), ...reasons].join('; ')
 }
 
 type Ignored = NonNullable<Outcome['ignored']>
@@ -66,33 +68,38 @@ function takeText(text: string, sender: Sender, services: EventServices, isDebug
   if (limit.waitSeconds > 0) throw new Refusal('address_limit', limit.waitSeconds)
   const payloads = parse(text)
   limit.charge(payloads.length)
-  return isDebug ? takeAllNamingIgnored(payloads, sender, services) : takeAll(payloads, sender, services)
+  return isDebug ? takeAllForDebug(payloads, sender, services) : takeAll(payloads, sender, services)
 }
 
-async function takeAllNamingIgnored(
+async function takeAllForDebug(
   payloads: readonly unknown[],
   sender: Sender,
   services: EventServices,
 ): Promise<Outcome> {
   const ignored: Ignored = payloads.map((payload, index) => ({ index, fields: unknownFields(payload) }))
-  const outcome = await takeAll(payloads, sender, services, ignored)
+  const ids: string[] = []
+  const outcome = await takeAll(payloads, sender, services, { ignored, ids })
   const some = ignored.filter(({ fields }) => fields.length > 0)
-  return some.length > 0 ? { ...outcome, ignored: some } : outcome
+  return { ...outcome, ...(some.length > 0 && { ignored: some }), ...(ids.length > 0 && { ids }) }
 }
 
 async function takeAll(
   payloads: readonly unknown[],
   sender: Sender,
   services: EventServices,
-  ignored?: Ignored,
+  told?: { ignored: Ignored; ids: string[] },
 ): Promise<Outcome> {
   const events: SpooledEvent[] = []
   const dropped: Outcome['dropped'] = []
   for (const [index, payload] of payloads.entries()) {
-    const taking = takeIn(payload, sender, services, ignored && ((fields) => ignored[index]?.fields.push(...fields)))
+    const onIgnored = told && ((fields: readonly string[]) => told.ignored[index]?.fields.push(...fields))
+    const taking = takeIn(payload, sender, services, onIgnored)
     const result = taking instanceof Promise ? await taking : taking
     if (typeof result === 'string') dropped.push({ index, reason: result })
-    else events.push(result)
+    else {
+      events.push(result)
+      told?.ids.push(result.event.eventId)
+    }
   }
   return store(events, dropped, services)
 }

@@ -16,27 +16,12 @@ import { readReferrer, readTags } from '../../enrichment/source.ts'
 import { isSpam } from '../../enrichment/spam.ts'
 import { type Sender, visitorIdOf } from '../../enrichment/visitor.ts'
 import { isAllowedHost, isSiteHost } from '../../hostnames.ts'
+import type { DropReason } from '../../traffic/drop-reasons.ts'
 import { type Campaign, pageview } from '../../traffic/event.ts'
 import type { SpooledEvent } from '../spool/spooled-event.ts'
-import type { DroppedHits } from './dropped-hits.ts'
+import type { DroppedEvents } from './dropped-events.ts'
 import { type Hit, newHit, type OnIgnored } from './hit.ts'
 import { type LimitedDay, other, type ValueLimiter } from './value-limits.ts'
-
-/** Why an event is not counted. */
-export const dropReasons = [
-  'not_an_object',
-  'invalid_name',
-  'invalid_url',
-  'invalid_id',
-  'no_page_event',
-  'unknown_site',
-  'hostname_not_allowed',
-  'bot',
-  'spam_referrer',
-  'site_limit',
-] as const
-
-export type DropReason = (typeof dropReasons)[number]
 
 /** The services that the steps use. */
 export interface Sources {
@@ -50,8 +35,8 @@ export interface Sources {
     takeOfSite(siteId: string): number
   }
   now(): number
-  /** Told of hits that a known site drops. */
-  droppedHits?: Pick<DroppedHits, 'note'>
+  /** Told of events that a known site drops. */
+  droppedEvents?: Pick<DroppedEvents, 'note'>
 }
 
 /** The fields of an event that Footfall reads, by long and short name; docs/tracker.md has the table. */
@@ -108,9 +93,22 @@ function goOn(hit: Hit, sources: Sources, from: number): Outcome | Promise<Outco
   return { shard: hit.site.shard, event: hit.event, isRepeatable: hit.isRepeatable }
 }
 
-/** Steps before the one that finds the site leave none. */
-function drop({ site, event }: Hit, { droppedHits }: Sources, reason: DropReason): DropReason {
-  if (event.siteId !== '') droppedHits?.note(site, reason, event.hostname, event.time)
+/** Of steps before the one that finds the site, only bots are noted: servers that send events are often taken for one. */
+function drop(hit: Hit, { siteOfDomain, droppedEvents }: Sources, reason: DropReason): DropReason {
+  const { eventId, hostname, time: at } = hit.event
+  const noteFor = (siteId: string | undefined) => {
+    if (siteId)
+      droppedEvents?.note({ siteId, eventId, at, reason, hostname: reason === 'hostname_not_allowed' ? hostname : '' })
+  }
+  if (reason === 'bot' && droppedEvents && isSiteHost(hit.domain)) {
+    const site = siteOfDomain(hit.domain)
+    if (site instanceof Promise)
+      site.then(
+        (found) => noteFor(found?.id),
+        () => {}, // the event is dropped in any case
+      )
+    else noteFor(site?.id)
+  } else noteFor(hit.event.siteId)
   return reason
 }
 

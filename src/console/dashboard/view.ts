@@ -4,6 +4,7 @@
 import { counted } from '../../display/formats.ts'
 import { forPeople } from '../../display/labels.ts'
 import { ApiError } from '../../errors.ts'
+import type { RecountedSite } from '../../recounting/rounds.ts'
 import { csvType } from '../../stats/csv.ts'
 import { readQueryString } from '../../stats/query-string.ts'
 import { type CsvRow, csvOf } from '../../stats/questions/csv.ts'
@@ -21,7 +22,7 @@ import { firstDayOf, lateFirstDay } from './first-day.ts'
 import { formerNames, isListName, type ListName, lists, panelNames, titleOfList } from './lists.ts'
 import { fieldsOfLongList, longList, readLongList } from './long-list.ts'
 import { mistakeIn } from './mistakes.ts'
-import { note } from './note.ts'
+import { note, recountedText } from './note.ts'
 import { type Found, listBelow, panel } from './panels.ts'
 import { isAllTime, rangeText } from './range-choice.ts'
 import { failed } from './refusals.ts'
@@ -53,6 +54,8 @@ export interface Viewing {
   notes?: ((days: { first: string; last: string }) => Promise<readonly Note[]>) | undefined
   /** What to do while the site has no events. Undefined behind a shared link. */
   firstSteps?(): Promise<Html>
+  /** How many of its answers were recounted from events. Undefined behind a shared link. */
+  recounted?(): Promise<RecountedSite | undefined>
   /** Next to the names of the excluded countries. */
   changeExclusions?: HtmlValue
 }
@@ -134,7 +137,7 @@ async function* pieces(
     yield top
     const [found, totals] = [await list, await asked]
     yield html`${remarks(totals)}${longList(found, { totals: readValue(totals), moment, publicUrl })}`
-    yield html`${note(viewing.context, moment, viewing.changeExclusions)}${shortcutHelp}${layoutEnd}`
+    yield html`${await noteOf(viewing, moment)}${shortcutHelp}${layoutEnd}`
     return
   }
   const asked = { ...askAll(state, ask, moment), notes: readNotes(viewing, moment) }
@@ -157,7 +160,7 @@ ${remarks(totals)}`
   yield html`<div class="panels">`
   for (const { name, found, below } of asked.panels)
     yield panel(name, await found, await below, { state, totals: readValue(totals), moment, publicUrl })
-  yield html`${rowEnd}</div>${nowText(viewing, await asked.currentVisitors)}${note(viewing.context, moment, viewing.changeExclusions)}${shortcutHelp}${layoutEnd}`
+  yield html`${rowEnd}</div>${nowText(viewing, await asked.currentVisitors)}${await noteOf(viewing, moment)}${shortcutHelp}${layoutEnd}`
 }
 
 /** The page is of use without its notes, too. */
@@ -169,6 +172,15 @@ export async function readNotes({ notes, context, services }: Viewing, { periods
     services.log.error({ site: context.site.domain, err: error }, 'the notes of a dashboard could not be read')
     return []
   }
+}
+
+/** The page is of use without it, too. */
+async function noteOf({ context, services, changeExclusions, recounted }: Viewing, moment: Moment): Promise<Html> {
+  const found = await recounted?.().catch((error) => {
+    services.log.error({ site: context.site.domain, err: error }, 'the recounted answers of a site could not be read')
+    return undefined
+  })
+  return note(context, moment, { changeExclusions, recounted: recountedText(found, moment) })
 }
 
 const isDown = (answer: Answer<unknown>): boolean => 'fault' in answer && answer.isDown

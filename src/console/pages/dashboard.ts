@@ -1,5 +1,6 @@
 // The dashboard of a site for the members of its account.
 
+import { recountedSite } from '../../recounting/rounds.ts'
 import { notesOfDays } from '../../users/notes.ts'
 import { segmentsOf } from '../../users/segments.ts'
 import { type Html, html } from '../../web/html.ts'
@@ -50,6 +51,7 @@ const viewingOf = async (visit: SiteVisit): Promise<Viewing> => ({
   visit,
   links: links(visit),
   notes: (days) => notesOfDays(visit.services.postgres, visit.site.id, days),
+  recounted: () => recountedSite(visit.services.postgres, visit.site),
   firstSteps: () => firstSteps(visit),
   changeExclusions:
     visit.account.role === 'owner' && html` · <a href="${sitePath(visit.site, '/settings/exclusions')}">change</a>`,

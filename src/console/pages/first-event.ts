@@ -1,5 +1,5 @@
 // Whether the first event of a site has arrived: shown under its snippet, and polled by the script until it has.
-import { readDroppedHit } from '../../accounts/dropped-hits.ts'
+import { lastDroppedEvent } from '../../accounts/dropped-events.ts'
 import type { Site } from '../../accounts/sites.ts'
 import { clockTime } from '../../display/formats.ts'
 import { isAllowedHost, isSiteHost } from '../../hostnames.ts'
@@ -30,13 +30,14 @@ export async function firstEvent(visit: SiteVisit, page = sitePath(visit.site, '
 }
 
 const reasons: Readonly<Record<string, string>> = {
+  bot: 'It came from a program, by its user agent, or had none.',
   spam_referrer: 'Its referrer is known for spam.',
   site_limit: 'The site had too many events at that moment.',
 }
 
-/** The last hit that was not counted, and what to do about it (decision D-231). Anybody can send a hit with any host. */
+/** The last hit that was not counted, and what to do about it (decision D-248). Anybody can send a hit with any host. */
 async function droppedHit({ services, site, account, formToken }: SiteVisit): Promise<Html | false> {
-  const hit = await readDroppedHit(services.postgres, site.id)
+  const hit = await lastDroppedEvent(services.postgres, site.id)
   if (!hit) return false
   const isForeign = hit.reason === 'hostname_not_allowed'
   if (isForeign && isAllowedHost(hit.hostname, site)) return false

@@ -1,5 +1,5 @@
 // The uploaded files of this process, until they are imported. What somebody wants done with them, and how far it is, stands in PostgreSQL, so
-// that any process can show and change it (decision D-250).
+// that any process can show and change it (decision D-249).
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { Worker } from 'node:worker_threads'

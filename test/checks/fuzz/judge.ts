@@ -218,13 +218,14 @@ function wrongsOfQuestion(
   if (JSON.stringify(rest) !== JSON.stringify(expected ?? {})) wrongs.push(`meta is not ${JSON.stringify(expected)}`)
   if (kind === 'goals' && data.map(({ name }) => name).join() !== goals.toSorted().join()) wrongs.push('other goals')
   const hasRightRows =
-    kind === 'totals'
+    kind === 'totals' || kind === 'event'
       ? hasExactly(data, ...fields)
       : Array.isArray(data) && data.every((row) => kind === 'goals' || hasExactly(row, ...fields))
   if (!hasRightRows) wrongs.push('the shape of data')
   // Nothing is recorded.
   if (kind === 'breakdown' && data.length > 0) wrongs.push('rows of another site')
-  if (kind !== 'goals' && !/^(rollups|sessions|events)$/.test(headers.get('stats-source') ?? ''))
+  if (kind === 'event' && (data as unknown as { state: string }).state !== 'unknown') wrongs.push('an event of nobody')
+  if (kind !== 'goals' && kind !== 'event' && !/^(rollups|sessions|events)$/.test(headers.get('stats-source') ?? ''))
     wrongs.push('Stats-Source')
   if (!/^W\/"[\w-]+"$/.test(headers.get('etag') ?? '')) wrongs.push('ETag')
   if (headers.get('cache-control') !== 'private, no-cache') wrongs.push('the cache control of a 200')

@@ -14,7 +14,15 @@ import {
   ranges,
   readQuery,
 } from './query.ts'
-import { type AnsweredQuestion, goalsPath, judgeGoals, judgeQuestion, version2Paths } from './question-oracle.ts'
+import {
+  type AnsweredQuestion,
+  goalsPath,
+  isEventPath,
+  judgeEvent,
+  judgeGoals,
+  judgeQuestion,
+  version2Paths,
+} from './question-oracle.ts'
 
 export interface Sent {
   method: string
@@ -95,7 +103,7 @@ function clearVerdictsOf({ method, target, authorization, ifNoneMatch }: Sent, w
   const [api, version, stats, report = '', ...rest] = path
   const isStats =
     rest.length === 0 && api === 'api' && version === 'v1' && stats === 'stats' && Object.hasOwn(endpoints, report)
-  const isVersion2 = isOneOf(version2Paths)
+  const isVersion2 = isOneOf(version2Paths) || isEventPath(path)
   if (!isOutside && !isStats && !isSites && !isVersion2) return [refuse(404, 'not_found')]
   if (method !== 'GET' && method !== 'HEAD') return [refuse(405, 'method_not_allowed')]
   // No key is needed there. Two keys are too many elsewhere, and the contract does not say whether they are too many here.
@@ -105,7 +113,7 @@ function clearVerdictsOf({ method, target, authorization, ifNoneMatch }: Sent, w
   const text = at === -1 ? '' : target.slice(at + 1)
   const query = readQuery(text)
   const verdict = isVersion2
-    ? judgeVersion2(`/${path.join('/')}`, key, text, world)
+    ? judgeVersion2(path, key, text, world)
     : isSites
       ? judgeSites(path.at(-1) === 'overview', key, query, world)
       : judge(report, key, query, world)
@@ -155,7 +163,7 @@ function siteOf(key: FuzzKey, query: Query, world: FuzzWorld): Verdict | { siteI
 }
 
 /** /api/v2: the same gate, then the parameters of a question (docs/api-v2.md). */
-function judgeVersion2(path: string, key: FuzzKey, text: string, world: FuzzWorld): Verdict {
+function judgeVersion2(path: readonly string[], key: FuzzKey, text: string, world: FuzzWorld): Verdict {
   const query = readQuery(text)
   const asked = siteOf(key, query, world)
   if ('status' in asked) return asked
@@ -165,7 +173,12 @@ function judgeVersion2(path: string, key: FuzzKey, text: string, world: FuzzWorl
   if (isSiteUnclear)
     return refuse(400, unsupported.some((name) => meant.includes(name)) ? 'unsupported_filter' : 'invalid_parameter')
   const { zone = 'UTC', goals = [] } = world.sites.get(siteId) ?? {}
-  const answer = path === goalsPath ? judgeGoals(query) : judgeQuestion(path, query, text, { zone, goals })
+  const named = `/${path.join('/')}`
+  const answer = isEventPath(path)
+    ? judgeEvent(path.at(-1) as string, query)
+    : named === goalsPath
+      ? judgeGoals(query)
+      : judgeQuestion(named, query, text, { zone, goals })
   if (typeof answer === 'string') return refuse(400, answer)
   return { status: 200, question: { ...answer, siteId, goals } }
 }

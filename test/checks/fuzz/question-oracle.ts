@@ -1,13 +1,19 @@
 // The right code for a question of /api/v2, from docs/api-v2.md and docs/questions.md alone: nothing of src is used here.
-import { isCountry, todayIn } from './calendar.ts'
+import { dateOf, isCountry, todayIn } from './calendar.ts'
 import { areDatesValid, hasControls, hasVariants, isHostName, nameMeant, type Query, ranges } from './query.ts'
 
 export const goalsPath = '/api/v2/goals'
 const questionPath = /^\/api\/v2\/stats\/(totals|timeseries|breakdown)$/
+const eventsPath = '/api/v2/events/'
 export const version2Paths = [
   ...['totals', 'timeseries', 'breakdown'].map((kind) => `/api/v2/stats/${kind}`),
   goalsPath,
+  `${eventsPath}3f0a1d6e-4c1b-4d0e-9f43-0b7c3d6f1a52`,
 ]
+
+/** Anything may stand for the id of an event. */
+export const isEventPath = ([api, version, events, ...rest]: readonly string[]): boolean =>
+  api === 'api' && version === 'v2' && events === 'events' && rest.length === 1
 
 export interface AnsweredQuestion {
   kind: string
@@ -57,6 +63,19 @@ export const judgeGoals = (query: Query): AnsweredQuestion | string =>
   hasVariants(query, ['site_id']) || query.size > maxNames
     ? 'invalid_parameter'
     : { kind: 'goals', fields: ['name', 'kind'] }
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+export function judgeEvent(id: string, query: Query): AnsweredQuestion | string {
+  if (hasVariants(query, ['site_id', 'day']) || query.size > maxNames || !uuid.test(id)) return 'invalid_parameter'
+  const days = query.get('day')
+  if (days && !(days.length === 1 && dateOf(days[0] ?? ''))) return 'invalid_date'
+  return { kind: 'event', fields: ofEvent }
+}
+
+const ofEvent = [
+  ...['id', 'state', 'message', 'day', 'time', 'event', 'page', 'hostname', 'reason', 'session', 'looked_at'],
+]
 
 /** The code of the refusal, or what is answered. Faults of parameters come before those of filters, and these before those of dates. */
 export function judgeQuestion(

@@ -17,6 +17,7 @@ const now = (random: Random): number => random.pick([Date.now(), 0, 1, Date.UTC(
 
 const goodPart: Readonly<Record<string, Pick>> = {
   ...{ range: good.range as Pick, start: good.start as Pick, end: good.end as Pick },
+  day: (random) => random.pick(['2024-01-31', '20240229', '2024-01-31T10:00:00Z']),
   metrics: (random) =>
     [...new Set(Array.from({ length: 1 + random.below(5) }, () => metric(random)))].join(',') +
     (random.oneIn(10) ? ',conversions' : ''),
@@ -32,6 +33,7 @@ const goodPart: Readonly<Record<string, Pick>> = {
 
 const badPart: Readonly<Record<string, Pick>> = {
   ...{ range: bad.range as Pick, start: bad.start as Pick, end: bad.end as Pick },
+  day: (random) => random.pick(['2024-02-30', 'today', '2024-1-1', '0000-01-01']),
   metrics: (random) =>
     random.pick(['visitor', 'Visitors', 'visitors,visitors', 'visitors,', 'revenue', 'revenue:eur', 'revenue:EURO']),
   goal: (random) => random.pick(['Nothing', 'signup', 'Signup ', 'Foreign goal', "'; DROP TABLE goals; --"]),

@@ -293,7 +293,7 @@ export const cli: readonly Mutation[] = [
   },
   {
     name: 'retention: showing what would be dropped confirms it',
-    file: 'src/cli/rollup.ts',
+    file: 'src/cli/rollup-retention.ts',
     find: '    if (confirmed) await declareRetention',
     replace: '    await declareRetention',
     caughtBy: 'test/cli/erasure.test.ts',

@@ -14,11 +14,13 @@ import { live } from './live.ts'
 import { mail } from './mail.ts'
 import { mcp } from './mcp.ts'
 import { moving } from './moving.ts'
+import { recounting } from './recounting.ts'
 import { reportRecipients } from './report-recipients.ts'
 import { rollups } from './rollups.ts'
 import { shipper } from './shipper.ts'
 import { stats } from './stats.ts'
 import { stores } from './stores.ts'
+import { tracing } from './tracing.ts'
 import { users } from './users.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -46,11 +48,13 @@ export const mutations: readonly Mutation[] = [
   ...mail,
   ...mcp,
   ...moving,
+  ...recounting,
   ...reportRecipients,
   ...rollups,
   ...shipper,
   ...stats,
   ...stores,
+  ...tracing,
   ...users,
   ...webhooks,
 ]

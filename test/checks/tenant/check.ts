@@ -106,7 +106,7 @@ async function checkProcesses(
     if (found.traffic.answered.late > 0) for (const words of failuresIn(apis)) say(words)
   }
   const [{ url }] = apis as [ApiProcess]
-  if (parts.includes('refusals')) found.refusals = await compareRefusals(url, sites)
+  if (parts.includes('refusals')) found.refusals = await compareRefusals(url, sites, days)
   if (parts.includes('assistants')) {
     const urls = apis.map((api) => api.url)
     found.assistants = await askAssistants(urls, sites, Math.ceil(requests / 5), seeded(`${seed} assistants`))

@@ -10,7 +10,7 @@ import { keySecrets } from '../../support/stores.ts'
 import { pause } from './breakable-stores.ts'
 import { sitesEndpoints } from './expected.ts'
 import { questionEndpoints } from './questions.ts'
-import { goalOf, type WatermarkedSite } from './watermarked-sites.ts'
+import { eventIdOf, goalOf, type TrafficDays, type WatermarkedSite } from './watermarked-sites.ts'
 
 export interface RefusalCounts {
   compared: number
@@ -19,7 +19,11 @@ export interface RefusalCounts {
 }
 
 /** Sends each request with an unknown, a foreign and a malformed id and compares every byte except times and counters. */
-export async function compareRefusals(url: string, sites: readonly WatermarkedSite[]): Promise<RefusalCounts> {
+export async function compareRefusals(
+  url: string,
+  sites: readonly WatermarkedSite[],
+  { recent: day }: Pick<TrafficDays, 'recent'>,
+): Promise<RefusalCounts> {
   const own = sites[0] as WatermarkedSite
   const foreign = sites.find(({ accountId }) => accountId !== own.accountId) as WatermarkedSite
   const sibling = sites.find((site) => site.accountId === own.accountId && site !== own)
@@ -38,6 +42,7 @@ export async function compareRefusals(url: string, sites: readonly WatermarkedSi
   const endpoints = [
     ...[...Object.keys(reports).map((name) => `stats/${name}`), ...sitesEndpoints].map((name) => `v1/${name}`),
     ...questionEndpoints,
+    `v2/events/${eventIdOf(foreign.mark, `${day} 0`)}`,
   ]
   for (const endpoint of endpoints) {
     for (const key of [own.accountKeys[0], own.siteKeys[0]] as string[]) {
@@ -71,6 +76,25 @@ export async function compareRefusals(url: string, sites: readonly WatermarkedSi
     if (answers[0]?.startsWith('HTTP/1.1 400') && answers[0] === answers[1]) continue
     totals.different++
     totals.examples.push(`GET ${path}\n${answers.join('\n')}`)
+  }
+  // An event of another site is unknown like one that nobody has sent.
+  const ofEvent = (id: string) =>
+    ask('GET', `/api/v2/events/${id}?day=${day}`, '', { Authorization: `Bearer ${own.siteKeys[0]}` })
+  const [mine, theirs, nobodys] = [own.mark, foreign.mark, 'nobody'].map((mark) => eventIdOf(mark, `${day} 0`)) as [
+    ...[string, string, string],
+  ]
+  const mineIs = await ofEvent(mine)
+  if (!/"state":"(counted|excluded)"/.test(mineIs)) throw new Error(`An event of the own site is not found: ${mineIs}`)
+  const [foreignAnswer, noAnswer] = [await ofEvent(theirs), await ofEvent(nobodys)].map((answer, index) =>
+    answer
+      .replaceAll([theirs, nobodys][index] as string, 'ID')
+      .replace(/^ETag: .*$/im, '')
+      .replace(/"generated_at":"[^"]*"/, ''),
+  )
+  totals.compared += 2
+  if (foreignAnswer !== noAnswer || !noAnswer?.includes('"state":"unknown"')) {
+    totals.different++
+    totals.examples.push(`GET /api/v2/events\n${foreignAnswer}\n${noAnswer}`)
   }
   connection.close()
   return totals

@@ -9,6 +9,7 @@ import { channels } from '../../../src/traffic/channel.ts'
 import type { CountryCode } from '../../../src/traffic/country.ts'
 import type { TrafficEvent } from '../../../src/traffic/event.ts'
 import { recordBatch } from '../../../src/traffic/recording.ts'
+import { uuidOf } from '../../../src/traffic/uuid.ts'
 import { eventOf, type Hit } from '../../support/events.ts'
 import { keySecrets, type Stores } from '../../support/stores.ts'
 
@@ -102,10 +103,15 @@ function visitOf(
     { ...common, at: start.toString(), pathname: `/${mark}/b`, title: `Title ${mark} b` },
     { ...common, at: start.add({ seconds: number + 1 }).toString(), name: `buy-${mark}` },
   ]
-  return hits.map((hit) => eventOf(hit, id, 'UTC'))
+  const events = hits.map((hit) => eventOf(hit, id, 'UTC'))
+  const isFirst = one === 0 && country === countries[0] && device === devices[0]
+  return isFirst ? events.map((event, index) => ({ ...event, eventId: eventIdOf(mark, `${day} ${index}`) })) : events
 }
 
 export const channelOf = (number: number) => channels[number % channels.length] as (typeof channels)[number]
+
+/** Of the first visitor of a day: two pageviews, 0 and 1, and an event, 2. */
+export const eventIdOf = (mark: string, hit: string): string => uuidOf(`${mark} ${hit}`)
 
 /** The only goal of the site. */
 export const goalOf = (mark: string): string => `Goal ${mark}`

@@ -22,7 +22,8 @@ after(() => collector.stop())
 
 const outcome = async (body: unknown, headers?: Record<string, string>) => {
   const response = await collector.post(body, headers, '?debug=1')
-  return [response.status, await response.json()]
+  const { ids: _, ...answer } = (await response.json()) as { ids?: string[] }
+  return [response.status, answer]
 }
 
 for (const type of ['application/json', 'text/plain', 'text/plain;charset=UTF-8', 'application/octet-stream']) {
@@ -110,28 +111,54 @@ test('for the console of a browser the outcome is a sentence', async () => {
     assert.equal(response.headers.get('access-control-allow-origin'), '*')
     return response.text()
   }
-  assert.equal(await sentence(page), 'counted')
+  assert.match(await sentence(page), /^counted, as event [-0-9a-f]{36}$/)
+  const id = randomUUID()
+  assert.equal(await sentence({ ...page, id }), `counted, as event ${id}`)
   assert.match(await sentence({ ...page, u: 'https://foreign.example/' }), /^not counted: the host of this page is not/)
   assert.match(await sentence({ ...page, d: 'nobody.example' }), /^not counted: there is no site with this domain/)
   assert.match(await sentence(page, { 'User-Agent': 'Googlebot/2.1' }), /^not counted: .* bot$/)
-  assert.match(await sentence({ ...page, d: `${domain},nobody.example` }), /^counted; not counted: there is no site/)
+  assert.match(
+    await sentence({ ...page, d: `${domain},nobody.example` }),
+    /^counted, as event [-0-9a-f]{36}; not counted: there is no site/,
+  )
 })
 
-test('the last dropped hit of a site without closed days is written: when, why and the host, nothing else', async () => {
+test('an accepted event has an id that is told on request: its own, or one of ours', async () => {
+  const id = randomUUID()
+  const answer = await collector.post(
+    [{ ...page, id: id.toUpperCase() }, page, { ...page, d: 'nobody.example' }],
+    {},
+    '?debug=1',
+  )
+  const { ids } = (await answer.json()) as { ids: string[] }
+  assert.equal(ids.length, 2)
+  assert.equal(ids[0], id)
+  assert.match(ids[1] ?? '', /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+})
+
+test('dropped events of a site are written: id, when, why and a foreign host, nothing else', async () => {
   const { postgres } = await openStores()
-  const rows = () => postgres`
-    SELECT hit.* FROM dropped_hits AS hit JOIN sites ON sites.id = site_id WHERE domain = ${domain} AND hostname LIKE 'shop-%'`
-  for (const hostname of ['shop-1.example', 'shop-2.example'])
-    await collector.post({ ...page, u: `https://${hostname}/secret?q=1` }, { 'User-Agent': `${browserAgent} Secret` })
-  const [row, ...more] = await eventually(async () => {
-    const found = await rows()
-    assert.equal(found[0]?.hostname, 'shop-2.example')
+  const [foreign, bot, spam, many] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()]
+  const secret = { 'User-Agent': `${browserAgent} Secret` }
+  await collector.post({ ...page, id: foreign, u: 'https://shop.example/secret?q=1' }, secret)
+  await collector.post({ ...page, id: bot }, { 'User-Agent': 'curl/8.5.0 Secret' })
+  await collector.post({ ...page, id: spam, r: 'https://semalt.com/secret' }, secret)
+  await collector.post({ ...page, id: many, d: 'nobody.example' }, secret)
+  const rows = await eventually(async () => {
+    const found = await postgres`
+      SELECT dropped.* FROM dropped_events AS dropped JOIN sites ON sites.id = site_id
+      WHERE domain = ${domain} AND event_id = ANY(${[foreign, bot, spam, many]}::text[]::uuid[])`
+    assert.equal(found.length, 3)
     return found
   })
-  assert.deepEqual(more, [])
-  assert.deepEqual(Object.keys(row ?? {}).toSorted(), ['dropped_at', 'hostname', 'reason', 'site_id'])
-  assert.equal(row?.reason, 'hostname_not_allowed')
-  assert.ok(Math.abs(row?.dropped_at.getTime() - Date.now()) < 60_000)
+  const byId = Object.fromEntries(rows.map(({ event_id, reason, hostname }) => [event_id, [reason, hostname]]))
+  assert.deepEqual(byId, {
+    [foreign]: ['hostname_not_allowed', 'shop.example'],
+    [bot]: ['bot', ''],
+    [spam]: ['spam_referrer', ''],
+  })
+  assert.deepEqual(Object.keys(rows[0] ?? {}).toSorted(), ['dropped_at', 'event_id', 'hostname', 'reason', 'site_id'])
+  assert.ok(Math.abs(rows[0]?.dropped_at.getTime() - Date.now()) < 60_000)
 })
 
 test('a bot gets 202 like any client', async () => {

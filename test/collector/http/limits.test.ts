@@ -29,7 +29,12 @@ after(() => collector.stop())
 
 async function send(body: unknown, ip?: string) {
   const response = await collector.post(body, ip === undefined ? {} : { 'X-Forwarded-For': ip }, '?debug=1')
-  return { response, body: (await response.json()) as { accepted?: number; error?: { code: string } } }
+  const { ids: _, ...answer } = (await response.json()) as {
+    accepted?: number
+    ids?: string[]
+    error?: { code: string }
+  }
+  return { response, body: answer }
 }
 
 const statusOf = async (body: unknown, ip?: string) => (await send(body, ip)).response.status

@@ -1,4 +1,4 @@
--- Files that somebody has uploaded to import them (decision D-250). The files themselves are with the process that received them.
+-- Files that somebody has uploaded to import them (decision D-249). The files themselves are with the process that received them.
 CREATE TABLE uploads
 (
     id         uuid PRIMARY KEY,

@@ -1,7 +1,5 @@
-import type { DropReason } from '../intake/intake.ts'
-
-/** What the browser's console says about an event that is not counted (docs/tracker.md). */
-export const dropMessages: Readonly<Record<DropReason, string>> = {
+/** Why an event is not counted, as browsers and people are told (docs/errors.md, docs/tracker.md). */
+export const dropMessages = {
   not_an_object: 'the event is not a JSON object',
   invalid_name: 'the name of an event has 1 to 120 characters',
   invalid_url:
@@ -14,4 +12,8 @@ export const dropMessages: Readonly<Record<DropReason, string>> = {
   bot: 'the browser says that it is a bot',
   spam_referrer: 'the referrer is known for spam',
   site_limit: 'the site has too many events at this moment',
-}
+} as const satisfies Record<string, string>
+
+export type DropReason = keyof typeof dropMessages
+
+export const dropReasons = Object.keys(dropMessages) as readonly DropReason[]
