@@ -87,7 +87,7 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 export const isEventId = (text: string): boolean => uuid.test(text)
 
 /** The days on which an event of the last 48 hours can be, whatever the time zone of the site was then. */
-export const recentDays = (timeZone: string, now: number): DayRange => [
+const recentDays = (timeZone: string, now: number): DayRange => [
   dayBefore(dayOf(timeZone, now - lastHours * hourMs)),
   dayAfter(dayOf(timeZone, now)),
 ]
