@@ -22,6 +22,13 @@ const file = umami(
   'three,/,1,yesterday',
 )
 
+interface More {
+  token?: string
+  /** After the files. */
+  isTokenLast?: boolean
+  headers?: Record<string, string>
+}
+
 /** What a browser sends. */
 async function send(
   visitor: Visitor,
@@ -30,14 +37,16 @@ async function send(
     page,
     files,
     token,
+    isTokenLast = false,
     headers = {},
-  }: { url: string; page: string; files: [string, string][]; token?: string; headers?: Record<string, string> },
+  }: { url: string; page: string; files: [string, string][] } & More,
 ): Promise<Page> {
   const own = /name="token" value="([^"]*)"/.exec((await visitor.get(page)).text)?.[1] ?? ''
   const form = new FormData()
-  form.set('token', token ?? own)
+  if (!isTokenLast) form.set('token', token ?? own)
   form.set('kind', '')
   for (const [name, content] of files) form.append('files', new Blob([content]), name)
+  if (isTokenLast) form.set('token', own)
   const cookie = Array.from(visitor.cookies, ([name, value]) => `${name}=${value}`).join('; ')
   const answer = await fetch(url + page, {
     method: 'POST',
@@ -59,11 +68,8 @@ async function openImports(t: TestContext, options: ConsoleOptions = {}) {
     page,
     owner,
     shown,
-    send: (
-      files: [string, string][],
-      visitor: Visitor = owner,
-      more: { token?: string; headers?: Record<string, string> } = {},
-    ) => send(visitor, { url, page, files, ...more }),
+    send: (files: [string, string][], visitor: Visitor = owner, more: More = {}) =>
+      send(visitor, { url, page, files, ...more }),
     /** Waits until the page says so. */
     until: (what: RegExp) =>
       eventually(async () => {
@@ -198,6 +204,7 @@ test('only a form of ours, from an owner, is received', async (t) => {
   assert.equal((await send(files, console.stranger())).status, 403)
   for (const more of [
     { token: 'x' },
+    { isTokenLast: true },
     { headers: { Origin: 'https://evil.example' } },
     { headers: { 'Sec-Fetch-Site': 'cross-site' } },
   ]) {
