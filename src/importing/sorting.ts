@@ -5,8 +5,8 @@ import type { ImportedHit } from './hit.ts'
 import { LineFault, readLines } from './lines.ts'
 import { openNameless } from './nameless.ts'
 
-/** About 40 MB of memory. A file of 5 GB becomes some 300 pieces. */
-const hitsPerPiece = 50_000
+/** About 16 MB of memory: garbage of larger pieces stays until the heap has grown. A file of 5 GB becomes some 1,000 pieces. */
+const hitsPerPiece = 20_000
 
 interface Piece {
   start: number
@@ -57,7 +57,7 @@ function append(file: number, hits: readonly ImportedHit[]): number {
 
 async function* hitsOf(file: number, { start, end }: Piece): AsyncGenerator<ImportedHit> {
   if (start === end) return
-  const content = createReadStream('', { fd: file, start, end: end - 1, autoClose: false, highWaterMark: 1 << 16 })
+  const content = createReadStream('', { fd: file, start, end: end - 1, autoClose: false, highWaterMark: 1 << 15 })
   for await (const line of readLines(content)) {
     if (line instanceof LineFault) throw line
     const hit = JSON.parse(line.text)
