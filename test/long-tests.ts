@@ -20,6 +20,7 @@ export const longTests: Readonly<Record<string, readonly string[]>> = {
   'test/rollups/together.test.ts': ['src/rollups/', 'src/calendar/', 'src/traffic/'], // 64
   'test/rollups/ledger.test.ts': ['src/rollups/'], // 57
   'test/rollups/runs.test.ts': ['src/rollups/'], // 43
+  'test/recounting/': ['src/recounting/', 'src/rollups/', 'src/stats/', 'src/calendar/', 'src/traffic/'], // 80
   'test/erasure/': ['src/erasure/', 'src/rollups/', 'src/accounts/', 'src/moving/'], // 94
   'test/cluster/cluster.test.ts': ['dev/clickhouse/', 'deploy/clickhouse/'], // 66
   'test/cluster/column-rewrites.test.ts': ['dev/clickhouse/'], // 58
