@@ -147,6 +147,7 @@ test('a server without tables gets them, and the others are left alone', async (
     'clickhouse/0004_visits.sql',
     'clickhouse/0005_low_cardinality.sql',
     'clickhouse/0006_sessions.sql',
+    'clickhouse/0007_imported_sums.sql',
   ]
   assert.deepEqual(await pendingClickHouseMigrations(emptied), all)
   assert.deepEqual(await migrate({ postgres, cluster }), all)

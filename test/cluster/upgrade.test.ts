@@ -99,6 +99,7 @@ for (const version of readdirSync(dumps).sort()) {
       'clickhouse/0001_baseline.sql',
       'clickhouse/0002_deduplication.sql',
       'clickhouse/0003_ledger.sql',
+      'clickhouse/0007_imported_sums.sql',
     ])
     const before = await bodies()
     assert.deepEqual(await migrate(stores), [visits, file, sessions])
