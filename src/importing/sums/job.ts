@@ -2,6 +2,7 @@
 // makes them readable together with the end of the import. So an import that was stopped begins again under another version.
 import { randomUUID } from 'node:crypto'
 import { statSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { DayRange } from '../../calendar/days.ts'
 import { textOfDays, unionOf } from '../../rollups/imported-days.ts'
 import type { ClickHouse } from '../../stores/clickhouse.ts'
@@ -67,7 +68,8 @@ export async function importSums(files: readonly SumsFile[], context: SumsContex
     const [{ taken }] = await lock<[{ taken: boolean }]>`SELECT pg_try_advisory_lock(hashtext(${job.id})) AS taken`
     if (!taken) throw new FileFaults(['Another command is importing it right now.'])
     const version = storedId(randomUUID())
-    await writeSums(checked, context, { importId: storedId(job.id), version })
+    const written = await writeSums(checked, context, { importId: storedId(job.id), version })
+    await untilOnEveryReplica(context, version, written)
     await finish(context, checked, job.id, version)
     await deleteStopped(context, storedId(job.id), version)
     return { ...outcome, imported: 'whole' }
@@ -116,12 +118,14 @@ const maxRows = 20_000
 
 type Row = Record<string, string | number>
 
-async function writeSums(checked: CheckedSums, context: SumsContext, writing: Writing): Promise<void> {
+/** Returns how many rows there are now. */
+async function writeSums(checked: CheckedSums, context: SumsContext, writing: Writing): Promise<number> {
   const onBytes = progressOf(checked.files, context, 'importing')
   let rows = new Map<string, Row>()
-  let [number, lines] = [0, 0]
+  let [number, lines, written] = [0, 0, 0]
   async function flush(): Promise<void> {
     if (rows.size === 0) return
+    written += rows.size
     const token = `${writing.version} ${number++}`
     if (await context.clickhouse.insert('imported_sums', [...rows.values()], token)) throw new Error(oneReplica)
     rows = new Map()
@@ -137,7 +141,26 @@ async function writeSums(checked: CheckedSums, context: SumsContext, writing: Wr
       await flush()
     }
   if (lines !== checked.lines) throw new FileFaults(['It changed during the import.'])
+  return written
 }
+
+const replicaMs = 60_000
+
+/** A reader of a replica that lags would answer without them, and keep the answer: these days are settled. */
+async function untilOnEveryReplica({ clickhouse, site }: SumsContext, version: string, written: number): Promise<void> {
+  const deadline = performance.now() + replicaMs
+  for (const replica of clickhouse.replicas?.all ?? [])
+    for (;;) {
+      const [row] = await replica.rowsPatiently<{ rows: string }>(sql`
+        SELECT toString(count()) AS rows FROM imported_sums WHERE site_id = ${text(site.id)} AND version = toUInt64(${text(version)})`)
+      if (row?.rows === String(written)) break
+      if (performance.now() > deadline) throw new Error(laggingReplica)
+      await pause(500)
+    }
+}
+
+const laggingReplica =
+  'A replica of ClickHouse does not have all rows after a minute. Import the same file again when it has caught up.'
 
 function add(rows: Map<string, Row>, { list, day, value, sums }: DaySum, siteId: string, writing: Writing): void {
   const key = `${list} ${day} ${value}`
