@@ -235,7 +235,7 @@ test('doctor finds nothing wrong here, and elsewhere says what to do', { timeout
   const findings = await json('doctor')
   assert.deepEqual(
     findings.map(({ state }: { state: string }) => state),
-    Array(18).fill('ok'),
+    Array(19).fill('ok'),
   )
   for (const [change, check, advice] of [
     [{ DATABASE_URL: 'postgres://postgres@127.0.0.1:1/none' }, 'PostgreSQL', /DATABASE_URL/],
