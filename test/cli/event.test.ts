@@ -7,12 +7,18 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { createAccount } from '../../src/accounts/accounts.ts'
 import { writeDroppedEvents } from '../../src/accounts/dropped-events.ts'
+import { createKey } from '../../src/accounts/keys.ts'
 import { createSite } from '../../src/accounts/sites.ts'
 import { openSpool } from '../../src/collector/spool/spool.ts'
+import type { Whereabouts } from '../../src/tracing/whereabouts.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
+import { browserAgent } from '../support/collector-process.ts'
 import { eventOf, pageview } from '../support/events.ts'
+import { eventually } from '../support/eventually.ts'
+import { freshStores } from '../support/fresh-stores.ts'
 import { install, runFootfall } from '../support/installation.ts'
-import { connect, disconnect } from '../support/stores.ts'
+import { launchServe } from '../support/serve-process.ts'
+import { connect, disconnect, keySecrets } from '../support/stores.ts'
 
 test('event find says whether an event is counted, dropped, in the spool of this machine, or unknown', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-event-'))
@@ -59,4 +65,35 @@ test('event find says whether an event is counted, dropped, in the spool of this
   await createSite(postgres, { accountId, domain: 'second.example' })
   assert.match((await run(counted)).stderr, /Name it with --site/)
   assert.match((await run(counted, '--site', 'second.example')).stdout, /^Not found on /)
+})
+
+test('an API that runs beside the collector looks at its spool, too', async (t) => {
+  const { addresses, postgres } = await freshStores((end) => t.after(end))
+  const accountId = await createAccount(postgres, { name: 'Events', plan: 'Agency' })
+  const siteId = await createSite(postgres, { accountId, domain: 'events.example' })
+  const key = await createKey(postgres, keySecrets, { accountId, siteId, name: 'Test' })
+  const server = await launchServe(
+    { postgres: addresses.postgres, clickhouse: addresses.clickhouse },
+    { DRAIN_SECONDS: '0' },
+  )
+  t.after(() => server.stop())
+  await server.untilReady()
+  const id = randomUUID()
+  const ask = async () => {
+    const answer = await fetch(`${server.url}/api/v2/events/${id}`, {
+      headers: { Authorization: `Bearer ${key.text}` },
+    })
+    return ((await answer.json()) as { data: Whereabouts }).data
+  }
+  assert.deepEqual([(await ask()).state, (await ask()).looked_at.spool], ['unknown', 'whole'])
+  const hit = { n: 'pageview', u: 'https://events.example/', d: 'events.example', id }
+  const sent = await fetch(`${server.url}/api/event`, {
+    method: 'POST',
+    body: JSON.stringify(hit),
+    headers: { 'User-Agent': browserAgent },
+  })
+  assert.equal(sent.status, 202)
+  // From the moment of the answer it is somewhere.
+  assert.match((await ask()).state, /^(spooled|shipped|counted)$/)
+  await eventually(async () => assert.equal((await ask()).state, 'counted'))
 })
