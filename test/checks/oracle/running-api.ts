@@ -1,7 +1,7 @@
 // Everything the oracle does to the API, so that the check itself needs neither stores nor HTTP.
 import { createGoal } from '../../../src/accounts/goals.ts'
 import { createKey } from '../../../src/accounts/keys.ts'
-import { findSite, listSitesOf } from '../../../src/accounts/sites.ts'
+import { findSite, listSitesOf, type Site } from '../../../src/accounts/sites.ts'
 import { memoryLimiter } from '../../../src/api/rate-limit.ts'
 import { openCluster } from '../../../src/cluster/cluster.ts'
 import { migrate } from '../../../src/cluster/migrate.ts'
@@ -130,7 +130,9 @@ export async function startRunningApi(servers: 'one' | 'replicated'): Promise<Ru
           if (events.length > 0) await world.recordEvents(events)
         },
         async importSums(files) {
-          await importDailySums(stores, world.siteId, files, now)
+          const { postgres, cluster } = stores
+          const clickhouse = cluster.of((await findSite(postgres, world.siteId)) as Site)
+          await importDailySums({ postgres, clickhouse }, world.siteId, files, now)
           world.api.directory.forget(world.siteId)
         },
         rollUp: world.rollUp,
