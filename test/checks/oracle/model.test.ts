@@ -222,12 +222,14 @@ describe('breakdowns', () => {
       body: '{"data":[{"name":"News","visitors":1}],"meta":{"site_id":"site_example","range":"24h","limit":5,"generated_at":"2026-11-15T12:00:00.000Z"}}',
       period: '2026-11-14T12:00:00+00:00/2026-11-15T12:00:00+00:00',
       warnings: 0,
+      remarks: [],
     })
     deepEqual(ask(site, 'channels', 'range=24h&limit=5&utm_source=news', noon), {
       status: 200,
       body: '{"data":[],"meta":{"site_id":"site_example","range":"24h","generated_at":"2026-11-15T12:00:00.000Z"}}',
       period: '2026-11-14T12:00:00+00:00/2026-11-15T12:00:00+00:00',
       warnings: 1,
+      remarks: [],
     })
   })
 })
