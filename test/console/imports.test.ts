@@ -165,6 +165,10 @@ test('what cannot be imported is refused with its reason, and leaves no file', a
   const { console, send, until, press, shown, owner, page } = await openImports(t, { uploadMaxMegabytes: 1 })
   await send([['strange.bin', 'what is this?']])
   await until(/It is unknown what strange\.bin is/)
+  const report =
+    '# ----------------\n# Traffic\n# 20250301-20250302\n# ----------------\nDate,Active users\n20250301,1\n'
+  await send([['traffic.csv', report]])
+  await until(/traffic\.csv has daily sums instead of visits\. These are imported by the command footfall import/)
   await send([['visits.csv', 'time,url,visitor,colour\n']])
   await until(/unknown field, colour/)
   assert.equal((await send([])).status, 422)

@@ -8,6 +8,7 @@ import { openCountries } from '../../enrichment/country.ts'
 import { type Checked, FileFaults, type ImportFile } from '../../importing/checking.ts'
 import { formatOf, formats } from '../../importing/formats/formats.ts'
 import { type ImportContext, importFiles, previewFiles } from '../../importing/job.ts'
+import { sumsFormatOf } from '../../importing/sums/formats.ts'
 import { defaultUntil } from '../../importing/until.ts'
 import type { UploadChange, UploadPreview } from '../../importing/uploads.ts'
 import type { Outbox } from '../../mail/outbox.ts'
@@ -95,6 +96,10 @@ async function run(): Promise<UploadChange> {
 }
 
 function importFile(file: UploadTask['files'][number]): ImportFile {
+  if (sumsFormatOf(file.path))
+    throw new FileFaults([
+      `${file.name} has daily sums instead of visits. These are imported by the command footfall import: ask whoever runs this Footfall.`,
+    ])
   const format = formats.find(({ name }) => name === kind) ?? formatOf(file.path, file.name)
   if (!format) throw new FileFaults([`It is unknown what ${file.name} is. Upload it again, and choose its kind.`])
   return { ...file, format }
