@@ -76,8 +76,8 @@ export const importing: readonly Mutation[] = [
   {
     name: 'import: an undo leaves rolled-up days as they were',
     file: 'src/importing/undo.ts',
-    find: 'days.map((day) => ({ siteId, day }))',
-    replace: 'days.slice(days.length).map((day) => ({ siteId, day }))',
+    find: 'changed.map((day) => ({ siteId, day }))',
+    replace: 'changed.slice(days.length).map((day) => ({ siteId, day }))',
     caughtBy: 'test/importing/undo.test.ts',
   },
   {
