@@ -7,6 +7,7 @@ import { addUpload } from '../../src/importing/uploads.ts'
 import { sql, text } from '../../src/stores/clickhouse-sql.ts'
 import { recordBatch } from '../../src/traffic/recording.ts'
 import { notesOf } from '../../src/users/notes.ts'
+import { zipOf } from '../importing/zip.ts'
 import { eventOf, pageview } from '../support/events.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ConsoleOptions, entriesOf, mainOf, openConsole, type Page, type Visitor } from './console.ts'
@@ -39,13 +40,13 @@ async function send(
     token,
     isTokenLast = false,
     headers = {},
-  }: { url: string; page: string; files: [string, string][] } & More,
+  }: { url: string; page: string; files: [string, string | Buffer][] } & More,
 ): Promise<Page> {
   const own = /name="token" value="([^"]*)"/.exec((await visitor.get(page)).text)?.[1] ?? ''
   const form = new FormData()
   if (!isTokenLast) form.set('token', token ?? own)
   form.set('kind', '')
-  for (const [name, content] of files) form.append('files', new Blob([content]), name)
+  for (const [name, content] of files) form.append('files', new Blob([Uint8Array.from(Buffer.from(content))]), name)
   if (isTokenLast) form.set('token', own)
   const cookie = Array.from(visitor.cookies, ([name, value]) => `${name}=${value}`).join('; ')
   const answer = await fetch(url + page, {
@@ -68,7 +69,7 @@ async function openImports(t: TestContext, options: ConsoleOptions = {}) {
     page,
     owner,
     shown,
-    send: (files: [string, string][], visitor: Visitor = owner, more: More = {}) =>
+    send: (files: [string, string | Buffer][], visitor: Visitor = owner, more: More = {}) =>
       send(visitor, { url, page, files, ...more }),
     /** Waits until the page says so. */
     until: (what: RegExp) =>
@@ -165,10 +166,8 @@ test('what cannot be imported is refused with its reason, and leaves no file', a
   const { console, send, until, press, shown, owner, page } = await openImports(t, { uploadMaxMegabytes: 1 })
   await send([['strange.bin', 'what is this?']])
   await until(/It is unknown what strange\.bin is/)
-  const report =
-    '# ----------------\n# Traffic\n# 20250301-20250302\n# ----------------\nDate,Active users\n20250301,1\n'
-  await send([['traffic.csv', report]])
-  await until(/traffic\.csv has daily sums instead of visits\. These are imported by the command footfall import/)
+  await send([['export.zip', zipOf({ 'imported_visitors.csv': 'date,visitors\n' })]])
+  await until(/export\.zip has daily sums, which only the command imports/)
   await send([['visits.csv', 'time,url,visitor,colour\n']])
   await until(/unknown field, colour/)
   assert.equal((await send([])).status, 422)

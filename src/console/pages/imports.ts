@@ -1,6 +1,7 @@
 // Imports in the settings of a site: sending files, starting an import, and taking one back. What is shown about an upload is in upload.ts.
 import { InvalidSetting } from '../../accounts/site-rules.ts'
 import { formats } from '../../importing/formats/formats.ts'
+import { isOfSums } from '../../importing/sums/formats.ts'
 import { CannotUndo, type ImportSummary, listImports, undoImport } from '../../importing/undo.ts'
 import { checkAgain, confirmUpload, discardUpload, forgetImported, uploadOf } from '../../importing/uploads.ts'
 import { whileOnItsShard } from '../../moving/writing.ts'
@@ -46,6 +47,8 @@ const goneUpload = 'These files are no longer there, or their import has begun a
 
 /** Names of the kinds of files for people. Kinds that are not here are called what the command calls them. */
 const kindNames: Readonly<Record<string, string>> = {
+  plausible: 'Plausible',
+  ga4: 'Google Analytics 4',
   umami: 'Umami',
   goatcounter: 'GoatCounter',
   matomo: 'Matomo',
@@ -204,16 +207,17 @@ function importRow(
 ): Html {
   const { services, site, account, formToken } = visit
   const name = files[0] ?? kind
+  const hasSums = isOfSums(kind)
   const isOld = services.now() - startedAt.getTime() > undoDays * 86_400_000
   const mayUndo = state === 'being undone' || (state !== 'undone' && !isOld)
   return html`<tr><th scope="row"><span class="name">${name}${files.length > 1 && ` and ${files.length - 1} more`}</span><span class="sub">${kindNames[kind] ?? kind}, ${dayText(startedAt)}</span></th>
-<td>${events === null ? stateNames[state] : html`${count(events)} ${events === 1 ? 'event' : 'events'}${firstDay && lastDay && html`, <a href="${sitePath(site)}?${String(new URLSearchParams({ range: 'custom', start: firstDay, end: lastDay }))}">${daysText(firstDay, lastDay)}</a>`}${state !== 'finished' && html`<span class="sub">${stateNames[state]}</span>`}`}</td>${
+<td>${events === null && !hasSums ? stateNames[state] : html`${events === null ? 'Daily sums' : `${count(events)} ${events === 1 ? 'event' : 'events'}`}${firstDay && lastDay && html`, <a href="${sitePath(site)}?${String(new URLSearchParams({ range: 'custom', start: firstDay, end: lastDay }))}">${daysText(firstDay, lastDay)}</a>`}${state !== 'finished' && html`<span class="sub">${stateNames[state]}</span>`}`}</td>${
     account.role === 'owner' &&
     html`
 <td class="right">${
       mayUndo &&
       html`<details class="undo"><summary class="button small">Take back<span class="unseen"> the import of ${name}</span></summary>
-<form method="post" action="${importsPath(site, '/undo')}">${tokenField(formToken)}<input type="hidden" name="import" value="${id}"><p>Its events and its note go. Other events stay.</p><button class="button small danger">Take it back</button></form></details>`
+<form method="post" action="${importsPath(site, '/undo')}">${tokenField(formToken)}<input type="hidden" name="import" value="${id}"><p>${hasSums ? 'Its daily sums go, and its note.' : 'Its events and its note go.'} Other events stay.</p><button class="button small danger">Take it back</button></form></details>`
     }</td>`
   }</tr>`
 }

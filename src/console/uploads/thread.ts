@@ -96,9 +96,9 @@ async function run(): Promise<UploadChange> {
 }
 
 function importFile(file: UploadTask['files'][number]): ImportFile {
-  if (sumsFormatOf(file.path))
+  if (kind === '' && sumsFormatOf(file.path))
     throw new FileFaults([
-      `${file.name} has daily sums instead of visits. These are imported by the command footfall import: ask whoever runs this Footfall.`,
+      `${file.name} has daily sums, which only the command imports. Ask whoever runs this Footfall to import it with footfall import.`,
     ])
   const format = formats.find(({ name }) => name === kind) ?? formatOf(file.path, file.name)
   if (!format) throw new FileFaults([`It is unknown what ${file.name} is. Upload it again, and choose its kind.`])
