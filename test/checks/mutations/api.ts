@@ -141,7 +141,7 @@ export const api: readonly Mutation[] = [
   {
     name: 'canary: metrics are labelled with the request',
     file: 'src/api/app.ts',
-    find: "knownPaths.has(path) ? path : 'unknown'",
+    find: "knownPaths.has(known) ? known : 'unknown'",
     replace: 'request.url',
     caughtBy: 'check:canary',
   },

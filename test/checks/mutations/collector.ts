@@ -168,8 +168,8 @@ export const collector: readonly Mutation[] = [
   {
     name: 'dropped hits: nothing is written',
     file: 'src/collector/intake/intake.ts',
-    find: "if (event.siteId !== '') droppedHits",
-    replace: "if (event.siteId === '-') droppedHits",
+    find: 'else noteFor(hit.event.siteId)',
+    replace: '',
     caughtBy: 'test/collector/http/event-route.test.ts',
   },
   {
