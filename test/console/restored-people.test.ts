@@ -41,6 +41,9 @@ async function addOtherRows({ postgres }: Stores, siteId: string, keyId: string)
   await postgres`
     INSERT INTO imports (id, site_id, content, time_zone, finished_at)
     VALUES (gen_random_uuid(), ${siteId}, ${Buffer.alloc(32, 1)}, 'UTC', now())`
+  await postgres`
+    INSERT INTO imported_days (site_id, import_id, list, metrics, days, version)
+    SELECT site_id, id, 'page', '{visitors,pageviews}', '{[2019-01-01,2019-02-01)}', '18446744073709551615' FROM imports WHERE site_id = ${siteId}`
   await postgres`INSERT INTO deleted_sites (id, shard, erase_after) VALUES ('site_aaaaaaaaaaaaaaaa', 1, now() + interval '1 hour')`
   await postgres`INSERT INTO key_usage VALUES (${keyId}, date_trunc('hour', now()), 12)`
 }

@@ -74,7 +74,7 @@ const shown = [
 /** The other columns of text: ids, words from a fixed list, zones that Temporal knows, and what no page reads. */
 const others = [
   /\.(id|account_id|site_id|user_id|key_id)$/,
-  /^(collectors|leases|migrations|recount\w+|retention|salts|rollup_\w+|shards|today_coverage)\./,
+  /^(collectors|imported_days|leases|migrations|recount\w+|retention|salts|rollup_\w+|shards|today_coverage)\./,
   /^outbox\./,
   /^dropped_(events|hits)\./, // shown while a site waits for its first event: site-settings.test.ts has script in it
   /^user_identities\.(issuer|subject)$/,
