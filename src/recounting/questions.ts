@@ -3,13 +3,14 @@ import type { ReportName } from '../stats/reports.ts'
 import type { Filters } from '../traffic/conditions.ts'
 
 /** A report of version 1, or a list of version 2: of whole sessions, or only of hits, which is read from rollups. */
-export type Question = { report: ReportName; filters: Filters } | List
+export type Question = { report: RecountedReport; filters: Filters } | List
 
 interface List {
   by: VisitDimension
   onlyHits?: true
 }
 
+/** Those of the contract. A new one is recounted when statements.ts knows it. */
 const reportNames = [
   'overview',
   'timeseries',
@@ -21,6 +22,8 @@ const reportNames = [
   'events',
   'utm',
 ] as const satisfies readonly ReportName[]
+
+type RecountedReport = (typeof reportNames)[number]
 
 /** With these metrics, a list by any of them counts whole sessions. */
 const visitDimensions = [
