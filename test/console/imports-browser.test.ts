@@ -100,7 +100,7 @@ for (const [look, options] of looks) {
     await page.getByText('Take back the import of').click()
     await picture('5 take back')
     await page.getByRole('button', { name: 'Take it back' }).click()
-    await page.getByText('The import is taken back').or(page.getByText('being taken back')).waitFor()
+    await page.getByText('The import is taken back').or(page.getByText('is being taken back')).waitFor()
     await picture('6 taken back')
   })
 }

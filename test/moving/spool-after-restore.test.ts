@@ -52,6 +52,10 @@ const eventsOf = ({ cluster }: Shards) =>
 const arrive = (shards: Shards, expected: number[]) =>
   eventually(async () => assert.deepEqual(await eventsOf(shards), expected))
 
+/** The shipper notes what ClickHouse has a moment later. Killed before that, it would rightly ship it once more. */
+const noted = (collector: Collector, events: number) =>
+  eventually(async () => assert.equal(await collector.metric('footfall_events_shipped_total'), events))
+
 test('events of a spool go where their sites are in the restored installation', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'footfall-restored-'))
   t.after(() => rmSync(folder, { recursive: true, force: true }))
@@ -67,6 +71,7 @@ test('events of a spool go where their sites are in the restored installation', 
   await old.footfall('site', 'move', 'a.example', '2')
   await send(first, 3)
   await arrive(old, [5, 8])
+  await noted(first, 8)
   // Two events are still in the spool when everything is lost.
   process.kill(first.shipperPid() as number, 'SIGSTOP')
   await send(first, 2)
@@ -107,6 +112,7 @@ test('events of a spool go where their sites are when both databases are restore
 
   await moveAway()
   await arrive(installation, [1, 2])
+  await noted(collector, 2)
   process.kill(oldShipper, 'SIGSTOP')
   await send(collector, 2) // they wait for shard 2
   await restore()
