@@ -50,7 +50,9 @@ The tables are filled once and kept in the cache folder. With \`--write\` the re
 ${results.map(sectionOf).join('\n\n')}
 `
 
-function sectionOf({ events, rounds, machine, measuredAt, sides, cells, timesFaster }: PeersResult): string {
+function sectionOf({ events, rounds, machine, measuredAt, sides: all, cells, timesFaster }: PeersResult): string {
+  // Small sites are never sampled.
+  const sides = all.filter(({ name }) => cells.some((cell) => cell.sides.some((side) => side.name === name)))
   const names = sides.map(({ name }) => name)
   return `## ${count(events)} events in 13 months
 
